@@ -10,9 +10,8 @@ from manifold3d import Manifold
 from pydantic import JsonValue
 
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
-from scbench.graders.csg_union.clean_mesh import TOLERANCE
+from scbench.graders.csg_union import TOLERANCE
 from scbench.graders.csg_union.solids import solid_body, solid_mesh, union_body
-from scbench.graders.shared.mesh_booleans import unite
 from scbench.graders.shared.meshes import (
     PolygonMesh,
     newell_normals,
@@ -21,6 +20,7 @@ from scbench.graders.shared.meshes import (
     triangulate,
     unevenness,
     unit,
+    unite,
 )
 from scbench.schemas.csg_union import Params
 

@@ -11,11 +11,15 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.builders.shared.builder import Point, parameter
-from scbench.graders.csg_union.convex_parts import common_volume, parts_of_union, union_volume
-from scbench.graders.csg_union.solids import solid_body, solid_mesh
+from scbench.graders.csg_union.solids import (
+    common_volume,
+    parts_of_union,
+    solid_body,
+    solid_mesh,
+    union_volume,
+)
 from scbench.graders.shared import meshes
-from scbench.graders.shared.mesh_booleans import unite, volume
-from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts, nearer_than
+from scbench.graders.shared.meshes import close_pairs, find_contacts, nearer_than, unite, volume
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
 
 _SCENES = 30

@@ -12,8 +12,7 @@ from scbench.builders.fluid_simulation import plans
 from scbench.builders.fluid_simulation.plans import Box, Structure, as_answer
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.graders.fluid_simulation import grade
-from scbench.graders.fluid_simulation.earthworks import carry_out
-from scbench.graders.fluid_simulation.falling_rock import settle
+from scbench.graders.fluid_simulation.earthworks import carry_out, settle
 from scbench.graders.fluid_simulation.lakes import Water, squares, survey
 from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.schemas.fluid_simulation import (

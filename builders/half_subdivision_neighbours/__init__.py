@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
-from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
+from scbench.graders.half_subdivision_neighbours import (
     Box,
     boxes,
     contacts,

@@ -14,8 +14,7 @@ from pydantic import JsonValue
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter, plain
-from scbench.graders.hide_and_seek import TOLERANCE, boxes, grade, true_camera
-from scbench.graders.hide_and_seek.ray_casting import fitted, picture
+from scbench.graders.hide_and_seek import TOLERANCE, boxes, fitted, grade, picture, true_camera
 from scbench.schemas.hide_and_seek import Answer, Params
 
 _DRAWS = 50

@@ -17,8 +17,7 @@ from scbench.builders.largest_printable_prime.tower_search import (
     tallest,
 )
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
-from scbench.graders.largest_printable_prime import MAX_DIGITS
-from scbench.graders.largest_printable_prime.digit_towers import pose, rests
+from scbench.graders.largest_printable_prime import MAX_DIGITS, pose, rests
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
 _TRIES = 40

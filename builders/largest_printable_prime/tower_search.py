@@ -14,8 +14,7 @@ from operator import or_
 from typing import NamedTuple
 
 from scbench.base.errors import GenerationError, WorkSpentError
-from scbench.graders.largest_printable_prime import is_prime
-from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, Pose, Stand, pose, rests
+from scbench.graders.largest_printable_prime import HEIGHTS, Pose, Stand, is_prime, pose, rests
 from scbench.schemas.largest_printable_prime import Orientation, Params
 
 Top = frozenset[tuple[Pose, int]]

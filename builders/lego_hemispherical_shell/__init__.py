@@ -13,8 +13,10 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
 from scbench.graders import lego_hemispherical_shell as rules
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, STUD, VOLUME
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
+from scbench.graders.lego_hemispherical_shell.bricks import (
+    HEIGHT,
+    STUD,
+    VOLUME,
     Body,
     Boxes,
     body,

@@ -12,8 +12,7 @@ from scbench.builders.pipe_loop_fitting import solver
 from scbench.builders.pipe_loop_fitting.solver import XY, Joints
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.graders.pipe_loop_fitting import loop_constraints
-from scbench.graders.pipe_loop_fitting.closed_loops import hull_area, longest_run
-from scbench.graders.pipe_loop_fitting.loop_constraints import Loop
+from scbench.graders.pipe_loop_fitting.loop_constraints import Loop, hull_area, longest_run
 from scbench.schemas import pipe_loop_fitting as schema
 from scbench.schemas.pipe_loop_fitting import Answer, Constraint, Params
 

@@ -24,7 +24,7 @@ DRAWS = 2000
 class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
     """Makes the cases of a text task, whose answer has the one key ``answer``.
 
-    The schema's ``Answer`` uses a type of `scbench.schemas.short_answers`.
+    The schema's ``Answer`` uses a type of `scbench.schemas.base`.
     """
 
     stream = QuickStream

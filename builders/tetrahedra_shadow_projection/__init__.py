@@ -16,8 +16,14 @@ from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter, plain
 from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.graders import tetrahedra_shadow_projection as rules
-from scbench.graders.tetrahedra_shadow_projection.shadows import area, cover, polygons
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import BASE, Floats, corners
+from scbench.graders.tetrahedra_shadow_projection import (
+    BASE,
+    Floats,
+    area,
+    corners,
+    cover,
+    polygons,
+)
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params
 
 _EFFORTS = (Effort(0.04, 0.2, 150), Effort(0.03, 0.15, 200), Effort(0.025, 0.1, 250))

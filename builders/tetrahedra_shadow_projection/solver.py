@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from shapely import Polygon
 
 from scbench.base.seeding import Stream
-from scbench.graders.tetrahedra_shadow_projection.shadows import swept_edges
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import BASE, corners
+from scbench.graders.tetrahedra_shadow_projection import BASE, corners, swept_edges
 
 Floats = NDArray[np.float64]
 XY = tuple[float, float]

@@ -14,7 +14,7 @@ from pydantic import JsonValue, model_validator
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter, plain
-from scbench.graders.two_segments.chords import Chord, exact, frame_of, locate, on_one_side, regions
+from scbench.graders.two_segments import Chord, exact, frame_of, locate, on_one_side, regions
 from scbench.schemas.two_segments import Answer, Counts, Params
 
 XY = tuple[float, float]

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import number, shown
+from scbench.graders.shared.short_answers import number, quote
 from scbench.schemas.arithmetic import Answer, Params
 
 VERSION = 1
@@ -25,11 +25,11 @@ _RANK = {"(": 0, "+": 1, "-": 1, "*": 2, "/": 2}
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the number is exactly the value, else 0."""
     checks = Checklist(CHECKS)
-    given = number(answer.answer)
-    if checks.readable(given, f"{shown(answer.answer)} is not a number.", "There is no number."):
+    value = number(answer.answer)
+    if checks.readable(value, f"{quote(answer.answer)} is not a number.", "There is no number."):
         right = evaluate(params.expression)
-        wrong = f"The value is {right}, not {shown(answer.answer)}."
-        checks.expect("value", given == right, wrong)
+        wrong = f"The value is {right}, not {quote(answer.answer)}."
+        checks.expect("value", value == right, wrong)
     return checks.binary()
 
 
@@ -75,12 +75,12 @@ def evaluate(expression: str) -> Fraction:
 
 
 def _apply(operator: str, values: list[Fraction]) -> None:
-    right, left = values.pop(), values.pop()
+    second, first = values.pop(), values.pop()
     if operator == "+":
-        values.append(left + right)
+        values.append(first + second)
     elif operator == "-":
-        values.append(left - right)
+        values.append(first - second)
     elif operator == "*":
-        values.append(left * right)
+        values.append(first * second)
     else:
-        values.append(left / right)
+        values.append(first / second)

@@ -11,7 +11,7 @@ from operator import xor
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import shown, truth
+from scbench.graders.shared.short_answers import quote, truth
 from scbench.schemas.boolean import LITERALS, Answer, Params
 
 VERSION = 2
@@ -28,37 +28,32 @@ _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]| +")
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the truth value, in the words of any format, else 0."""
     checks = Checklist(CHECKS)
-    given = truth(answer.answer)
-    wrong = f"{shown(answer.answer)} is not one truth value."
-    if checks.readable(given, wrong, "There is no truth value."):
+    value = truth(answer.answer)
+    wrong = f"{quote(answer.answer)} is not one truth value."
+    if checks.readable(value, wrong, "There is no truth value."):
         right = evaluate(params.expression, *LITERALS[params.format])
-        wrong = f"The value is {LITERALS[params.format][not right]}, not {shown(answer.answer)}."
-        checks.expect("value", given == right, wrong)
+        wrong = f"The value is {LITERALS[params.format][not right]}, not {quote(answer.answer)}."
+        checks.expect("value", value == right, wrong)
     return checks.binary()
 
 
 @lru_cache(maxsize=1024)
 def evaluate(expression: str, true: str, false: str) -> bool:
-    """Return the truth value of an expression.
-
-    Args:
-        expression: values, NOT, AND, XOR, OR and round brackets.
-        true: how true is written.
-        false: how false is written.
+    """Return the truth value of values, NOT, AND, XOR, OR and brackets, given the words for both.
 
     Raises:
         ValueError: it is not well formed.
     """
     rows: list[list[str | bool]] = [[]]
     end = 0
-    for found in _WORD.finditer(expression):
-        if found.start() != end:
+    for match in _WORD.finditer(expression):
+        if match.start() != end:
             break
-        word, end = found.group(), found.end()
+        word, end = match.group(), match.end()
         if word == "(":
             rows.append([])
         elif word == ")" and len(rows) > 1:
-            value = _row(rows.pop())
+            value = _row_value(rows.pop())
             rows[-1].append(value)
         elif word in {true, false}:
             rows[-1].append(word == true)
@@ -66,17 +61,17 @@ def evaluate(expression: str, true: str, false: str) -> bool:
             rows[-1].append(word)
     if end != len(expression) or len(rows) != 1:
         raise ValueError(f"{expression!r} is not well formed at place {end}")
-    return _row(rows[0])
+    return _row_value(rows[0])
 
 
-def _row(row: Sequence[str | bool]) -> bool:
+def _row_value(row: Sequence[str | bool]) -> bool:
     return any(
-        reduce(xor, (all(map(_negated, _split(term, "AND"))) for term in _split(part, "XOR")))
-        for part in _split(row, "OR")
+        reduce(xor, (all(map(_negated, _terms(term, "AND"))) for term in _terms(part, "XOR")))
+        for part in _terms(row, "OR")
     )
 
 
-def _split(row: Sequence[str | bool], operator: str) -> Iterator[Sequence[str | bool]]:
+def _terms(row: Sequence[str | bool], operator: str) -> Iterator[Sequence[str | bool]]:
     start = 0
     for at, word in enumerate(row):
         if word == operator:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import shown, unspaced
+from scbench.graders.shared.short_answers import quote, unspaced
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
 VERSION = 2
@@ -25,15 +25,15 @@ _MIRROR = str.maketrans("".join(pair[0] for pair in PAIRS), "".join(pair[1] for 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer closes what is open, blanks aside, else 0."""
     checks = Checklist(CHECKS)
-    given = unspaced(answer.answer)
-    readable = bool(given) and not set(given or "") - set(")]}>")
-    wrong = f"{shown(answer.answer)} is not a string of closing brackets."
+    brackets = unspaced(answer.answer)
+    readable = bool(brackets) and not set(brackets or "") - set(")]}>")
+    wrong = f"{quote(answer.answer)} is not a string of closing brackets."
     checks.expect("readable", readable, wrong)
     if not readable:
         checks.skip("value", "There are no closing brackets.")
     else:
         right = _still_open(params.sequence)[::-1].translate(_MIRROR)
-        checks.expect("value", given == right, f"It takes {right}, not {shown(answer.answer)}.")
+        checks.expect("value", brackets == right, f"It takes {right}, not {quote(answer.answer)}.")
     return checks.binary()
 
 

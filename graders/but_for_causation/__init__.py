@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import Value, entries, shown, truth
+from scbench.graders.shared.short_answers import Value, entries, option, quote, truth
 from scbench.schemas.but_for_causation import Answer, Params
 
 VERSION = 2
@@ -27,22 +26,22 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     needed = necessary(params)
     if params.question == "but_for":
-        given = truth(answer.answer)
+        value = truth(answer.answer)
         right = not needed
-        wrong = f"{shown(answer.answer)} is not yes or no."
-        told = f"The answer is {'yes' if right else 'no'}, not {shown(answer.answer)}."
-        passed = given == right
-        readable = given is not None
+        wrong = f"{quote(answer.answer)} is not yes or no."
+        wrong_value = f"The answer is {'yes' if right else 'no'}, not {quote(answer.answer)}."
+        passed = value == right
+        readable = value is not None
     else:
         letters = _letters(params, answer.answer)
-        wrong = f"{shown(answer.answer)} is not a list of letters of the events."
+        wrong = f"{quote(answer.answer)} is not a list of letters of the events."
         names = ", ".join(_LETTERS[place] for place in sorted(needed))
-        told = f"The necessary events are {names or 'none'}, not {shown(answer.answer)}."
+        wrong_value = f"The necessary events are {names or 'none'}, not {quote(answer.answer)}."
         passed = letters == needed
         readable = letters is not None
     checks.expect("readable", readable, wrong)
     if readable:
-        checks.expect("value", passed, told)
+        checks.expect("value", passed, wrong_value)
     else:
         checks.skip("value", "There is nothing to compare.")
     return checks.binary()
@@ -52,9 +51,9 @@ def _letters(params: Params, value: Value) -> frozenset[int] | None:
     """Return the places of the lettered events that are named; None if anything else is."""
     texts = [f"{params.events[i][0]} {params.events[i][3]}" for i in params.candidates]
     words = entries(value)
-    places = [option(word, texts) for word in words or () if word.casefold() != "and"]
-    named = frozenset(place for place in places if place is not None)
-    return named if places and None not in places else None
+    readings = [option(word, texts) for word in words or () if word.casefold() != "and"]
+    lettered = frozenset(place for place in readings if place is not None)
+    return lettered if readings and None not in readings else None
 
 
 @lru_cache(maxsize=1024)
@@ -73,21 +72,21 @@ def necessary(params: Params) -> frozenset[int]:
 
 def _happens(params: Params, without: int | None) -> bool:
     """Return whether the outcome happens if an event is struck out."""
-    known = dict(params.told)
+    happened = dict(params.told)
     waiting = {event: (kind, conditions) for event, kind, conditions in params.rules}
     if without is not None:
-        known[without] = False
+        happened[without] = False
         waiting.pop(without, None)
     while waiting:
         ready = [
             event
             for event, (_, conditions) in waiting.items()
-            if all(cause in known for cause, _ in conditions)
+            if all(cause in happened for cause, _ in conditions)
         ]
         if not ready:
             raise ValueError(f"the rules of events {sorted(waiting)} go in circles")
         for event in ready:
             kind, conditions = waiting.pop(event)
-            kept = [known[cause] == wanted for cause, wanted in conditions]
-            known[event] = all(kept) if kind == "all" else any(kept)
-    return known[params.outcome]
+            met = [happened[cause] == needed for cause, needed in conditions]
+            happened[event] = all(met) if kind == "all" else any(met)
+    return happened[params.outcome]

@@ -29,7 +29,7 @@ class _Squares(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _right(params: Params) -> _Squares:
+def _right_names(params: Params) -> _Squares:
     rings = [on_ring(labels, params.corner_order, CORNERS) for labels in params.squares]
     verdict = Verdict(1.0, all_passed(CHECKS), {"squares_right": len(rings)})
     return _Squares(tuple(map(letters, rings)), tuple(map(behaviour, rings)), verdict)
@@ -37,7 +37,7 @@ def _right(params: Params) -> _Squares:
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if every square has the right name, else 0."""
-    squares = _right(params)
+    squares = _right_names(params)
     if answer.labels == squares.names:
         return squares.verdict
     right = list(zip(squares.shapes, squares.names, strict=True))
@@ -54,9 +54,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.binary()
 
     wrong = [
-        {"square": i, "given": given, "expected": expected, "shape": shape}
-        for i, (given, (shape, expected)) in enumerate(zip(answer.labels, right, strict=True))
-        if given != expected
+        {"square": i, "given": label, "expected": expected, "shape": shape}
+        for i, (label, (shape, expected)) in enumerate(zip(answer.labels, right, strict=True))
+        if label != expected
     ]
     checks.forbid(
         "names",

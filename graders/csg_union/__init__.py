@@ -1,23 +1,68 @@
 """Is this mesh one clean solid, and how much of it is the union of the printed solids?
 
-The mesh must pass every check before its volume counts. Bodies are not grown before they are
-compared, and D is the plain symmetric difference. Volumes are sums over cones that no sliver or
-coplanar face can upset, and are rounded before anything is made of them, so that a score has the
-same bytes on every machine.
+The mesh must pass every check before its volume counts: those that the paper makes of a mesh, and
+those it promises, of faces that cut each other, and shells that overlap or touch. Positions in
+messages and details are those of the answer's lists. Bodies are not grown before they are compared,
+and D is the plain symmetric difference. Volumes are sums over cones that no sliver or coplanar face
+can upset, and are rounded before anything is made of them, so that a score has the same bytes on
+every machine.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from scbench.base.model import Verdict
-from scbench.graders.csg_union.clean_mesh import MESH_CHECKS, judge_mesh
-from scbench.graders.csg_union.convex_parts import common_volume, union_volume
-from scbench.graders.csg_union.solids import body_count, union_body, union_parts
+from scbench.graders.csg_union.solids import (
+    body_count,
+    common_volume,
+    union_body,
+    union_parts,
+    union_volume,
+)
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.mesh_booleans import differences
+from scbench.graders.shared.meshes import (
+    Array,
+    Faces,
+    Indices,
+    PolygonMesh,
+    Triangles,
+    close_pairs,
+    differences,
+    edge_faults,
+    find_contacts,
+    nearer_than,
+    newell_normals,
+    shells,
+    signed_volumes,
+    triangulate,
+    unevenness,
+    widths,
+    winding_number,
+)
 from scbench.schemas.csg_union import Answer, Params
 
 VERSION = 2
+
+MESH_CHECKS = {
+    "not_empty": "There are vertices and faces.",
+    "coordinates": "No coordinate is beyond 1,000,000.",
+    "indices": "Every face names different vertices of the list.",
+    "duplicate_vertices": "No two vertices are the same after rounding to six decimals.",
+    "outliers": "No vertex lies far away from all the others.",
+    "degenerate_faces": "Every face has an area.",
+    "planar_faces": "Every face is flat to within 0.01.",
+    "winding": "Faces that share an edge run along it in opposite directions.",
+    "watertight": "Every edge is shared by two faces; none is open.",
+    "edge_manifold": "No edge belongs to more than two faces.",
+    "simple_faces": "No face crosses or covers itself.",
+    "self_intersection": "No two faces cut through each other.",
+    "touching": "No face lies on another, and separate shells keep at least 0.01 apart.",
+    "zero_volume": "Every shell encloses a volume.",
+    "nesting": "Outer shells lie outside all material, and voids point inwards within it.",
+}
 
 CHECKS = MESH_CHECKS | {
     "bodies": "The mesh has no more separate bodies than the union.",
@@ -30,8 +75,293 @@ _SCATTERED = 0.5
 """What is left of the score of a mesh with more separate bodies than the union."""
 _VOLUME_DECIMALS = 6
 _SCORE_DECIMALS = 9
-_SHOWN = 1e-3
+_LEAST_DIFFERENCE = 1e-3
 """Differences of less than this share of the union are no more than rounding."""
+
+
+TOLERANCE = 0.01
+"""How uneven a face may be, how deep faces may cut, and how near shells may come."""
+_ROUNDING = 1e-9
+"""What a double may add to a distance that is exactly the tolerance."""
+_LARGEST = 1e6
+_SAME_DECIMALS = 6
+_NOTHING = 1e-10
+"""Twice the least area of a face, and the least volume of a shell."""
+_FAR, _FAR_TIMES = 100, 10
+"""A vertex is an outlier if it is farther from the mean than this, and than so many times as far as
+vertices are on average."""
+
+_MAX_TRIANGLES = 10_000
+"""Vertices, and triangles that the faces are cut into."""
+_MAX_PAIRS = 400_000
+"""Pairs of triangles near each other."""
+
+_OF_PLACE = ("duplicate_vertices", "outliers", "degenerate_faces", "planar_faces")
+_OF_EDGES = ("winding", "watertight", "edge_manifold")
+_OF_PAIRS = ("simple_faces", "self_intersection", "touching")
+_OF_SHELLS = ("zero_volume", "nesting")
+
+
+class ClosedSurface(NamedTuple):
+    """Triangles that bound a solid."""
+
+    points: Array
+    """(n, 3) vertices, each on some triangle."""
+    corners: Indices
+    """(m, 3) indices of vertices, counter-clockwise seen from outside."""
+    volume: float
+    bodies: int
+    """Outer shells: the walls of voids are not among them."""
+
+
+class MeshVerdict(NamedTuple):
+    """What is known of a mesh after it was checked."""
+
+    surface: ClosedSurface | None
+    """None if the mesh bounds no solid; it may be there although some check failed."""
+    notes: tuple[str, ...]
+
+
+class _Surface(NamedTuple):
+    """The faces that name usable vertices."""
+
+    mesh: PolygonMesh
+    at: list[int]
+    """Position of each face in the answer's list."""
+    normals: Array
+    triangles: Triangles
+    shell: Indices
+    """The shell of each face."""
+
+    def first_face(self, shell: int) -> int:
+        """Return the position in the answer's list of a shell's first face."""
+        return self.at[int(np.argmax(self.shell == shell))]
+
+
+def judge_mesh(checks: Checklist, vertices: Sequence[Sequence[float]], faces: Faces) -> MeshVerdict:
+    """Make every check of `MESH_CHECKS` that can be made; those that cannot are skipped.
+
+    A mesh that is too large fails ``resource_limit`` alone. One that is inside out as a whole is
+    turned round, which the notes say.
+
+    Args:
+        checks: where findings go; it must know the `MESH_CHECKS`.
+        vertices: three finite numbers each.
+        faces: three or more indices each, none negative.
+    """
+    cut = sum(len(face) - 2 for face in faces)
+    if max(len(vertices), cut) > _MAX_TRIANGLES:
+        wrong = (
+            f"There are {len(vertices)} vertices, and faces that make {cut} triangles; more than "
+            f"{_MAX_TRIANGLES} are not looked at."
+        )
+        checks.expect("resource_limit", False, wrong)
+        return MeshVerdict(None, ())
+    if not checks.expect("not_empty", bool(vertices and faces), "Vertices or faces are missing."):
+        checks.skip(list(MESH_CHECKS)[1:], "There is nothing to look at.")
+        return MeshVerdict(None, ())
+    points = np.array(vertices, dtype=np.float64)
+    in_range = checks.forbid(
+        "coordinates",
+        np.flatnonzero(np.any(np.abs(points) > _LARGEST, axis=1)).tolist(),
+        lambda i: f"A coordinate of vertex {i} is beyond 1,000,000.",
+    )
+    at = _judge_indices(checks, len(points), faces)
+    usable = tuple(faces[i] for i in at)
+    unused = sorted(set(range(len(points))).difference(*usable))
+    notes = (f"{len(unused)} vertices are on no face, first {unused[0]}",) if unused else ()
+    if not (in_range and usable):
+        why = "Coordinates are too large." if usable else "No face names usable vertices."
+        checks.skip(_OF_PLACE, why)
+        _judge_edges(checks, usable)
+        checks.skip((*_OF_PAIRS, *_OF_SHELLS), why)
+        return MeshVerdict(None, notes)
+    mesh = PolygonMesh(points, usable)
+    normals = newell_normals(mesh)
+    surface = _Surface(mesh, at, normals, triangulate(mesh, normals), shells(usable))
+    areas = _judge_places(checks, surface)
+    closed = _judge_edges(checks, usable) and len(at) == len(faces)
+    free = _judge_pairs(checks, surface, closed=closed)
+    if not closed:
+        checks.skip(_OF_SHELLS, "The faces do not close.")
+        return MeshVerdict(None, notes)
+    bounding, turned = _judge_shells(checks, surface, clean=areas and free)
+    return MeshVerdict(bounding, (*notes, *turned))
+
+
+def _judge_indices(checks: Checklist, n: int, faces: Faces) -> list[int]:
+    """Check the faces' indices; return the positions of the faces that can be used."""
+    good: list[int] = []
+    bad: list[int] = []
+    for i, face in enumerate(faces):
+        (good if max(face) < n and len(set(face)) == len(face) else bad).append(i)
+    fault = f"faces name a vertex twice or one outside 0..{n - 1}"
+    checks.forbid_many("indices", bad, fault, lambda i: f"is face {i}")
+    return good
+
+
+def _judge_places(checks: Checklist, surface: _Surface) -> bool:
+    """Check vertices and faces one by one; return whether every face has an area."""
+    mesh, at = surface.mesh, surface.at
+    rounded = np.round(mesh.points, _SAME_DECIMALS) + 0.0
+    _, group = np.unique(rounded, axis=0, return_inverse=True)
+    members: dict[int, list[int]] = {}
+    for i, g in enumerate(group.reshape(-1).tolist()):
+        members.setdefault(g, []).append(i)
+    same = sorted(indices for indices in members.values() if len(indices) > 1)
+    checks.forbid(
+        "duplicate_vertices",
+        same,
+        lambda group: f"Vertices {group[0]} and {group[1]} are the same; {len(same)} places are.",
+    )
+    away = np.sqrt(np.sum((mesh.points - mesh.points.mean(axis=0)) ** 2, axis=1))
+    checks.forbid(
+        "outliers",
+        np.flatnonzero((away > _FAR_TIMES * away.mean()) & (away > _FAR)).tolist(),
+        lambda i: f"Vertex {i} is {away[i]:.6g} from the mean of all vertices.",
+    )
+    doubles = np.sqrt(np.sum(surface.normals**2, axis=1))
+    areas = checks.forbid(
+        "degenerate_faces",
+        [at[i] for i in np.flatnonzero(doubles < _NOTHING).tolist()],
+        lambda i: f"Face {i} has no area.",
+    )
+    uneven = unevenness(mesh, surface.normals)
+    bent = np.flatnonzero(uneven > TOLERANCE + _ROUNDING).tolist()
+    checks.forbid(
+        "planar_faces",
+        [at[i] for i in bent],
+        lambda i: (
+            f"{len(bent)} faces are not flat; a vertex of face {i} is {uneven[bent[0]]:.4g} from "
+            "the best plane."
+        ),
+    )
+    return areas
+
+
+def _judge_edges(checks: Checklist, faces: Faces) -> bool:
+    """Check that the faces close up, wound alike; return whether they do."""
+    if not faces:
+        checks.skip(_OF_EDGES, "No face names usable vertices.")
+        return False
+    faults = edge_faults(faces)
+    offenders = (faults.doubled, faults.open, faults.crowded)
+    wrong = ("run through twice in one direction", "open", "on more than two faces")
+    passed = [
+        checks.forbid(
+            check_id,
+            edges,
+            lambda edge, edges=edges, how=how: (  # type: ignore[misc]
+                f"{len(edges)} edges are {how}; the first joins vertices {edge[0]} and {edge[1]}."
+            ),
+        )
+        for check_id, edges, how in zip(_OF_EDGES, offenders, wrong, strict=True)
+    ]
+    return all(passed)
+
+
+def _judge_pairs(checks: Checklist, surface: _Surface, *, closed: bool) -> bool:
+    """Check that faces keep out of each other's way; return whether all of them do."""
+    corners = surface.mesh.points[surface.triangles.corners]
+    pairs = close_pairs(corners, TOLERANCE, _MAX_PAIRS)
+    if pairs is None:
+        wrong = f"More than {_MAX_PAIRS} pairs of triangles are near each other."
+        checks.expect("resource_limit", False, wrong)
+        checks.skip(_OF_PAIRS, wrong)
+        return False
+    crossing, covering = find_contacts(corners, pairs, TOLERANCE)
+    at = np.array(surface.at, dtype=np.int64)
+    face = at[surface.triangles.face]
+    turned = np.einsum(
+        "ij,ij->i",
+        np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]),
+        surface.normals[surface.triangles.face],
+    )
+    against = face[(turned < 0) & (widths(corners) > TOLERANCE)]
+    twisted = {i for i, j in face[np.concatenate([crossing, covering])].tolist() if i == j}
+    simple = checks.forbid(
+        "simple_faces",
+        sorted(twisted.union(against.tolist())),
+        lambda i: f"The outline of face {i} crosses or covers itself.",
+    )
+    apart = checks.forbid(
+        "self_intersection",
+        _faces_of(crossing, face),
+        lambda both: f"Faces {both[0]} and {both[1]} cut through each other.",
+    )
+    shell = surface.shell[surface.triangles.face]
+    strangers = pairs[shell[pairs[:, 0]] != shell[pairs[:, 1]]] if closed else pairs[:0]
+    near = nearer_than(corners, strangers, TOLERANCE)
+    touching = _faces_of(np.concatenate([covering, near]), face)
+    if not closed and not touching:
+        checks.skip("touching", "The faces do not close, so there are no shells to keep apart.")
+        return False
+    spaced = checks.forbid(
+        "touching",
+        touching,
+        lambda both: f"Faces {both[0]} and {both[1]} lie on each other or come too near.",
+    )
+    return simple and apart and spaced
+
+
+def _faces_of(pairs: Indices, face: Indices) -> list[list[int]]:
+    """Return the pairs of different faces that pairs of triangles come from, ascending."""
+    joint = np.sort(face[pairs], axis=1)
+    different: list[list[int]] = np.unique(joint[joint[:, 0] < joint[:, 1]], axis=0).tolist()
+    return different
+
+
+def _judge_shells(
+    checks: Checklist, surface: _Surface, *, clean: bool
+) -> tuple[ClosedSurface | None, tuple[str, ...]]:
+    """Check that closed shells bound one solid; return it, and a note if they were inside out.
+
+    ``clean`` says whether every face has an area, and none is in another's way.
+    """
+    points, corners = surface.mesh.points, surface.triangles.corners
+    volumes = signed_volumes(points, surface.triangles, surface.shell)
+    notes: tuple[str, ...] = ()
+    if volumes.sum() < 0:
+        volumes, corners = -volumes, corners[:, ::-1]
+        notes = ("the mesh is inside out; it was turned round",)
+    hollow = [surface.first_face(s) for s in np.flatnonzero(np.abs(volumes) < _NOTHING).tolist()]
+    fault = "shells enclose no volume"
+    clean &= checks.forbid_many("zero_volume", hollow, fault, lambda i: f"is that of face {i}")
+    if not clean:
+        checks.skip("nesting", "Faces or shells have failed before.")
+        return None, notes
+    shell = surface.shell[surface.triangles.face]
+    depths = _depths(points, corners, shell)
+    outer = volumes > 0
+    wrong = [
+        surface.first_face(s) for s in np.flatnonzero(depths != np.where(outer, 0, 1)).tolist()
+    ]
+    fault = "shells lie inside material without being voids, or point the wrong way"
+    nested = checks.forbid_many("nesting", wrong, fault, lambda i: f"is that of face {i}")
+    if not nested:
+        return None, notes
+    used, renumbered = np.unique(corners, return_inverse=True)
+    volume, bodies = float(volumes.sum()), int(np.count_nonzero(outer))
+    bounding = ClosedSurface(points[used], renumbered.reshape(-1, 3), volume, bodies)
+    return bounding, notes
+
+
+def _depths(points: Array, corners: Indices, shell: Indices) -> Indices:
+    """Return how often the other shells wind round each shell (s,), none of which meet."""
+    count = int(shell.max()) + 1
+    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    np.minimum.at(low, shell, points[corners].min(axis=1))
+    np.maximum.at(high, shell, points[corners].max(axis=1))
+    inside = np.zeros((count, 3))
+    inside[shell] = points[corners[:, 0]]
+    depths = np.zeros(count, dtype=np.int64)
+    for s in range(count):
+        # A shell does not wind round a point outside its box.
+        around = np.all((low < inside[s]) & (inside[s] < high), axis=1)
+        around[s] = False
+        if around.any():
+            depths[s] = winding_number(inside[s], points, corners[around[shell]])
+    return depths
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -45,7 +375,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return replace(checks.binary(), notes=notes)
     clean = checks.all_passed
     bodies = body_count(params)
-    whole = checks.expect(
+    compact = checks.expect(
         "bodies",
         surface.bodies <= bodies,
         f"The mesh has {surface.bodies} separate bodies, the union {bodies}; that halves the "
@@ -64,15 +394,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
     i, r, v = (round(x, _VOLUME_DECIMALS) for x in (common, union_volume(parts), surface.volume))
     d = max(0.0, round(r + v - 2 * i, _VOLUME_DECIMALS))
     raw = round(min(i, v) / r - _DIFFERENCE_WEIGHT * d / r, _SCORE_DECIMALS)
-    full = checks.expect(
-        "union",
-        raw > _FULL_MARKS_ABOVE,
-        f"The union has volume {r:.6g}, the body {v:.6g}, their common part {i:.6g}.",
-    )
-    score = (1.0 if full else max(0.0, raw)) * (1.0 if whole else _SCATTERED)
+    wrong = f"The union has volume {r:.6g}, the body {v:.6g}, their common part {i:.6g}."
+    full = checks.expect("union", raw > _FULL_MARKS_ABOVE, wrong)
+    score = (1.0 if full else max(0.0, raw)) * (1.0 if compact else _SCATTERED)
     surplus: list[dict[str, Any]] = []
     missing: list[dict[str, Any]] = []
-    if d > _SHOWN * r:
+    if d > _LEAST_DIFFERENCE * r:
         both = differences(surface.points, surface.corners, union_body(params), v - i, r - i)
         surplus, missing = ([piece._asdict() for piece in side] for side in both or ((), ()))
     verdict = checks.partial(

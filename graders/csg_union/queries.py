@@ -9,12 +9,11 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from scbench.graders.csg_union.convex_parts import union_volume
-from scbench.graders.csg_union.solids import union_parts
+from scbench.graders.csg_union.solids import union_parts, union_volume
 from scbench.graders.shared.checklist import brief
-from scbench.graders.shared.interaction import Query, QueryError, Seen
-from scbench.schemas.csg_union import Params, Triple
-from scbench.schemas.whole_numbers import Whole
+from scbench.graders.shared.interaction import Observation, Query, QueryError
+from scbench.schemas.base import Triple, WholeNumber
+from scbench.schemas.csg_union import Params
 
 BUDGET = 20
 
@@ -24,8 +23,7 @@ _ON_SURFACE = 1e-6
 _DECIMALS = 4
 
 
-def _places(params: Params, numbers: Sequence[int]) -> tuple[int, ...]:
-    """Return positions of solids by their numbers in the prompt."""
+def _solid_positions(params: Params, numbers: Sequence[int]) -> tuple[int, ...]:
     count = len(params.solids)
     for number in numbers:
         if not 1 <= number <= count:
@@ -42,13 +40,13 @@ class Volume(Query):
     """
 
     query: Literal["volume"]
-    solids: Annotated[tuple[Whole, ...], Field(min_length=1, max_length=_MOST_SOLIDS)]
+    solids: Annotated[tuple[WholeNumber, ...], Field(min_length=1, max_length=_MOST_SOLIDS)]
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return the volumes of the common part and of the union."""
-        wanted = _places(params, self.solids)
-        parts = [p for p in union_parts(params) if set(p.solids).issubset(wanted)]
-        common = sum((part.volume for part in parts if part.solids == wanted), 0.0)
+        solids = _solid_positions(params, self.solids)
+        parts = [p for p in union_parts(params) if set(p.solids).issubset(solids)]
+        common = sum((part.volume for part in parts if part.solids == solids), 0.0)
         return {
             "common": round(common, _DECIMALS),
             "union": round(union_volume(parts), _DECIMALS),
@@ -67,7 +65,7 @@ class Inside(Query):
     query: Literal["inside"]
     points: Annotated[tuple[Triple, ...], Field(min_length=1, max_length=_MOST_POINTS)]
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return where every point lies."""
         columns = []
         for part in union_parts(params):

@@ -4,12 +4,12 @@ Days are counted from a fixed one in a calendar whose year begins in March, so t
 last; no calendar library is used.
 """
 
+import re
 from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import shown
-from scbench.graders.shared.spoken_dates import date
+from scbench.graders.shared.short_answers import MAX_LENGTH, Value, quote, tidy
 from scbench.schemas.dates import Answer, Params, StepKind
 
 VERSION = 2
@@ -25,15 +25,80 @@ _MARCH = 2
 """Day of the week of 0000-03-01, with 0 for Monday."""
 
 
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july", "august"),
+    *("september", "october", "november", "december"),
+)
+_NAMES = "|".join(rf"{name[:3]}(?:t|{name[3:]})?" if name[3:] else name for name in _MONTHS)
+_DAY = r"(?P<day{n}>\d{{1,2}})(?:st|nd|rd|th)?"
+_DATE = re.compile(
+    rf"""
+    (?<![\d/.-])
+    (?: (?P<year1>\d{{4}}) [-/.] (?P<month1>\d{{1,2}}) [-/.] {_DAY.format(n=1)} (?: T[\d:.]*Z? )?
+      | (?P<first>\d{{1,2}}) (?P<between>[-/.]) (?P<second>\d{{1,2}})
+        (?P=between) (?P<year2>\d{{4}})
+      | (?P<name3>{_NAMES}) \.? [ ]+ {_DAY.format(n=3)} ,? [ ]+ (?P<year3>\d{{4}})
+      | {_DAY.format(n=4)} (?: [ ]+of )? [ ]+ (?P<name4>{_NAMES}) \.? ,? [ ]+ (?P<year4>\d{{4}})
+    )
+    (?![\d/-]|\.\d)
+    """,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+_HEDGES = re.compile(
+    r"\b(?:or|either|maybe|perhaps|possibly|not|before|after|about|around|between|wait|actually|"
+    r"instead)\b|n['\u2019]t\b|\?",
+    re.IGNORECASE,
+)
+
+
+def date(value: Value) -> tuple[int, int, int] | None:
+    """Return year, month and day of the one date that an answer names.
+
+    Between slashes and hyphens the month comes first, as prompts say, if it can; between full stops
+    only what is a date in one order is read. A date that is not in the calendar is none.
+    """
+    if not isinstance(value, str) or len(value) > MAX_LENGTH:
+        return None
+    text = tidy(value)
+    matches = list(_DATE.finditer(text))
+    dates = {_read_date(match) for match in matches}
+    if len(dates) != 1 or _HEDGES.search(text) or re.search(r"\d", _DATE.sub("", text)):
+        return None
+    return dates.pop()
+
+
+def _read_date(match: re.Match[str]) -> tuple[int, int, int] | None:
+    if match["year1"]:
+        return _calendar_date(match["year1"], int(match["month1"]), match["day1"])
+    if match["year2"]:
+        month_first = _calendar_date(match["year2"], int(match["first"]), match["second"])
+        day_first = _calendar_date(match["year2"], int(match["second"]), match["first"])
+        if match["between"] == "." and month_first and day_first and month_first != day_first:
+            return None
+        return month_first or day_first
+    n = "3" if match["year3"] else "4"
+    month = next(
+        i for i, name in enumerate(_MONTHS, 1) if name[:3] == match["name" + n][:3].casefold()
+    )
+    return _calendar_date(match["year" + n], month, match["day" + n])
+
+
+def _calendar_date(year_digits: str, month: int, day_digits: str) -> tuple[int, int, int] | None:
+    year, day = int(year_digits), int(day_digits)
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    days = (31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+    return (year, month, day) if year and 0 < month <= 12 and 0 < day <= days[month - 1] else None
+
+
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the date, else 0."""
     checks = Checklist(CHECKS)
-    given = date(answer.answer)
-    wrong = f"{shown(answer.answer)} is not one date, written MM/DD/YYYY."
-    if checks.readable(given, wrong, "There is no date."):
+    day_given = date(answer.answer)
+    wrong = f"{quote(answer.answer)} is not one date, written MM/DD/YYYY."
+    if checks.readable(day_given, wrong, "There is no date."):
         year, month, day = right = date_of(params)
-        wrong = f"It is {month:02}/{day:02}/{year:04}, not {shown(answer.answer)}."
-        checks.expect("date", given == right, wrong)
+        wrong = f"It is {month:02}/{day:02}/{year:04}, not {quote(answer.answer)}."
+        checks.expect("date", day_given == right, wrong)
     return checks.binary()
 
 
@@ -44,19 +109,19 @@ def date_of(params: Params) -> tuple[int, int, int]:
     Raises:
         ValueError: the story does not lead to it.
     """
-    known = {event: day_number(y, m, d) + after for event, y, m, d, after in params.given}
+    days = {event: day_number(y, m, d) + after for event, y, m, d, after in params.given}
     waiting = list(params.steps)
-    while params.asked not in known:
-        ready = [step for step in waiting if step[3] in known]
+    while params.asked not in days:
+        ready = [step for step in waiting if step[3] in days]
         if not ready:
             raise ValueError(f"nothing leads to event {params.asked}")
         for event, kind, amount, origin in ready:
-            known[event] = _moved(known[origin], kind, amount)
-        waiting = [step for step in waiting if step[0] not in known]
-    return civil(known[params.asked])
+            days[event] = _step_day(days[origin], kind, amount)
+        waiting = [step for step in waiting if step[0] not in days]
+    return civil(days[params.asked])
 
 
-def _moved(start: int, kind: StepKind, amount: int) -> int:
+def _step_day(start: int, kind: StepKind, amount: int) -> int:
     if kind == "days":
         return start + amount
     if kind == "weeks":
@@ -95,11 +160,13 @@ def day_number(year: int, month: int, day: int) -> int:
 
 def civil(number: int) -> tuple[int, int, int]:
     """Return year, month and day of a day's number; the inverse of `day_number`."""
-    era, rest = divmod(number, _CENTURIES)
+    era, day_of_era = divmod(number, _CENTURIES)
     # The last day of a leap cycle, or of the 400 years, is one more than the cycle's share.
-    year = (rest - rest // 1_460 + rest // 36_524 - rest // (_CENTURIES - 1)) // 365
-    rest -= 365 * year + year // 4 - year // 100
-    month = (5 * rest + 2) // 153
-    day = rest - (153 * month + 2) // 5 + 1
+    year = (
+        day_of_era - day_of_era // 1_460 + day_of_era // 36_524 - day_of_era // (_CENTURIES - 1)
+    ) // 365
+    day_of_era -= 365 * year + year // 4 - year // 100
+    month = (5 * day_of_era + 2) // 153
+    day = day_of_era - (153 * month + 2) // 5 + 1
     year += 400 * era
     return (year, month + 3, day) if month < 10 else (year + 1, month - 9, day)

@@ -59,12 +59,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     reference, n = frame.triangles, len(frame.points)
     checks = Checklist(CHECKS)
     if len(answer.triangles) > 20 * n:
-        checks.expect(
-            "resource_limit",
-            False,
-            f"{len(answer.triangles)} triangles are listed; {n} points have fewer than {2 * n}.",
+        return checks.too_large(
+            f"{len(answer.triangles)} triangles are listed; {n} points have fewer than {2 * n}."
         )
-        return checks.binary()
 
     bad: list[int] = []
     usable: list[Triple] = []
@@ -73,13 +70,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
             usable.append(tuple(sorted((a, b, c))))
         else:
             bad.append(i)
-    checks.forbid(
+    fault = f"triangles name an index outside 0..{n - 1} or a point twice"
+    checks.forbid_many(
         "indices",
         bad,
-        lambda i: (
-            f"{len(bad)} triangles name an index outside 0..{n - 1} or a point twice; the "
-            f"first is [{', '.join(map(brief, answer.triangles[i]))}] at position {i}."
-        ),
+        fault,
+        lambda i: f"is [{', '.join(map(brief, answer.triangles[i]))}] at position {i}",
     )
     # From here on: each usable triangle once, its corners ascending.
     counts = Counter(usable)
@@ -121,11 +117,8 @@ def _judge_geometry(checks: Checklist, frame: _Frame, triangles: Collection[Trip
             third[edge] = ring[i - 1]
     checks.forbid("area", sorted(flat), lambda t: f"The corners of {list(t)} lie on one line.")
     unused = sorted(set(range(len(points))).difference(*triangles))
-    checks.forbid(
-        "all_points",
-        unused,
-        lambda i: f"{len(unused)} of {len(points)} points are in no triangle; the first is {i}.",
-    )
+    fault = f"of {len(points)} points are in no triangle"
+    checks.forbid_many("all_points", unused, fault, lambda i: f"is {i}")
     checks.forbid(
         "overlap",
         sorted(doubled),
@@ -153,11 +146,10 @@ def _judge_geometry(checks: Checklist, frame: _Frame, triangles: Collection[Trip
         for t in sorted(set(triangles) - frame.triangles)
         if (inside := first_inside(points, t)) is not None
     ]
-    checks.forbid(
+    fault = "circumcircles hold a point"
+    checks.forbid_many(
         "empty_circle",
         circles,
-        lambda item: (
-            f"{len(circles)} circumcircles hold a point; the first is that of {list(item[:3])}, "
-            f"which holds point {item[3]}."
-        ),
+        fault,
+        lambda item: f"is that of {list(item[:3])}, which holds point {item[3]}",
     )

@@ -37,7 +37,7 @@ class _Square(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _right(params: Params) -> tuple[_Square, ...]:
+def _right_pairs(params: Params) -> tuple[_Square, ...]:
     index = [params.edge_order.index(side) for side in SIDES]
     squares = []
     for labels in params.squares:
@@ -50,24 +50,21 @@ def _right(params: Params) -> tuple[_Square, ...]:
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if every square has exactly its joined pairs, each once and ascending, else 0."""
-    right = _right(params)
+    right = _right_pairs(params)
     # A right answer has no pair twice and none turned round.
-    wanted = [(len(square.pairs), square.pairs) for square in right]
-    if [(len(pairs), frozenset(pairs)) for pairs in answer.edges] == wanted:
+    targets = [(len(square.pairs), square.pairs) for square in right]
+    if [(len(pairs), frozenset(pairs)) for pairs in answer.edges] == targets:
         return Verdict(1.0, _PASSED, {"missing": [], "surplus": [], "squares_right": len(right)})
     checks = Checklist(CHECKS)
     size = len(answer.edges) + sum(map(len, answer.edges))
     if size > max(_LIMIT, 20 * len(right)):
-        wrong = f"The answer has {size} lists and pairs; {len(right)} squares need fewer."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+        return checks.too_large(
+            f"The answer has {size} lists and pairs; {len(right)} squares need fewer."
+        )
 
-    aligned = checks.expect(
-        "length",
-        len(answer.edges) == len(right),
-        f"There are {len(answer.edges)} lists for {len(right)} squares.",
-    )
-    seen: list[Counter[Pair]] = []
+    wrong = f"There are {len(answer.edges)} lists for {len(right)} squares."
+    aligned = checks.expect("length", len(answer.edges) == len(right), wrong)
+    listings: list[Counter[Pair]] = []
     bad, turned = [], []
     for i, pairs in enumerate(answer.edges):
         usable: list[Pair] = []
@@ -78,28 +75,20 @@ def grade(params: Params, answer: Answer) -> Verdict:
             if a > b:
                 turned.append({"square": i, "pair": [a, b]})
             usable.append((min(a, b), max(a, b)))
-        seen.append(Counter(usable))
-    checks.forbid(
-        "indices",
-        bad,
-        lambda item: (
-            f"{len(bad)} pairs name an index above 3 or one side twice; the first is pair "
-            f"{item['position']} of square {item['square']}."
-        ),
+        listings.append(Counter(usable))
+    fault = "pairs name an index above 3 or one side twice"
+    checks.forbid_many(
+        "indices", bad, fault, lambda item: f"is pair {item['position']} of square {item['square']}"
     )
-    checks.forbid(
-        "ascending",
-        turned,
-        lambda item: (
-            f"{len(turned)} pairs have the larger index first; the first is {item['pair']} of "
-            f"square {item['square']}."
-        ),
+    fault = "pairs have the larger index first"
+    checks.forbid_many(
+        "ascending", turned, fault, lambda item: f"is {item['pair']} of square {item['square']}"
     )
     checks.forbid(
         "repeats",
         [
             {"square": i, "pair": list(pair)}
-            for i, counts in enumerate(seen)
+            for i, counts in enumerate(listings)
             for pair, count in sorted(counts.items())
             if count > 1
         ],
@@ -112,12 +101,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
     surplus = [
         {"square": i, "pair": list(pair), "shape": square.shape}
-        for i, (square, counts) in enumerate(zip(right, seen, strict=True))
+        for i, (square, counts) in enumerate(zip(right, listings, strict=True))
         for pair in sorted(counts.keys() - square.pairs)
     ]
     missing = [
         {"square": i, "pair": list(pair), "shape": square.shape}
-        for i, (square, counts) in enumerate(zip(right, seen, strict=True))
+        for i, (square, counts) in enumerate(zip(right, listings, strict=True))
         for pair in sorted(square.pairs - counts.keys())
     ]
     checks.forbid(

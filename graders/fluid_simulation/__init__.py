@@ -1,8 +1,8 @@
 """Does the rain leave the lakes that are asked for?
 
 The earthworks are carried out, loose rock falls, it rains, and the standing water is measured
-against the goal. The steps are in the modules `earthworks`, `falling_rock`, `rainfall`, `lakes` and
-`goals`; all of them count in whole numbers.
+against the goal. The steps are in the modules `earthworks`, `rainfall` and `lakes`; all of them
+count in whole numbers.
 """
 
 from itertools import groupby
@@ -10,11 +10,8 @@ from itertools import groupby
 import numpy as np
 
 from scbench.base.model import Verdict
-from scbench.graders.fluid_simulation.bitsets import Cells
-from scbench.graders.fluid_simulation.earthworks import carry_out
-from scbench.graders.fluid_simulation.falling_rock import TooMuchWorkError, settle
-from scbench.graders.fluid_simulation.goals import HIDDEN, reached
-from scbench.graders.fluid_simulation.lakes import Water, survey
+from scbench.graders.fluid_simulation.earthworks import Cells, TooMuchWorkError, carry_out, settle
+from scbench.graders.fluid_simulation.lakes import HIDDEN, Water, reached, survey
 from scbench.graders.fluid_simulation.rainfall import Rained, rain_on
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.fluid_simulation import Answer, Params, WaterLevels
@@ -33,7 +30,7 @@ CHECKS = {
 MOST_BOXES = 40_000
 """More than there are cells in the largest world."""
 
-_SHOWN = 50
+_MAX_ENTRIES = 50
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -41,51 +38,40 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     count = len(answer.earthworks)
     if count > MOST_BOXES:
-        return _too_much(checks, f"{count:,} boxes are listed; at most {MOST_BOXES:,} are read.")
+        return checks.too_large(f"{count:,} boxes are listed; at most {MOST_BOXES:,} are read.")
     allowed = True
     if params.max_boxes is not None:
         wrong = f"{count} boxes are listed; at most {params.max_boxes} are allowed."
         allowed = checks.expect("box_count", count <= params.max_boxes, wrong)
     rock, ignored = carry_out(params, answer.earthworks)
-    checks.forbid(
-        "boxes",
-        ignored,
-        lambda item: (
-            f"{len(ignored)} of {count} boxes are ignored; the first is at position {item[0]}: "
-            f"{item[1]}."
-        ),
-    )
+    fault = f"of {count} boxes are ignored"
+    checks.forbid_many("boxes", ignored, fault, lambda item: f"is at position {item[0]}: {item[1]}")
     try:
         rock, fallen = settle(rock)
         rained = rain_on(rock, params.rain)
     except TooMuchWorkError as error:
-        return _too_much(checks, f"The world takes {error}.")
+        return checks.too_large(f"The world takes {error}.")
     water = survey(rock, rained.water)
     share = _judge(checks, params, water)
     return checks.partial(share if allowed else 0.0, **_metrics(rock, fallen, rained, water))
 
 
-def _too_much(checks: Checklist, wrong: str) -> Verdict:
-    checks.expect("resource_limit", False, wrong)
-    return checks.partial(0.0)
-
-
 def _judge(checks: Checklist, params: Params, water: Water) -> float:
-    """Check the water against the goal and return the score."""
     goal = params.goal
     checks.expect("some_water", water.voxels > 0, "No water stays in the world.")
-    kept = True
+    fit = True
     if goal.kind in HIDDEN:
-        kept = checks.forbid(
+        fit = checks.forbid(
             "no_visible_water",
-            [list(column) for column in water.seen],
+            [list(column) for column in water.visible_columns],
             lambda column: (
-                f"Water can be seen from above in {len(water.seen)} columns; the first is {column}."
+                f"Water can be seen from above in {len(water.visible_columns)} columns; the first "
+                f"is {column}."
             ),
         )
     if isinstance(goal, WaterLevels):
         wet = [z for z in goal.dry_at if water.levels[z]]
-        kept = checks.forbid(
+        fit = checks.forbid(
             "dry_levels",
             wet,
             lambda z: f"There are {water.levels[z]} voxels of water at z = {z}, which must be dry.",
@@ -96,10 +82,10 @@ def _judge(checks: Checklist, params: Params, water: Water) -> float:
         share.score == 1,
         share.says,
         reached=int(share.part),
-        wanted=share.whole,
+        wanted=share.target,
         **share.details,
     )
-    return share.score if kept else 0.0
+    return share.score if fit else 0.0
 
 
 def _metrics(rock: Cells, fallen: Cells, rained: Rained, water: Water) -> dict[str, object]:
@@ -118,10 +104,10 @@ def _metrics(rock: Cells, fallen: Cells, rained: Rained, water: Water) -> dict[s
                 "main_level": lake.main_level,
                 "visible": lake.visible,
             }
-            for lake in water.lakes[:_SHOWN]
+            for lake in water.lakes[:_MAX_ENTRIES]
         ],
         "drain_count": len(drains),
-        "drains": [list(column) for column in drains[:_SHOWN]],
+        "drains": [list(column) for column in drains[:_MAX_ENTRIES]],
         "last_round": list(rained.last_round),
         "rock": columns_as_text(rock),
         "fallen_rock": columns_as_text(fallen),

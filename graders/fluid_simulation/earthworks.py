@@ -1,13 +1,84 @@
-"""Boxes that change a voxel world."""
+"""Voxel worlds: sets of cells as bits, boxes that change them, and loose rock that falls.
 
-from collections.abc import Sequence
+A set is an integer with one bit for each cell, so that one operation moves them all. A grid's cells
+are numbered row by row with the last axis innermost. ``strides`` are the differences in number
+between a cell and its neighbours along each axis. A step must never wrap from the end of one row to
+the start of the next: either the set stepped in has no cell at the ends, or the grid has an empty
+layer there (`padded`).
+"""
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from scbench.graders.fluid_simulation.bitsets import Cells
 from scbench.schemas.fluid_simulation import Earthwork, Params, Zone
 
 Box = tuple[slice, slice, slice]
+Cells = NDArray[np.bool_]
+
+MOST_PARTS = 200_000
+"""Loose pieces looked at, over all passes; a world of single loose voxels takes a sixth of it."""
+
+
+def pack(cells: Cells) -> int:
+    """Return a boolean array of any shape as bits, cell 0 lowest."""
+    return int.from_bytes(np.packbits(cells, axis=None, bitorder="little").tobytes(), "little")
+
+
+def unpack(bits: int, shape: Sequence[int]) -> Cells:
+    """Return bits as a boolean array of this shape."""
+    count = int(np.prod(shape))
+    data = np.frombuffer(bits.to_bytes((count + 7) // 8, "little"), np.uint8)
+    return np.unpackbits(data, count=count, bitorder="little").astype(bool).reshape(shape)
+
+
+def padded(cells: Cells) -> Cells:
+    """Return a three-dimensional array with an empty layer at the ends of the inner two axes."""
+    return np.pad(cells, ((0, 0), (0, 1), (0, 1)))
+
+
+def padded_strides(shape: Sequence[int]) -> tuple[int, int, int]:
+    """Return the strides of a `padded` array that had this shape before."""
+    return ((shape[1] + 1) * (shape[2] + 1), shape[2] + 1, 1)
+
+
+def neighbours(bits: int, strides: Sequence[int]) -> int:
+    """Return the cells one step away from these along any axis, and maybe some of these."""
+    around = 0
+    for stride in strides:
+        around |= bits << stride | bits >> stride
+    return around
+
+
+def flood(seed: int, within: int, strides: Sequence[int]) -> int:
+    """Return the seed and every cell of ``within`` that is connected to it by way of such cells."""
+    unreached = within & ~seed
+    front = seed
+    reached = seed
+    while front:
+        front = neighbours(front, strides) & unreached
+        unreached ^= front
+        reached |= front
+    return reached
+
+
+def parts(bits: int, strides: Sequence[int]) -> Iterator[int]:
+    """Yield the connected parts of a set, in the order of their lowest cells."""
+    while bits:
+        part = flood(bits & -bits, bits, strides)
+        yield part
+        bits ^= part
+
+
+def positions(bits: int) -> list[int]:
+    """Return the numbers of the cells, ascending."""
+    numbers = []
+    while bits:
+        low = bits & -bits
+        numbers.append(low.bit_length() - 1)
+        bits ^= low
+    return numbers
 
 
 def ground(params: Params) -> Cells:
@@ -15,7 +86,7 @@ def ground(params: Params) -> Cells:
     rock = np.zeros((params.width, params.width, params.height), bool)
     rock[:, :, : params.rock_layers] = True
     for box in params.ground:
-        rock[_slices(box.low, box.high)] = box.material == "Rock"
+        rock[_box_slices(box.low, box.high)] = box.material == "Rock"
     return rock
 
 
@@ -24,8 +95,7 @@ def carry_out(
 ) -> tuple[Cells, list[list[object]]]:
     """Change the ground box by box; an invalid box is ignored as a whole.
 
-    Returns:
-        The rock, not yet settled, and [position, reason] of every box passed over.
+    The rock is returned, not yet settled, and [position, reason] of every box passed over.
     """
     rock = ground(params)
     ignored: list[list[object]] = []
@@ -35,7 +105,7 @@ def carry_out(
             low, high = [int(v) for v in box.xyzMin], [int(v) for v in box.xyzMax]
             problem = _problem(params, low, high)
             if not problem:
-                rock[_slices(low, high)] = box.material == "Rock"
+                rock[_box_slices(low, high)] = box.material == "Rock"
         if problem:
             ignored.append([i, problem])
     return rock, ignored
@@ -56,6 +126,47 @@ def _meet(low: Sequence[int], high: Sequence[int], zone: Zone) -> bool:
     return all(a <= d and c <= b for a, b, c, d in zip(low, high, zone.low, zone.high, strict=True))
 
 
-def _slices(low: Sequence[int], high: Sequence[int]) -> Box:
+def _box_slices(low: Sequence[int], high: Sequence[int]) -> Box:
     (x, y, z), (u, v, w) = low, high
     return (slice(x, u + 1), slice(y, v + 1), slice(z, w + 1))
+
+
+class TooMuchWorkError(Exception):
+    """A world takes more steps than any sensible plan needs."""
+
+
+def settle(rock: Cells) -> tuple[Cells, Cells]:
+    """Let loose rock [x, y, z] fall; return the rock afterwards, and which of its cells fell.
+
+    Pieces of rock, connected face to face, fall one after the other in the order of their first
+    cells (x outermost, z innermost), each as far as it can, until a pass moves none. A piece with a
+    cell at z = 0 stays.
+
+    Raises:
+        TooMuchWorkError: see `MOST_PARTS`.
+    """
+    strides = padded_strides(rock.shape)
+    space = padded(rock)
+    ground_floor = np.zeros_like(space)
+    ground_floor[:, :, 0] = True
+    floor, all_rock = pack(ground_floor), pack(space)
+    fallen = 0
+    looked_at = 0
+    moving = True
+    while moving:
+        moving = False
+        loose = all_rock ^ flood(all_rock & floor, all_rock, strides)
+        for part in parts(loose, strides):
+            looked_at += 1
+            if looked_at > MOST_PARTS:
+                raise TooMuchWorkError(f"more than {MOST_PARTS:,} loose pieces of rock")
+            obstacles = all_rock ^ part
+            place = part
+            while not (place & floor or place >> 1 & obstacles):
+                place >>= 1
+            if place != part:
+                moving = True
+                all_rock = obstacles | place
+                fallen = fallen & ~part | place
+    inside = (slice(None), slice(rock.shape[1]), slice(rock.shape[2]))
+    return unpack(all_rock, space.shape)[inside], unpack(fallen, space.shape)[inside]

@@ -9,14 +9,18 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from scbench.graders.fluid_simulation.bitsets import Cells, positions
-from scbench.graders.fluid_simulation.earthworks import carry_out
-from scbench.graders.fluid_simulation.falling_rock import TooMuchWorkError, settle
+from scbench.graders.fluid_simulation.earthworks import (
+    Cells,
+    TooMuchWorkError,
+    carry_out,
+    positions,
+    settle,
+)
 from scbench.graders.fluid_simulation.lakes import Lake, survey
 from scbench.graders.fluid_simulation.rainfall import Rained, rain_on
-from scbench.graders.shared.interaction import Query, QueryError, Seen, shown
+from scbench.graders.shared.interaction import Observation, Query, QueryError, first_items
+from scbench.schemas.base import WholeIndex, WholeIndexPair
 from scbench.schemas.fluid_simulation import Earthworks, Params
-from scbench.schemas.whole_numbers import WholeIndex
 
 BUDGET = 20
 
@@ -26,7 +30,6 @@ _PLACES = 4
 _WINDOW = 1600
 
 Plan = Annotated[Earthworks, Field(max_length=MOST_BOXES)]
-Corner = Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)]
 
 
 class _World(NamedTuple):
@@ -67,7 +70,7 @@ class Rain(Query):
     query: Literal["rain"]
     earthworks: Plan
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return figures of the world after the rain."""
         world = _world(params, self.earthworks)
         water = survey(world.rock, world.rained.water)
@@ -75,25 +78,28 @@ class Rain(Query):
         return {
             "ignored": {
                 "count": len(world.ignored),
-                "first": [f"box {i}: {why}" for i, why in shown(world.ignored, _PLACES)],
+                "first": [f"box {i}: {why}" for i, why in first_items(world.ignored, _PLACES)],
             },
             "fallen_rock": {"voxels": int(world.fallen.sum())} | _bounds(world.fallen),
-            "water": {"voxels": water.voxels, "levels": _levels(water.levels)},
+            "water": {"voxels": water.voxels, "levels": _wet_levels(water.levels)},
             "lakes": {
                 "count": len(lakes),
-                "first": [_lake(lake, water.width) for lake in shown(lakes, _LAKES)],
+                "first": [_lake(lake, water.width) for lake in first_items(lakes, _LAKES)],
             },
             "deepest": {"voxels": water.depth, "column": water.deepest and list(water.deepest)},
-            "visible": {"count": len(water.seen), "first": shown(map(list, water.seen), _PLACES)},
+            "visible": {
+                "count": len(water.visible_columns),
+                "first": first_items(map(list, water.visible_columns), _PLACES),
+            },
             "drained": {
                 "count": len(world.rained.drains),
-                "first": shown(map(list, sorted(world.rained.drains)), _PLACES),
+                "first": first_items(map(list, sorted(world.rained.drains)), _PLACES),
             },
-            "last_round": shown(world.rained.last_round, 8),
+            "last_round": first_items(world.rained.last_round, 8),
         }
 
 
-def _levels(levels: tuple[int, ...]) -> dict[str, int]:
+def _wet_levels(levels: tuple[int, ...]) -> dict[str, int]:
     return {str(z): count for z, count in enumerate(levels) if count}
 
 
@@ -104,14 +110,14 @@ def _bounds(cells: Cells) -> dict[str, Any]:
     return {"low": places.min(axis=0).tolist(), "high": places.max(axis=0).tolist()}
 
 
-def _lake(lake: Lake, width: int) -> Seen:
+def _lake(lake: Lake, width: int) -> Observation:
     columns = [divmod(cell, width) for cell in positions(lake.columns)]
     wet = [z for z, count in enumerate(lake.levels) if count]
     low, high = ([f(axis) for axis in (*zip(*columns, strict=True), wet)] for f in (min, max))
     return {
         "voxels": lake.voxels,
         "columns": lake.surface,
-        "levels": _levels(lake.levels),
+        "levels": _wet_levels(lake.levels),
         "low": low,
         "high": high,
         "visible": lake.visible,
@@ -130,10 +136,10 @@ class Level(Query):
     query: Literal["level"]
     earthworks: Plan
     z: WholeIndex
-    low: Corner
-    high: Corner
+    low: WholeIndexPair
+    high: WholeIndexPair
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return a map of part of a level."""
         (x, y), (u, v), last = self.low, self.high, params.width - 1
         if self.z >= params.height or not (x <= u <= last and y <= v <= last):

@@ -18,8 +18,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from scbench.graders.fluid_simulation.bitsets import Cells, flood, neighbours, pack
-from scbench.graders.fluid_simulation.falling_rock import TooMuchWorkError
+from scbench.graders.fluid_simulation.earthworks import (
+    Cells,
+    TooMuchWorkError,
+    flood,
+    neighbours,
+    pack,
+)
 
 Fate = Literal["rests", "side", "bottom", "full"]
 """Where a drop ends: in a pool, over a side, at z = 0, or nowhere since the top level is full."""
@@ -27,7 +32,7 @@ Fate = Literal["rests", "side", "bottom", "full"]
 MOST_STEPS = 60_000_000
 """Cells gone through in searches; a lake that fills the largest world takes a quarter of it."""
 
-_KEPT = 1_000_000
+_MAX_CACHED = 1_000_000
 """Cells in search orders kept for another drop."""
 
 
@@ -79,7 +84,7 @@ class _Rain:
         ]
         self.drains: set[int] = set()
         self.steps = 0
-        self.kept = 0
+        self.cached = 0
 
     def drop(self, x: int, y: int) -> Fate:
         """Let one drop fall on a column."""
@@ -106,21 +111,21 @@ class _Rain:
             elif pool.leaks:
                 return "side"
             else:
-                return self._rest(z, cell)
+                return self._settle_drop(z, cell)
 
     def _pool(self, level: _Level, cell: int) -> _Pool:
         """Return all cells that a search from this one can visit."""
         seed = 1 << cell
-        known = None
+        pool = None
         if level.passable[cell]:
-            known = next((pool for pool in level.pools if pool.cells & seed), None)
-        if known is None:
+            pool = next((pool for pool in level.pools if pool.cells & seed), None)
+        if pool is None:
             cells = flood(seed, level.open, self.strides)
-            known = _Pool(cells, bool(neighbours(cells, self.strides) & level.side))
+            pool = _Pool(cells, bool(neighbours(cells, self.strides) & level.side))
             if level.passable[cell]:  # a start in rock joins pools that are otherwise apart
-                level.pools.append(known)
-        level.pool_of[cell] = known
-        return known
+                level.pools.append(pool)
+        level.pool_of[cell] = pool
+        return pool
 
     def _find_exit(self, level: _Level, below: _Level, cell: int) -> int:
         """Return the nearest exit, and remember it for every cell on the way."""
@@ -143,9 +148,9 @@ class _Rain:
                 if ways[k] >> cell + step & 1:
                     cell += step
                     break
-            known = level.exit_of.get(cell)
-            if known is not None and below.dry[known]:
-                cell = known
+            shortcut = level.exit_of.get(cell)
+            if shortcut is not None and below.dry[shortcut]:
+                cell = shortcut
                 break
             if k == 0:
                 break
@@ -154,7 +159,7 @@ class _Rain:
             level.exit_of[earlier] = cell
         return cell
 
-    def _rest(self, z: int, cell: int) -> Fate:
+    def _settle_drop(self, z: int, cell: int) -> Fate:
         """Fill the cell that a search from this one discovers last."""
         level = self.levels[z]
         order = level.orders.get(cell)
@@ -173,11 +178,11 @@ class _Rain:
         return "full"
 
     def _keep(self, level: _Level, cell: int, order: list[int]) -> None:
-        self.kept += len(order)
-        if self.kept > _KEPT:
-            for other in self.levels:
-                other.orders.clear()
-            self.kept = len(order)
+        self.cached += len(order)
+        if self.cached > _MAX_CACHED:
+            for cache_level in self.levels:
+                cache_level.orders.clear()
+            self.cached = len(order)
         level.orders[cell] = order
 
     def _count(self, steps: int) -> None:
@@ -213,11 +218,9 @@ def _discover(start: int, passable: bytes, width: int) -> list[int]:
 
 
 def rain_on(rock: Cells, columns: Sequence[Sequence[int]]) -> Rained:
-    """Let it rain: one drop on every column, then rounds on some columns until none stays.
+    """Let it rain: a drop on every column, then rounds on some columns, in order, until none stays.
 
-    Args:
-        rock: boolean array [x, y, z], equally wide along x and y.
-        columns: x and y of the columns that get a drop in every round, in order.
+    The rock [x, y, z] is equally wide along x and y.
 
     Raises:
         TooMuchWorkError: see `MOST_STEPS`.

@@ -1,15 +1,15 @@
 """Are these labels exactly the leaves in side or face contact with the target?
 
-Decided by comparing intervals as integers; strings only, no repeats, order free.
+Decided by comparing intervals as integers, in units of the finest one; strings only, no repeats,
+order free.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
-from scbench.graders.half_subdivision_neighbours.dyadic_boxes import contacts
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
@@ -27,6 +27,61 @@ CHECKS = {
 _LABEL_SHOWN = 60
 
 
+Interval = tuple[int, int]
+Box = tuple[Interval, ...]
+
+
+def boxes(labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]) -> dict[str, Box]:
+    """Return the box of every label, one interval for each of the axes.
+
+    A label is a path from the root; bit i halves along ``cycle[i % len(cycle)]``, 0 is the lower
+    half. The whole space is 0 to 2**depth, with the depth of the longest label.
+    """
+    names = list(labels)
+    side = 1 << max(map(len, names), default=0)
+    return {name: _leaf_box(name, cycle, axes, side) for name in names}
+
+
+def _leaf_box(label: str, cycle: Sequence[str], axes: Sequence[str], side: int) -> Box:
+    low = dict.fromkeys(axes, 0)
+    size = dict.fromkeys(axes, side)
+    for i, bit in enumerate(label):
+        axis = cycle[i % len(cycle)]
+        size[axis] //= 2
+        if bit == "1":
+            low[axis] += size[axis]
+    return tuple((low[axis], low[axis] + size[axis]) for axis in axes)
+
+
+def touching_axes(a: Box, b: Box) -> int | None:
+    """Return along how many axes two boxes only touch, or None if they have no point in common.
+
+    1 is contact through a piece of side or face, 2 or more contact at an edge or corner, 0 overlap.
+    """
+    touching = 0
+    for (a_low, a_high), (b_low, b_high) in zip(a, b, strict=True):
+        if a_high < b_low or b_high < a_low:
+            return None
+        touching += a_high == b_low or b_high == a_low
+    return touching
+
+
+def contacts(
+    labels: Sequence[str], cycle: Sequence[str], axes: Sequence[str], target: str
+) -> dict[str, int]:
+    """Return every other label whose box touches the target's, with its `touching_axes`."""
+    place = boxes(labels, cycle, axes)
+    touching = {name: touching_axes(place[target], box) for name, box in place.items()}
+    return {name: n for name, n in touching.items() if n is not None and name != target}
+
+
+def neighbours(
+    labels: Sequence[str], cycle: Sequence[str], axes: Sequence[str], target: str
+) -> list[str]:
+    """Return the labels in contact with the target through a piece of side or face, in order."""
+    return [name for name, n in contacts(labels, cycle, axes, target).items() if n == 1]
+
+
 class _Truth(NamedTuple):
     leaves: frozenset[str]
     inner: frozenset[str]
@@ -35,7 +90,7 @@ class _Truth(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _truth(params: Params) -> _Truth:
+def _leaf_contacts(params: Params) -> _Truth:
     """Return what follows from the instance alone; ``grazing`` touch at a corner or edge only."""
     touch = contacts(params.leaves, params.axis_cycle, AXES[params.dimension], params.target)
     return _Truth(
@@ -48,68 +103,48 @@ def _truth(params: Params) -> _Truth:
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the labels are the target's neighbours, each listed once, else 0."""
-    truth = _truth(params)
+    truth = _leaf_contacts(params)
     checks = Checklist(CHECKS)
     n = len(answer.neighbors)
     if n > 10 * len(params.leaves):
-        checks.expect(
-            "resource_limit",
-            False,
-            f"{n} labels are listed; the tree has only {len(params.leaves)} leaves.",
+        return checks.too_large(
+            f"{n} labels are listed; the tree has only {len(params.leaves)} leaves."
         )
-        return checks.binary()
 
-    given = frozenset(answer.neighbors)
+    labels = frozenset(answer.neighbors)
     repeats: list[str] = []
-    if len(given) < n:
+    if len(labels) < n:
         counts = Counter(answer.neighbors)
-        repeats = _shown(label for label, count in counts.items() if count > 1)
-    checks.forbid(
-        "repeats",
-        repeats,
-        lambda label: f"{len(repeats)} labels are listed more than once; the first is {label!r}.",
-    )
-    stray = given - truth.leaves
+        repeats = _shortened(label for label, count in counts.items() if count > 1)
+    fault = "labels are listed more than once"
+    checks.forbid_many("repeats", repeats, fault, lambda label: f"is {label!r}")
+    stray = labels - truth.leaves
     # In a whole tree a label that is neither leaf nor inner box lies below a leaf.
-    below = _shown(stray - truth.inner)
-    checks.forbid(
-        "tree",
-        below,
-        lambda label: f"{len(below)} labels go on below a leaf; the first is {label!r}.",
-    )
-    inner = _shown(stray & truth.inner)
+    below = _shortened(stray - truth.inner)
+    checks.forbid_many("tree", below, "labels go on below a leaf", lambda label: f"is {label!r}")
+    inner = _shortened(stray & truth.inner)
     checks.forbid(
         "leaves",
         inner,
         lambda label: f"{len(inner)} labels name boxes that are cut further, as {label!r}.",
     )
-    checks.expect(
-        "target", params.target not in given, f"The target {params.target!r} itself is listed."
-    )
-    surplus = sorted((given & truth.leaves) - truth.neighbours - {params.target})
+    wrong = f"The target {params.target!r} itself is listed."
+    checks.expect("target", params.target not in labels, wrong)
+    surplus = sorted((labels & truth.leaves) - truth.neighbours - {params.target})
     grazing = [leaf for leaf in surplus if leaf in truth.grazing]
-    checks.forbid(
-        "contact",
-        surplus,
-        lambda leaf: (
-            f"{len(surplus)} listed leaves are no neighbours ({len(grazing)} of them touch the "
-            f"target at a corner or edge only); the first is {leaf!r}."
-        ),
+    fault = (
+        f"listed leaves are no neighbours ({len(grazing)} of them touch the target at a corner or "
+        "edge only)"
     )
-    missing = sorted(truth.neighbours - given)
-    checks.forbid(
-        "complete",
-        missing,
-        lambda leaf: (
-            f"{len(missing)} of {len(truth.neighbours)} neighbours are missing; the first is "
-            f"{leaf!r}."
-        ),
-    )
+    checks.forbid_many("contact", surplus, fault, lambda leaf: f"is {leaf!r}")
+    missing = sorted(truth.neighbours - labels)
+    fault = f"of {len(truth.neighbours)} neighbours are missing"
+    checks.forbid_many("complete", missing, fault, lambda leaf: f"is {leaf!r}")
     return checks.binary(
         neighbors=len(truth.neighbours), missing=missing, surplus=surplus, grazing=grazing
     )
 
 
-def _shown(labels: Iterable[str]) -> list[str]:
+def _shortened(labels: Iterable[str]) -> list[str]:
     """Return labels in order, cut short where they are too long to be shown."""
     return sorted(label[:_LABEL_SHOWN] for label in labels)

@@ -13,12 +13,12 @@ from scbench.graders.shared.checklist import Checklist, all_passed
 from scbench.graders.shared.grid_paths import (
     Cell,
     Grid,
+    cell_at,
+    cell_text,
     grid,
     is_tour,
     jumps,
-    named,
     repeats,
-    shown,
     touch,
 )
 from scbench.schemas.hamiltonian_loop import Answer, Params
@@ -48,12 +48,12 @@ class _Frame(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _frame(params: Params) -> _Frame:
-    whole = grid((params.size, params.size), 1)
+    square = grid((params.size, params.size), 1)
     blocked = frozenset(params.blocked)
-    free = frozenset(whole.codes) - blocked
+    free = frozenset(square.codes) - blocked
     right = {"visited": len(free), "missing": [], "repeated": []}
-    codes = frozenset(whole.codes[cell] for cell in free)
-    return _Frame(whole, blocked, free, codes, Verdict(1.0, all_passed(CHECKS), right))
+    codes = frozenset(square.codes[cell] for cell in free)
+    return _Frame(square, blocked, free, codes, Verdict(1.0, all_passed(CHECKS), right))
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -61,39 +61,29 @@ def grade(params: Params, answer: Answer) -> Verdict:
     frame = _frame(params)
     n = len(frame.free)
     cells = [step["xy"] for step in answer.steps]
-    listed = len(cells)
-    if listed == n:
+    length = len(cells)
+    if length == n:
         codes = frame.grid.encode(cells)
         if frame.codes == set(codes) and is_tour(frame.grid, codes):
             return frame.verdict
     checks = Checklist(CHECKS)
-    if listed > 4 * n + 1000:
-        checks.expect("resource_limit", False, f"{listed} cells are listed; {n} are free.")
-        return checks.binary()
+    if length > 4 * n + 1000:
+        return checks.too_large(f"{length} cells are listed; {n} are free.")
     codes = frame.grid.encode(cells)
     checks.forbid(
         "inside",
         [i for i, code in enumerate(codes) if code is None],
         lambda i: (
-            f"{codes.count(None)} of {listed} cells lie outside 1..{params.size}; the first is "
-            f"{named(cells, i)}."
+            f"{codes.count(None)} of {length} cells lie outside 1..{params.size}; the first is "
+            f"{cell_at(cells, i)}."
         ),
     )
     entered = [i for i, cell in enumerate(cells) if cell in frame.blocked]
-    checks.forbid(
-        "free",
-        entered,
-        lambda i: f"{len(entered)} of {listed} cells are blocked; the first is {named(cells, i)}.",
-    )
+    fault = f"of {length} cells are blocked"
+    checks.forbid_many("free", entered, fault, lambda i: f"is {cell_at(cells, i)}")
     again = repeats(cells, codes)
-    checks.forbid(
-        "repeats",
-        again,
-        lambda i: (
-            f"{len(again)} of {listed} entries name a cell that is listed before; the first is "
-            f"{named(cells, i)}."
-        ),
-    )
+    fault = f"of {length} entries name a cell that is listed before"
+    checks.forbid_many("repeats", again, fault, lambda i: f"is {cell_at(cells, i)}")
     missing = sorted(frame.free.difference(cells))
     _judge_count(checks, cells, n)
     checks.forbid(
@@ -102,20 +92,18 @@ def grade(params: Params, answer: Answer) -> Verdict:
         lambda cell: f"{len(missing)} of {n} free cells are not visited; one is {list(cell)}.",
     )
     apart = jumps(frame.grid, cells, codes)
-    checks.forbid(
+    fault = f"of {length - 1} steps do not lead to a side neighbour"
+    checks.forbid_many(
         "adjacent",
         apart,
-        lambda i: (
-            f"{len(apart)} of {listed - 1} steps do not lead to a side neighbour; the first leads "
-            f"from {shown(cells[i - 1])} to {named(cells, i)}."
-        ),
+        fault,
+        lambda i: f"leads from {cell_text(cells[i - 1])} to {cell_at(cells, i)}",
     )
-    checks.expect(
-        "closed",
-        touch(cells[-1], cells[0]),
-        f"The last cell, {shown(cells[-1])}, does not share a side with the first, "
-        f"{shown(cells[0])}.",
+    wrong = (
+        f"The last cell, {cell_text(cells[-1])}, does not share a side with the first, "
+        f"{cell_text(cells[0])}."
     )
+    checks.expect("closed", touch(cells[-1], cells[0]), wrong)
     return checks.binary(
         visited=n - len(missing),
         missing=missing,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.grid_paths import Cell, Grid, grid, jumps, named, repeats, shown
+from scbench.graders.shared.grid_paths import Cell, Grid, cell_at, cell_text, grid, jumps, repeats
 from scbench.schemas.hyper_snake import Answer, Params
 
 VERSION = 1
@@ -50,13 +50,13 @@ def frame_of(params: Params) -> Frame:
     box = grid(params.size, 0)
     free = len(box.codes) - len(params.walls)
     odd = sum(sum(cell) & 1 for cell in box.codes.keys() - set(params.walls))
-    like_start, other = (odd, free - odd) if sum(params.start) & 1 else (free - odd, odd)
+    like_start, unlike_start = (odd, free - odd) if sum(params.start) & 1 else (free - odd, odd)
     return Frame(
         grid=box,
         walls=frozenset(box.codes[wall] for wall in params.walls),
         free=free,
         needed=-(-98 * free // 100) if params.walls else free,
-        bound=min(2 * like_start, 2 * other + 1),
+        bound=min(2 * like_start, 2 * unlike_start + 1),
     )
 
 
@@ -67,18 +67,14 @@ def grade(params: Params, answer: Answer) -> Verdict:
     length = len(cells)
     checks = Checklist(CHECKS)
     if length > 4 * frame.free + 1000:
-        wrong = f"{length} cells are listed; the box has {frame.free} free ones."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+        return checks.too_large(f"{length} cells are listed; the box has {frame.free} free ones.")
     codes = frame.grid.encode(cells)
     faults = _judge_moves(checks, params, frame, cells, codes)
     legal_prefix = min(faults, default=length)
-    checks.expect(
-        "length",
-        length >= frame.needed,
-        f"{length} cells are listed; a full score needs {frame.needed} of {frame.free} free ones.",
-        needed=frame.needed,
+    wrong = (
+        f"{length} cells are listed; a full score needs {frame.needed} of {frame.free} free ones."
     )
+    checks.expect("length", length >= frame.needed, wrong, needed=frame.needed)
     visited = set(codes)
     missed = sorted(cell for cell in params.food if frame.grid.codes[cell] not in visited)
     checks.forbid(
@@ -113,57 +109,33 @@ def _judge_moves(
     """Check everything that makes a path legal; return the positions of illegal cells."""
     n, length = len(params.size), len(cells)
     off_start = set() if cells[0] == params.start else {0}
-    checks.expect(
-        "start",
-        not off_start,
-        f"The path must start at {list(params.start)}; its first cell is {shown(cells[0])}.",
-    )
+    wrong = f"The path must start at {list(params.start)}; its first cell is {cell_text(cells[0])}."
+    checks.expect("start", not off_start, wrong)
     beyond = [i for i, code in enumerate(codes) if code is None] if None in codes else []
     misshapen = [i for i in beyond if len(cells[i]) != n]
     outside = [i for i in beyond if len(cells[i]) == n]
-    checks.forbid(
-        "dimensions",
-        misshapen,
-        lambda i: (
-            f"{len(misshapen)} of {length} cells do not have {n} coordinates; the first is "
-            f"{named(cells, i)}."
-        ),
-    )
+    fault = f"of {length} cells do not have {n} coordinates"
+    checks.forbid_many("dimensions", misshapen, fault, lambda i: f"is {cell_at(cells, i)}")
     again = repeats(cells, codes)
-    checks.forbid(
-        "repeats",
-        again,
-        lambda i: (
-            f"{len(again)} of {length} entries name a cell that is visited before; the first is "
-            f"{named(cells, i)}."
-        ),
-    )
+    fault = f"of {length} entries name a cell that is visited before"
+    checks.forbid_many("repeats", again, fault, lambda i: f"is {cell_at(cells, i)}")
     if len(misshapen) == length:
         checks.skip(("inside", "walls", "moves"), f"No cell has {n} coordinates.")
         return off_start.union(misshapen)
-    checks.forbid(
-        "inside",
-        outside,
-        lambda i: (
-            f"{len(outside)} of {length} cells lie outside the box; the first is {named(cells, i)}."
-        ),
-    )
+    fault = f"of {length} cells lie outside the box"
+    checks.forbid_many("inside", outside, fault, lambda i: f"is {cell_at(cells, i)}")
     entered = []
     if not frame.walls.isdisjoint(codes):
         entered = [i for i, code in enumerate(codes) if code in frame.walls]
-    checks.forbid(
-        "walls",
-        entered,
-        lambda i: f"{len(entered)} of {length} cells are walls; the first is {named(cells, i)}.",
-    )
+    fault = f"of {length} cells are walls"
+    checks.forbid_many("walls", entered, fault, lambda i: f"is {cell_at(cells, i)}")
     unjudged = {*misshapen, *(i + 1 for i in misshapen)}
     apart = [i for i in jumps(frame.grid, cells, codes) if i not in unjudged]
-    checks.forbid(
+    fault = f"of {length - 1} moves do not change one coordinate by 1"
+    checks.forbid_many(
         "moves",
         apart,
-        lambda i: (
-            f"{len(apart)} of {length - 1} moves do not change one coordinate by 1; the first "
-            f"leads from {shown(cells[i - 1])} to {named(cells, i)}."
-        ),
+        fault,
+        lambda i: f"leads from {cell_text(cells[i - 1])} to {cell_at(cells, i)}",
     )
     return off_start.union(misshapen, outside, entered, again, apart)

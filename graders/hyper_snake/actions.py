@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from scbench.graders.hyper_snake.queries import Cells, Trail
-from scbench.graders.shared.interaction import Action, QueryError, Seen
+from scbench.graders.shared.interaction import Action, Observation, QueryError
 from scbench.schemas.hyper_snake import Params
 
 BUDGET = 100
@@ -34,11 +34,11 @@ class Play:
         self._trail = Trail(params)
         self._trail.follow([params.start])
 
-    def look(self) -> Seen:
+    def look(self) -> Observation:
         """Return where the snake is and what is left."""
         return self._trail.look()
 
-    def step(self, action: Move) -> Seen:
+    def step(self, action: Move) -> Observation:
         """Move on through some cells and return what is seen then.
 
         Raises:

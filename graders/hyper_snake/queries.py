@@ -9,18 +9,17 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from scbench.graders.hyper_snake import Frame, frame_of
-from scbench.graders.shared.grid_paths import Cell, side_neighbours
-from scbench.graders.shared.grid_paths import shown as brief
-from scbench.graders.shared.interaction import Query, QueryError, Seen, shown
+from scbench.graders.shared.grid_paths import Cell, cell_text, side_neighbours
+from scbench.graders.shared.interaction import Observation, Query, QueryError, first_items
+from scbench.schemas.base import WholeNumber
 from scbench.schemas.hyper_snake import Params
-from scbench.schemas.whole_numbers import Whole
 
 BUDGET = 30
 
-_MOST = 5000
+_MAX_CELLS = 5000
 _FOOD = 12
 
-Cells = tuple[Annotated[tuple[Whole, ...], Field(max_length=16)], ...]
+Cells = tuple[Annotated[tuple[WholeNumber, ...], Field(max_length=16)], ...]
 
 
 class Trail:
@@ -56,9 +55,8 @@ class Trail:
         for cell in cells:
             wrong = self.obstacle(cell)
             if wrong:
-                return (
-                    f"cell {len(self.cells)} of the path (counted from 0), {brief(cell)}, {wrong}"
-                )
+                place = f"cell {len(self.cells)} of the path (counted from 0)"
+                return f"{place}, {cell_text(cell)}, {wrong}"
             self.cells.append(cell)
             self._visited.add(self.frame.grid.codes[cell])
         return ""
@@ -67,10 +65,10 @@ class Trail:
         """Return the cells that the path can go on to."""
         return [cell for cell in side_neighbours(self.cells[-1]) if not self.obstacle(cell)]
 
-    def look(self) -> Seen:
+    def look(self) -> Observation:
         """Return where the path is and what is left."""
         reached = self._reached()
-        left = [food for food in self.params.food if not self._has(food)]
+        uneaten = [food for food in self.params.food if not self._has(food)]
         return {
             "length": len(self.cells),
             "end": list(self.cells[-1]),
@@ -78,9 +76,9 @@ class Trail:
             "unvisited": self.frame.free - len(self.cells),
             "reachable": len(reached),
             "food": {
-                "left": len(left),
-                "reachable": sum(food in reached for food in left),
-                "first": [list(food) for food in shown(left, _FOOD)],
+                "left": len(uneaten),
+                "reachable": sum(food in reached for food in uneaten),
+                "first": [list(food) for food in first_items(uneaten, _FOOD)],
             },
         }
 
@@ -115,9 +113,9 @@ class Walk(Query):
     """
 
     query: Literal["walk"]
-    path: Annotated[Cells, Field(min_length=1, max_length=_MOST)]
+    path: Annotated[Cells, Field(min_length=1, max_length=_MAX_CELLS)]
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return how far the path is legal and what is free then."""
         trail = Trail(params)
         wrong = trail.follow(self.path)

@@ -16,35 +16,37 @@ from manifold3d import Manifold
 
 from scbench.base.model import Verdict
 from scbench.graders.interlocking_parts.cage_checks import (
-    Placed,
+    PlacedPart,
+    check_faces,
     check_gaps,
     check_grip,
     check_interference,
     check_rods,
     check_size,
     crowded,
+    distance_figures,
+    find_faces,
     find_grips,
     for_each,
     mode_is_off,
     not_rigid,
     place,
-    shown,
 )
-from scbench.graders.interlocking_parts.cage_faces import check_faces, find_faces
-from scbench.graders.interlocking_parts.print_checks import Lie, Openings, lie_on_bed, openings
-from scbench.graders.interlocking_parts.printed_parts import PrintedPart, read_parts
-from scbench.graders.interlocking_parts.thickness import Distances, survey
-from scbench.graders.interlocking_parts.triangle_meshes import (
+from scbench.graders.interlocking_parts.print_checks import (
+    Lie,
+    Openings,
     Shell,
-    components,
     count_edges,
+    lie_on_bed,
     neighbours,
+    openings,
     signed_volume,
     triangles_of,
 )
+from scbench.graders.interlocking_parts.printed_parts import PrintedPart, read_parts
+from scbench.graders.interlocking_parts.thickness import Distances, survey
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.mesh_booleans import to_body
-from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts
+from scbench.graders.shared.meshes import close_pairs, components, find_contacts, to_body
 from scbench.schemas.interlocking_parts import Answer, FileType, Params
 
 VERSION = 3
@@ -81,13 +83,13 @@ CHECKS = {
     "gaps": "The gaps of the cage are as wide as asked for, and alike.",
 }
 
-_SHOWN = 12
-_MOST_PARTS = 64
-_MOST_PAIRS = 3_000_000
-_MOST_TANGLED = 300_000
+_MAX_PATCHES = 12
+_MAX_PARTS = 64
+_MAX_PAIRS = 3_000_000
+_MAX_TANGLED = 300_000
 """Pairs of triangles of a part that is no single body whose boxes meet; with more of them, solid
 operations on it would take too long, and so it is left out of the cage."""
-_MOST_CROSSING = 20_000
+_MAX_CROSSING = 20_000
 """The same for pairs of triangles of one body that cut each other."""
 _CONTACT = 1e-3
 """How deep facets may cut each other, in mm."""
@@ -109,7 +111,6 @@ class _Examined(NamedTuple):
 
 @lru_cache(maxsize=128)
 def _examine(params: Params, kind: FileType, contents: str) -> _Examined:
-    """Judge a part by itself."""
     part = read_parts([(kind, contents)])[0]
     shell = part.shell
     if shell is None:
@@ -143,16 +144,16 @@ def _as_body(shell: Shell) -> tuple[tuple[str, str], Manifold | None]:
         return ("right_side_out", f"its volume is {size:g} mm³"), None
     triangles = triangles_of(shell)
     if pieces > 1:
-        tangled = close_pairs(triangles, _CONTACT, _MOST_TANGLED) is None
+        tangled = close_pairs(triangles, _CONTACT, _MAX_TANGLED) is None
         return ("one_body", f"its surface is in {pieces} pieces"), None if tangled else body
-    pairs = close_pairs(triangles, _CONTACT, _MOST_PAIRS)
+    pairs = close_pairs(triangles, _CONTACT, _MAX_PAIRS)
     if pairs is None:
         return ("resource_limit", "too many of its facets are close to each other"), None
     contacts = find_contacts(triangles, pairs, _CONTACT)
     if len(contacts.crossing) or len(contacts.covering):
         counts = f"{len(contacts.crossing)} pairs of facets cut each other"
         text = f"{counts}, {len(contacts.covering)} lie on each other"
-        tangled = len(contacts.crossing) > _MOST_CROSSING
+        tangled = len(contacts.crossing) > _MAX_CROSSING
         return ("self_intersection", text), None if tangled else body
     return ("", ""), body
 
@@ -164,11 +165,11 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     Raises:
         scbench.base.errors.CannotGrade: a part is a program, which must not or cannot be run here.
     """
-    if len(answer.parts) > _MOST_PARTS:
+    if len(answer.parts) > _MAX_PARTS:
         checks = Checklist(CHECKS)
         text = f"There are {len(answer.parts)} parts; {params.parts} are asked for."
         checks.expect("part_count", False, text)
-        checks.expect("resource_limit", False, f"More than {_MOST_PARTS} parts are not looked at.")
+        checks.expect("resource_limit", False, f"More than {_MAX_PARTS} parts are not looked at.")
         return (checks.binary(),) * 9
     files = [(part.fileType, part.fileContents) for part in answer.parts]
     parts = [
@@ -176,21 +177,21 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
         _unread(part) if part.too_much else _examine(params, *file)
         for part, file in zip(read_parts(files), files, strict=True)
     ]
-    placed, bent = _placed(params, answer, parts)
-    grips = find_grips(params, placed)
-    too_many = crowded(placed, tangled=any(part.fault[0] for part in parts))
+    cage, bent = _assemble(params, answer, parts)
+    grips = find_grips(params, cage)
+    too_many = crowded(cage, tangled=any(part.fault[0] for part in parts))
     first = Checklist(CHECKS)
-    _valid(first, params, parts, bent)
-    faces = find_faces(params, [part.body for part in placed]) if placed else None
+    _judge_validity(first, params, parts, bent)
+    faces = find_faces(params, [part.body for part in cage]) if cage else None
     criteria: tuple[tuple[Callable[[Checklist], dict[str, Any]], bool], ...] = (
         (lambda checks: _printing(checks, params, parts), False),
         (lambda checks: _spacing(checks, params, parts), False),
-        (lambda checks: check_size(checks, params, placed), True),
+        (lambda checks: check_size(checks, params, cage), True),
         (lambda checks: check_rods(checks, params, grips), True),
-        (lambda checks: check_interference(checks, params, placed, too_many=too_many), True),
+        (lambda checks: check_interference(checks, params, cage, too_many=too_many), True),
         (lambda checks: check_grip(checks, params, grips), True),
         (lambda checks: _thickness(checks, params, parts), False),
-        (lambda checks: check_gaps(checks, params, placed, too_many=too_many), True),
+        (lambda checks: check_gaps(checks, params, cage, too_many=too_many), True),
     )
     verdicts = []
     for criterion, of_assembly in criteria:
@@ -220,11 +221,11 @@ def _stop_rule(valid: bool, verdicts: Sequence[Verdict]) -> float:  # noqa: FBT0
     return round((1 + len(passed)) / (1 + len(verdicts)), 6) if valid else 0.0
 
 
-def _placed(
+def _assemble(
     params: Params, answer: Answer, parts: Sequence[_Examined]
-) -> tuple[list[Placed], list[tuple[int, str]]]:
+) -> tuple[list[PlacedPart], list[tuple[int, str]]]:
     """Return the parts in their places, and the transforms that are none, with the reason."""
-    placed, bent = [], []
+    cage, bent = [], []
     for i, (part, examined) in enumerate(zip(answer.parts, parts, strict=True)):
         matrix = np.array(part.transform).reshape(4, 4)
         why = not_rigid(matrix, params.rigid)
@@ -232,19 +233,15 @@ def _placed(
             bent.append((i, why))
         there = None if examined.body is None else place(i, examined.body, matrix)
         if there is not None:
-            placed.append(there)
-    return placed, bent
+            cage.append(there)
+    return cage, bent
 
 
-def _valid(
+def _judge_validity(
     checks: Checklist, params: Params, parts: Sequence[_Examined], bent: Sequence[tuple[int, str]]
 ) -> None:
-    checks.expect(
-        "part_count",
-        len(parts) == params.parts,
-        f"There are {len(parts)} parts; {params.parts} are asked for.",
-        count=len(parts),
-    )
+    wrong = f"There are {len(parts)} parts; {params.parts} are asked for."
+    checks.expect("part_count", len(parts) == params.parts, wrong, count=len(parts))
     for check in (*_VALID[1:], "resource_limit"):
         faulty = [
             {"part": i, "why": part.fault[1]}
@@ -299,7 +296,7 @@ def _printing(checks: Checklist, params: Params, parts: Sequence[_Examined]) -> 
         "overhangs",
         lies,
         hanging,
-        lambda lie: {"patches": [patch._asdict() for patch in lie.overhangs[:_SHOWN]]},
+        lambda lie: {"patches": [patch._asdict() for patch in lie.overhangs[:_MAX_PATCHES]]},
     )
     return {"contact": [part.lie.contact if part.lie else None for part in parts]}
 
@@ -312,23 +309,23 @@ def _spacing(checks: Checklist, params: Params, parts: Sequence[_Examined]) -> d
         checks.forbid("resource_limit", complex_, lambda i: f"The outline of part {i} is too long.")
     opened = [(i, part.openings) for i, part in bodies if part.openings is not None]
 
-    def narrow(found: Openings) -> str:
-        if found.free > rules.ignored_area:
+    def lacks_narrow(gaps: Openings) -> str:
+        if gaps.free > rules.ignored_area:
             return ""
         return f"leaves no room for a column of {rules.free:g} x {rules.free:g} mm"
 
-    def wide(found: Openings) -> str:
-        if found.unblocked <= rules.ignored_area:
+    def has_wide(gaps: Openings) -> str:
+        if gaps.unblocked <= rules.ignored_area:
             return ""
         return f"leaves room for a column of {rules.blocked:g} x {rules.blocked:g} mm"
 
-    for_each(checks, "gap_wide_enough", opened, narrow, lambda found: {"area": found.free})
+    for_each(checks, "gap_wide_enough", opened, lacks_narrow, lambda gaps: {"area": gaps.free})
     for_each(
         checks,
         "gap_narrow_enough",
         opened,
-        wide,
-        lambda found: {"area": found.unblocked, "place": found.place},
+        has_wide,
+        lambda gaps: {"area": gaps.unblocked, "place": gaps.place},
     )
     return {"free": [part.openings.free if part.openings else None for part in parts]}
 
@@ -341,19 +338,21 @@ def _thickness(checks: Checklist, params: Params, parts: Sequence[_Examined]) ->
         checks.forbid(
             "resource_limit", large, lambda i: f"The faces of part {i} take too long to measure."
         )
-    found = [(i, part.thickness) for i, part in shells if part.thickness is not None]
+    distances = [(i, part.thickness) for i, part in shells if part.thickness is not None]
     for_each(
         checks,
         "thickness_faces",
-        found,
+        distances,
         lambda item: (
             ""
             if len(item.values) >= rules.least
             else f"has {len(item.values)} faces to measure, not {rules.least}"
         ),
-        shown,
+        distance_figures,
     )
-    for_each(checks, "thickness", found, lambda item: mode_is_off(item, rules), shown)
+    for_each(
+        checks, "thickness", distances, lambda item: mode_is_off(item, rules), distance_figures
+    )
     return {
         "thickness": [None if part.thickness is None else part.thickness.mode for part in parts]
     }

@@ -24,12 +24,9 @@ _Maker = Callable[[Any, Any, Any], list[Any]]
 
 
 def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:  # noqa: ANN401
-    """Replace what an evaluator does otherwise.
+    """Replace what an evaluator of the library does otherwise, in its tables of functions by name.
 
-    Args:
-        library: the module that the evaluator is of.
-        evaluator: its tables of functions by name are changed.
-        spend: called with steps before they are taken.
+    ``spend`` is called with steps before they are taken.
     """
     resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH  # noqa: SLF001
 
@@ -67,14 +64,13 @@ def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None: 
     generate |= {"linear_extrude": extruded, "rotate_extrude": revolved}
     resolve |= {"group": group, "assign": assign}
     generate["group"] = evaluator._generate_csg  # noqa: SLF001
-    for name, is_drawn in _DRAWN.items():
+    for name, is_drawn in _HAS_SIZE.items():
         generate[name] = _if_drawn(generate[name], is_drawn)
-    generate["polyhedron"] = _turned(generate["polyhedron"])
+    generate["polyhedron"] = _right_side_out(generate["polyhedron"])
     library._EXPR_DISPATCH[library.RangeLiteral] = _either_way(library)  # noqa: SLF001
 
 
-def _number(value: object, default: float) -> float:
-    """Return a finite number, or the default."""
+def _finite(value: object, default: float) -> float:
     if type(value) in {int, float} and math.isfinite(value):  # type: ignore[arg-type]
         return float(value)  # type: ignore[arg-type]
     return default
@@ -101,7 +97,7 @@ def _is_flat(parameters: Any) -> bool:  # noqa: ANN401
     return {"circle": _is_round, "square": _is_block}.get(kind, lambda _: True)(parameters)
 
 
-_DRAWN: dict[str, Callable[[Any], bool]] = {
+_HAS_SIZE: dict[str, Callable[[Any], bool]] = {
     "cube": _is_block,
     "sphere": _is_round,
     "cylinder": _is_cylinder,
@@ -117,15 +113,15 @@ def _if_drawn(make: _Maker, is_drawn: Callable[[Any], bool]) -> _Maker:
     return call
 
 
-def _turned(make: _Maker) -> _Maker:
+def _right_side_out(make: _Maker) -> _Maker:
     """Return the maker of polyhedra; one whose faces all run the other way round is turned."""
 
     def call(parameters: Any, children: Any, node: Any) -> list[Any]:  # noqa: ANN401
-        made = make(parameters, children, node)
-        if any(body.body is not None and body.body.volume() < 0 for body in made):
-            other = np.ascontiguousarray(parameters["tri_arr"][:, ::-1])
-            made = make({**parameters, "tri_arr": other}, children, node)
-        return made
+        bodies = make(parameters, children, node)
+        if any(body.body is not None and body.body.volume() < 0 for body in bodies):
+            reversed_faces = np.ascontiguousarray(parameters["tri_arr"][:, ::-1])
+            bodies = make({**parameters, "tri_arr": reversed_faces}, children, node)
+        return bodies
 
     return call
 
@@ -135,10 +131,10 @@ def _either_way(library: Any) -> Callable[[Any, Any, Any], Any]:  # noqa: ANN401
     plain = library.Evaluator._eval_range  # noqa: SLF001
 
     def call(evaluator: Any, node: Any, context: Any) -> Any:  # noqa: ANN401
-        found = plain(evaluator, node, context)
-        if node.implicit_step and found.start > found.end:
-            return library.OscRange(found.end, found.step, found.start)
-        return found
+        span = plain(evaluator, node, context)
+        if node.implicit_step and span.start > span.end:
+            return library.OscRange(span.end, span.step, span.start)
+        return span
 
     return call
 
@@ -154,19 +150,19 @@ def _linear_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any
     pair = scale if isinstance(scale, list) and len(scale) == 2 else [scale, scale]
     slices = get(args, None, "slices", None)
     return {
-        "height": _number(get(args, 0, "height", None), _HEIGHT),
+        "height": _finite(get(args, 0, "height", None), _HEIGHT),
         "center": get(args, None, "center", False) is True,
-        "twist": _number(get(args, None, "twist", None), 0.0),
-        "slices": max(1, int(_number(slices, 1.0))) if type(slices) in {int, float} else None,
-        "scale_top": tuple(max(0.0, _number(value, 1.0)) for value in pair),
+        "twist": _finite(get(args, None, "twist", None), 0.0),
+        "slices": max(1, int(_finite(slices, 1.0))) if type(slices) in {int, float} else None,
+        "scale_top": tuple(max(0.0, _finite(value, 1.0)) for value in pair),
         **_resolution(context),
     }
 
 
 def _resolution(context: Any) -> dict[str, Any]:  # noqa: ANN401
-    found = {name: context.dyn.get(f"${name}") for name in ("fn", "fa", "fs")}
+    values = {name: context.dyn.get(f"${name}") for name in ("fn", "fa", "fs")}
     usual = {"fn": 0.0, "fa": 12.0, "fs": 2.0}
-    numbers = {name: _number(found[name], usual[name]) for name in usual}
+    numbers = {name: _finite(values[name], usual[name]) for name in usual}
     for name in ("fa", "fs"):
         if numbers[name] <= 0:
             numbers[name] = usual[name]
@@ -178,7 +174,7 @@ def _extruded(section: Any, parameters: Any, spend: Callable[[float], None]) -> 
     if section.is_empty() or height <= 0:
         return None
     points = np.concatenate(section.to_polygons())
-    slices = parameters["slices"] or _slices(points, parameters)
+    slices = parameters["slices"] or _layer_count(points, parameters)
     spend(float(len(points)) * slices)
     scale = parameters["scale_top"]
     if twist or scale[0] != scale[1]:
@@ -212,15 +208,17 @@ def _twisted(
     low = (np.arange(slices)[:, None] * n + np.arange(n)).ravel()
     a, b = low, (np.arange(slices)[:, None] * n + after).ravel()
     c, d = b + n, a + n
-    one, other = (np.sqrt(((points[p] - points[q]) ** 2).sum(axis=1)) for p, q in ((a, c), (b, d)))
-    first = one < other * (1 - _EQUAL)
+    first, second = (
+        np.sqrt(((points[p] - points[q]) ** 2).sum(axis=1)) for p, q in ((a, c), (b, d))
+    )
+    is_first = first < second * (1 - _EQUAL)
     if twist > 0:
-        first |= abs(one - other) <= _EQUAL * other
-    first = first[:, None]
+        is_first |= abs(first - second) <= _EQUAL * second
+    is_first = is_first[:, None]
     sides = np.concatenate(
         [
-            np.where(first, np.stack([a, b, c], axis=1), np.stack([a, b, d], axis=1)),
-            np.where(first, np.stack([a, c, d], axis=1), np.stack([b, c, d], axis=1)),
+            np.where(is_first, np.stack([a, b, c], axis=1), np.stack([a, b, d], axis=1)),
+            np.where(is_first, np.stack([a, c, d], axis=1), np.stack([b, c, d], axis=1)),
         ]
     )
     cap = np.asarray(manifold3d.triangulate(outlines)).astype(np.int64)
@@ -232,11 +230,11 @@ def _solid(points: Any, corners: Any) -> Any:  # noqa: ANN401
     places, number = np.unique(np.round(points, _SAME_DECIMALS) + 0.0, axis=0, return_inverse=True)
     corners = number.reshape(-1)[corners]
     a, b, c = corners.T
-    kept = np.ascontiguousarray(corners[(a != b) & (b != c) & (c != a)], dtype=np.uint64)
-    return manifold3d.Manifold(manifold3d.Mesh64(places, kept))
+    triangles = np.ascontiguousarray(corners[(a != b) & (b != c) & (c != a)], dtype=np.uint64)
+    return manifold3d.Manifold(manifold3d.Mesh64(places, triangles))
 
 
-def _slices(points: Any, parameters: Any) -> int:  # noqa: ANN401
+def _layer_count(points: Any, parameters: Any) -> int:  # noqa: ANN401
     """Return into how many layers OpenSCAD 2021.01 cuts an extrusion that says nothing of it."""
     twist, height = abs(float(parameters["twist"])), float(parameters["height"])
     fn, fa, fs = (float(parameters[name]) for name in ("fn", "fa", "fs"))
@@ -279,9 +277,9 @@ def _spiral(radius: float, turn: float, scale: float) -> float:
 def _around_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:  # noqa: ANN401
     args, context = evaluator._resolve_call_args(node, context)  # noqa: SLF001
     evaluator._eval_children(node.children, context)  # noqa: SLF001
-    angle = _number(evaluator._get_arg(args, 0, "angle", None), 360.0)  # noqa: SLF001
-    whole = angle <= -360 or angle > 360
-    return {"angle": 360.0 if whole else angle, **_resolution(context)}
+    angle = _finite(evaluator._get_arg(args, 0, "angle", None), 360.0)  # noqa: SLF001
+    full_turn = angle <= -360 or angle > 360
+    return {"angle": 360.0 if full_turn else angle, **_resolution(context)}
 
 
 def _revolved(
@@ -299,8 +297,8 @@ def _revolved(
     if high - low > max(high, -low):  # on both sides of the axis
         return None
     fn, fa, fs = (parameters[name] for name in ("fn", "fa", "fs"))
-    whole = 3 if high - low < _FINE else evaluator._fn_segments(fn, fa, fs, high - low)  # noqa: SLF001
-    fragments = max(1, int(whole * abs(angle) / 360))
+    segments = 3 if high - low < _FINE else evaluator._fn_segments(fn, fa, fs, high - low)  # noqa: SLF001
+    fragments = max(1, int(segments * abs(angle) / 360))
     spend(float(section.num_vert()) * fragments)
     if angle == 360:
         # It begins on the other side of the axis.
@@ -316,7 +314,7 @@ def _swept(section: Any, fragments: int, angle: float) -> Any:  # noqa: ANN401
     points, triangles = np.asarray(mesh.vert_properties)[:, :3], np.asarray(mesh.tri_verts)
     turns = np.radians(np.round(points[:, 2]) * angle / fragments)
     x, y = points[:, 0], points[:, 1]
-    placed = np.stack([x * np.cos(turns), x * np.sin(turns), y], axis=1)
+    swept = np.stack([x * np.cos(turns), x * np.sin(turns), y], axis=1)
     if float(x.sum()) * angle > 0:
         triangles = triangles[:, ::-1]
-    return _solid(placed, triangles)  # where points on the axis, which do not move, become one
+    return _solid(swept, triangles)  # where points on the axis, which do not move, become one

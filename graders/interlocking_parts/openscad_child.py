@@ -9,19 +9,25 @@ Work is counted in steps: one for each expression evaluated, each element of a l
 some for each statement and each triangle of each intermediate body; and for flat shapes as many as
 their corners and outlines have to be compared.
 
-Input: JSON ``{"sources": [...], "steps": int, "together": int, "triangles": int}``. Output: the
-length of a JSON header (8 bytes, little-endian), the header ``[{"vertices": n, "triangles": m} |
-{"problem": text} | {"limit": text}, ...]``, then for each mesh its vertices (float64) and triangles
-(int32). Each entry has ``"steps"``, those taken. Once sources took more steps ``together``, the
-others are not looked at, and the header is shorter.
+Input: JSON ``{"sources": [...], "steps": int, "together": int, "triangles": int, "probe": bool}``.
+Output: the length of a JSON header (8 bytes, little-endian), the header ``{"bodies": [{"vertices":
+n, "triangles": m} | {"problem": text} | {"limit": text}, ...], "unlike": [text, ...]}``, then for
+each mesh its vertices (float64) and triangles (int32). Each body has ``"steps"``, those taken. Once
+sources took more steps ``together``, the others are not looked at, and there are fewer bodies.
+
+``unlike`` says in what the library differs from the one that this file is written for: names and
+parameters that it lacks, and where a ``probe`` is wanted, figures of `PROBES`. It is no library to
+grade with, then.
 """
 
+import hashlib
+import inspect
 import json
 import math
 import re
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module, util
 from pathlib import Path
 from typing import Any
@@ -35,8 +41,64 @@ _library: Any = import_module("openscad_evaluator.evaluator")
 _beside = util.spec_from_file_location("mended", Path(__file__).with_name("openscad_2021.py"))
 _mended: Any = util.module_from_spec(_beside)  # type: ignore[arg-type]
 _beside.loader.exec_module(_mended)  # type: ignore[union-attr]
-_parser.getASTfromString("cube(1);")  # reads its grammar while files can be read
-_library._load_default_font()  # noqa: SLF001  (and its font)
+
+_NEEDED = {
+    "getASTfromString": "code include_comments origin",
+    "build_scopes": "ast",
+    "Evaluator.evaluate": "self nodes root_scope viewport_params generate",
+    "Evaluator._eval_expr": "self node ctx",
+    "Evaluator._eval_statement": "self node ctx",
+    "Evaluator._eval_children": "self children ctx new_scope",
+    "Evaluator._eval_list_comp": "self node ctx",
+    "Evaluator._eval_range": "self node ctx",
+    "Evaluator._loop_values": "self values at",
+    "Evaluator._fmt_val": "self v",
+    "Evaluator._fn_segments": "fn fa fs r",
+    "Evaluator._to_cross_section": "self children",
+    "Evaluator._tag_generated": "self body node color",
+    "Evaluator._resolve_csg": "self node ctx",
+    "Evaluator._resolve_args": "self arguments ctx",
+    "Evaluator._resolve_call_args": "self node ctx",
+    "Evaluator._generate_csg": "self params children node",
+    "Evaluator._bind_let_name": "child_ctx name v dyn_copied",
+    "Evaluator._get_arg": "self args pos name default",
+    "OscRange": "start step end",
+    "flatten_csg_tree": "tree",
+    "_load_default_font": "",
+    "_resolve_font": "font_spec",
+    "_triangulate_face": "verts loop out",
+}
+"""Parameters of what is called or replaced here and in `openscad_2021`."""
+_TABLES = {
+    "_RESOLVE_DISPATCH": {"sphere", "polyhedron", "linear_extrude", "rotate_extrude"},
+    "_GENERATE_DISPATCH": {"cube", "sphere", "cylinder", "circle", "square", "polyhedron"},
+    "_math_fns": {"rands"},
+}
+"""Entries of an evaluator's tables that are replaced."""
+
+
+def _lacking() -> Iterator[str]:
+    """Yield what the library has not, or has with other parameters; nothing is evaluated."""
+    for name, parameters in _NEEDED.items():
+        home, _, last = name.rpartition(".")
+        owner = getattr(_library, home, None) if home else _library
+        function = getattr(owner, last, getattr(_parser, last, None))
+        if not callable(function):
+            yield f"{name} is missing"
+        elif (there := " ".join(inspect.signature(function).parameters)) != parameters:
+            yield f"{name} takes ({there}), not ({parameters})"
+    ranges = getattr(_library, "_EXPR_DISPATCH", {}).keys()
+    if getattr(_library, "RangeLiteral", None) not in ranges:
+        yield "_EXPR_DISPATCH[RangeLiteral] is missing"
+    for table, names in _TABLES.items():
+        entries = getattr(_library.Evaluator(echo_fn=lambda _: None), table, {}).keys()
+        yield from (f"{table}[{name!r}] is missing" for name in sorted(names - entries))
+
+
+_UNLIKE = list(_lacking())
+if not _UNLIKE:
+    _parser.getASTfromString("cube(1);")  # reads its grammar while files can be read
+    _library._load_default_font()  # noqa: SLF001  (and its font)
 
 _SEGMENTS = 5_000
 _SPHERE_SEGMENTS = 800
@@ -46,7 +108,7 @@ _NESTING = 60_000
 _TOKENS = 200_000
 _STATEMENT = 40
 """Steps that a statement takes: it makes a body, if only to unite it with others."""
-_MADE = 2
+_STEPS_PER_TRIANGLE = 2
 """Steps for each triangle of a body that is made of others, and for each corner of a flat one."""
 _PAIRS = 25
 """Pairs of corners of a polygon that are compared in one step, as any two of its sides may cross;
@@ -87,9 +149,9 @@ def main(data: bytes) -> bytes:
     sys.setrecursionlimit(_NESTING)
     header: list[dict[str, Any]] = []
     arrays: list[bytes] = []
-    left = job["together"]
+    budget = job["together"]
     for source in job["sources"]:
-        if left < 0:
+        if budget < 0 or _UNLIKE:
             break
         meter = Meter(job["steps"])
         try:
@@ -104,9 +166,61 @@ def main(data: bytes) -> bytes:
             header.append({"vertices": len(points), "triangles": len(corners)})
             arrays += [points.astype("<f8").tobytes(), corners.astype("<i4").tobytes()]
         header[-1]["steps"] = meter.spent
-        left -= meter.spent
-    text = json.dumps(header).encode()
+        budget -= meter.spent
+    unlike = _UNLIKE or (list(_differences()) if job["probe"] else [])
+    text = json.dumps({"bodies": header, "unlike": unlike}).encode()
     return struct.pack("<Q", len(text)) + text + b"".join(arrays)
+
+
+PROBES = {
+    "difference() { cube([20, 12, 8], true); cylinder(h = 30, r1 = 3, r2 = 4, center = true, "
+    "$fn = 12); translate([8, 0, 0]) sphere(3, $fa = 30); }": (1185, 89, 178, "ceb32b81"),
+    "function f(n) = n < 2 ? n : f(n - 1) + f(n - 2); v = [for (i = [0 : 7]) if (i % 2) f(i), "
+    'each "ab"]; for (i = [3:0]) let (s = str(v[i], i)) translate([3 * i, 0, 0]) '
+    "cube(len(s) + round(rands(0, 1, 3)[2]));": (1473, 32, 48, "36fe6f27"),
+    "linear_extrude(height = 6, twist = 75, scale = [1.5, 0.5], $fn = 16) difference() { "
+    "offset(1, $fn = 8) polygon([[0, 0], [9, 1], [7, 6], [2, 4]]); "
+    "translate([4, 3]) circle(1, $fn = 6); }": (2011, 323, 646, "6b03e772"),
+    "module m(n) { rotate([0, 0, 20 * n]) children(n % $children); } for (i = [0 : 3]) m(i) { "
+    "rotate_extrude(angle = 70, $fn = 20) translate([5, 0]) square([2, 3]); "
+    "group() { translate([0, 0, 4]) cube(2); } }": (1643, 52, 96, "c082264d"),
+    "polyhedron([[0, 0, 0], [6, 0, 0], [6, 6, 0], [3, 2, 0], [0, 6, 0], [3, 3, 7]], "
+    "[[0, 1, 2, 3, 4], [1, 0, 5], [2, 1, 5], [3, 2, 5], [4, 3, 5], [0, 4, 5]]); "
+    "translate([9, 0, 0]) intersection() { cube(4); assign(x = 3) sphere(x, $fn = 10); }": (
+        745,
+        20,
+        32,
+        "2a06ee8f",
+    ),
+    'linear_extrude(2) { text("Ag7", size = 5); translate([0, 9]) projection() rotate([30, 0, 0]) '
+    "cube(4); } translate([20, 0, 0]) minkowski() { cube(2); cylinder(1, 1, 1, $fn = 6); } "
+    "hull() { translate([30, 0, 0]) cube(2); translate([33, 3, 1]) cube(1); }": (
+        2323,
+        221,
+        426,
+        "62c08412",
+    ),
+}
+"""Sources that use what is replaced or counted, each with its steps, corners and triangles, and a
+hash of its corners, to five decimals. All versions that pyproject.toml allows give these."""
+
+
+def _differences() -> Iterator[str]:
+    """Yield by which of its `PROBES` the library differs, and how."""
+    for source, figures in PROBES.items():
+        meter = Meter(10**6)
+        try:
+            points, corners = mesh_of(source, meter, 10**5)
+        except (TooMuchError, UnfitError) as error:
+            yield f"{source!r} gives no mesh ({error})"
+            continue
+        places = sorted((np.round(points, 5) + 0.0).tolist())
+        digest = hashlib.sha256(json.dumps(places).encode()).hexdigest()[:8]
+        found = (meter.spent, len(points), len(corners), digest)
+        names = ("steps", "corners", "triangles", "hash of corners")
+        for name, right, value in zip(names, figures, found, strict=True):
+            if value != right:
+                yield f"{name} of {source!r}: {value} instead of {right}"
 
 
 def _first_line(text: str) -> str:
@@ -164,7 +278,6 @@ def mesh_of(source: str, meter: "Meter", triangles: int) -> tuple[Any, Any]:
 
 
 def _evaluated(source: str, meter: "Meter") -> list[Any]:
-    """Return all bodies that a source draws."""
     _library.random.seed(0)
     evaluator = _library.Evaluator(echo_fn=lambda _: None)
     _bound(evaluator, meter)
@@ -188,19 +301,19 @@ class Meter:
     """Counts steps, and how deep evaluation is nested."""
 
     def __init__(self, steps: int) -> None:
-        self.left: float = steps
+        self.remaining: float = steps
         self.limit = steps
         self.depth = 0
 
     @property
     def spent(self) -> int:
         """Steps taken so far, of those that it has."""
-        return self.limit - max(0, math.floor(self.left))
+        return self.limit - max(0, math.floor(self.remaining))
 
     def spend(self, steps: float) -> None:
         """Count steps before they are taken."""
-        self.left -= steps
-        if self.left < 0:
+        self.remaining -= steps
+        if self.remaining < 0:
             raise TooMuchError(f"it takes more than {self.limit:,} steps")
 
     def nested(self, function: Callable[..., Any], steps: int) -> Callable[..., Any]:
@@ -312,7 +425,7 @@ def _bound(evaluator: Any, meter: Meter) -> None:  # noqa: ANN401
         generate[kind] = _weighed(kind, function, meter)
 
 
-_cut_face = _library._triangulate_face  # noqa: SLF001
+_cut_face: Any = getattr(_library, "_triangulate_face", None)
 
 
 def _counting_faces(polyhedron: Callable[..., Any], meter: Meter) -> Callable[..., Any]:
@@ -339,9 +452,9 @@ def _weighed(kind: str, function: Callable[..., Any], meter: Meter) -> Callable[
     def call(params: Any, children: Any, node: Any) -> Any:  # noqa: ANN401
         bodies = _library.flatten_csg_tree(children)
         meter.spend(_cost(kind, params, bodies))
-        made = function(params, children, node)
-        meter.spend(_MADE * sum(_size(body) for body in made))
-        return made
+        results = function(params, children, node)
+        meter.spend(_STEPS_PER_TRIANGLE * sum(_size(body) for body in results))
+        return results
 
     return call
 

@@ -11,6 +11,7 @@ import json
 import re
 import struct
 from collections.abc import Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scbench.base.errors import CannotGrade
-from scbench.graders.interlocking_parts.triangle_meshes import Shell, weld
+from scbench.graders.interlocking_parts.print_checks import Shell, weld
 from scbench.graders.shared.meshes import Array
 from scbench.machine import sandbox
 from scbench.schemas.interlocking_parts import FileType
@@ -40,7 +41,7 @@ _TOO_MANY_STEPS = (
 )
 _MARK = "\ufeff"
 """What some programs write first, to say how their text is encoded."""
-_KEPT = 256
+_MAX_CACHED = 256
 _FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _VERTEX = re.compile(r"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)", re.IGNORECASE)
 _DATA_URL = re.compile(r"\Adata:[^,]{0,100};base64,", re.IGNORECASE)
@@ -59,54 +60,54 @@ class PrintedPart(NamedTuple):
     """Steps that its OpenSCAD source took."""
 
 
-_known: dict[tuple[FileType, str], PrintedPart] = {}
+_cache: dict[tuple[FileType, str], PrintedPart] = {}
+_OPENSCAD = {"openscad-evaluator": ">=1.8,<1.9", "openscad-lalr-parser": ">=2.1,<2.2"}
+"""What evaluates OpenSCAD sources, in the versions that pyproject.toml allows."""
+_unlike: list[str] | None = None
+"""In what that differs from the library that verdicts rest on; None until it has been tried."""
 
 
 def read_parts(
     files: Sequence[tuple[FileType, str]], limits: sandbox.Limits = _SCAD_LIMITS
 ) -> list[PrintedPart]:
-    """Return the part in each file.
-
-    Args:
-        files: type and contents of each.
-        limits: of the process that evaluates the OpenSCAD sources.
+    """Return the part in each file, given by type and contents; the limits are of OpenSCAD sources.
 
     Raises:
         scbench.base.errors.CannotGrade: there are programs, which this process may not or cannot
-            run, or OpenSCAD sources, and the library for them is missing.
+            run, or OpenSCAD sources, and the library for them is missing or another than ours.
         scbench.machine.sandbox.ChildError: a child process hit its limit of time or memory.
     """
     if any(kind.startswith("Python") for kind, _ in files):
         sandbox.check_code_can_run()
-    wanted = dict.fromkeys(files)
-    found = {file: _known[file] for file in wanted if file in _known}
+    distinct = dict.fromkeys(files)
+    parts = {file: _cache[file] for file in distinct if file in _cache}
     sources: dict[tuple[FileType, str], str] = {}
-    for kind, contents in wanted:
-        if (kind, contents) in found:
+    for kind, contents in distinct:
+        if (kind, contents) in parts:
             continue
-        read = _read(kind, contents)
+        read = _read_file(kind, contents)
         if isinstance(read, str):
             sources[kind, contents] = read
         else:
-            found[kind, contents] = read
+            parts[kind, contents] = read
     texts = list(dict.fromkeys(sources.values()))
-    before = sum(part.steps for part in found.values())
+    before = sum(part.steps for part in parts.values())
     bodies = dict(zip(texts, _evaluate(texts, MOST_STEPS_TOGETHER - before, limits), strict=False))
-    found |= {file: bodies[text] for file, text in sources.items() if text in bodies}
-    for file in wanted:
-        if len(_known) >= _KEPT:
-            _known.clear()
-        if file in found:
-            _known[file] = found[file]
+    parts |= {file: bodies[text] for file, text in sources.items() if text in bodies}
+    for file in distinct:
+        if len(_cache) >= _MAX_CACHED:
+            _cache.clear()
+        if file in parts:
+            _cache[file] = parts[file]
     # How much it is does not depend on what is known already, and so neither does the verdict.
-    if sum(part.steps for part in found.values()) > MOST_STEPS_TOGETHER:
-        for file in wanted:
-            if file not in found or found[file].steps:
-                found[file] = PrintedPart(None, _TOO_MANY_STEPS, True)
-    return [found[file] for file in files]
+    if sum(part.steps for part in parts.values()) > MOST_STEPS_TOGETHER:
+        for file in distinct:
+            if file not in parts or parts[file].steps:
+                parts[file] = PrintedPart(None, _TOO_MANY_STEPS, True)
+    return [parts[file] for file in files]
 
 
-def _read(kind: FileType, contents: str) -> PrintedPart | str:
+def _read_file(kind: FileType, contents: str) -> PrintedPart | str:
     """Return the part in a file, or the OpenSCAD source that draws it."""
     if len(contents) > MOST_CHARACTERS:
         return PrintedPart(None, f"it has more than {MOST_CHARACTERS:,} characters", True)
@@ -132,12 +133,9 @@ def _read(kind: FileType, contents: str) -> PrintedPart | str:
 
 
 def unwrap(contents: str, *, escaped: bool = True) -> str:
-    """Return text without a Markdown fence around it, line ends no longer escaped twice.
+    """Return text without a Markdown fence around it, line ends no longer ``escaped`` twice.
 
-    Args:
-        contents: the text.
-        escaped: whether a text in a single line may have been escaped twice; of programs, a single
-            line may well print others.
+    A text in a single line may have been; of programs, a single line may well print others.
     """
     contents = contents.removeprefix(_MARK)
     if escaped and "\n" not in contents and "\\n" in contents:
@@ -185,8 +183,8 @@ def _ascii_stl(text: str) -> PrintedPart:
     count = len(re.findall(r"\bendfacet\b", text, re.IGNORECASE))
     if count > MOST_TRIANGLES:
         return _too_many(count)
-    named = len(re.findall(r"\bvertex\b", text, re.IGNORECASE))
-    if not len(vertices) == named == 3 * count:
+    keywords = len(re.findall(r"\bvertex\b", text, re.IGNORECASE))
+    if not len(vertices) == keywords == 3 * count:
         return PrintedPart(None, "its facets do not have three vertices of three numbers each")
     try:
         numbers = np.array([[float(x) for x in vertex] for vertex in vertices], dtype=np.float64)
@@ -217,6 +215,19 @@ def _from_triangles(triangles: Array) -> PrintedPart:
     return PrintedPart(shell)
 
 
+def _check_library(unlike: list[str]) -> None:
+    """Raise `CannotGrade` if a child found the OpenSCAD library unlike the one verdicts rest on."""
+    global _unlike  # noqa: PLW0603  (a process has one library)
+    _unlike = _unlike or unlike
+    if _unlike:
+        there = ", ".join(f"{name} {version(name)}" for name in (*_OPENSCAD, "manifold3d"))
+        right = " ".join(f"'{name}{versions}'" for name, versions in _OPENSCAD.items())
+        raise CannotGrade(
+            f"the answer holds OpenSCAD source, and here ({there}) it is not evaluated as verdicts "
+            f"need it; pip install {right}. {len(_unlike)} differences, first {_unlike[0]}"
+        )
+
+
 def _evaluate(sources: list[str], together: int, limits: sandbox.Limits) -> list[PrintedPart]:
     """Return what OpenSCAD sources draw; less than all once they took more steps ``together``."""
     if not sources:
@@ -228,14 +239,16 @@ def _evaluate(sources: list[str], together: int, limits: sandbox.Limits) -> list
             "pip install openscad-evaluator"
         )
     job = {"sources": sources, "steps": MOST_STEPS, "together": together}
-    job["triangles"] = MOST_TRIANGLES
+    job |= {"triangles": MOST_TRIANGLES, "probe": _unlike is None}
     done = sandbox.call_script(Path(spec.origin), json.dumps(job).encode(), limits)
     if done.flooded:
         raise sandbox.ChildError("the meshes of OpenSCAD sources are too large")
     (size,) = struct.unpack_from("<Q", done.stdout)
     place = 8 + size
+    header = json.loads(done.stdout[8:place])
+    _check_library(header["unlike"])
     parts = []
-    for entry in json.loads(done.stdout[8:place]):
+    for entry in header["bodies"]:
         if "vertices" not in entry:
             problem = entry.get("limit") or entry["problem"]
             parts.append(PrintedPart(None, problem, "limit" in entry, entry["steps"]))

@@ -10,9 +10,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from scbench.graders.interlocking_parts.ray_casting import Meter, TooManyRaysError, cast, grids_on
-from scbench.graders.interlocking_parts.triangle_meshes import Shell, facets, triangles_of
-from scbench.graders.shared.meshes import Array
+from scbench.graders.interlocking_parts.print_checks import Shell, facets, triangles_of
+from scbench.graders.shared.meshes import Array, Indices, unit
 from scbench.schemas.interlocking_parts import Survey
 
 MOST_WORK = 2 * 10**8
@@ -21,6 +20,163 @@ MOST_RAYS = 3 * 10**8
 """Comparisons of rays with triangles; all parts of a right cage take a twentieth together."""
 
 _DECIMALS = 4
+
+
+_BLOCK = 256
+_EDGE = 1e-7
+"""Rays along an edge of the grid between two triangles hit both."""
+_NEAR = 20
+"""What a point within the bounds of a triangle costs, if one outside of them costs 1."""
+
+
+class TooManyRaysError(Exception):
+    """Points and triangles are too many, or too crowded, for all of them to be compared."""
+
+
+class Meter:
+    """Counts the work of casting rays, up to a budget: comparisons of points with triangles."""
+
+    def __init__(self, budget: float) -> None:
+        self._remaining = budget
+
+    def spend(self, work: float) -> None:
+        """Count work before it is done.
+
+        Raises:
+            TooManyRaysError: it is more than is left.
+        """
+        self._remaining -= work
+        if self._remaining < 0:
+            raise TooManyRaysError
+
+
+def frame(direction: Array) -> Array:
+    """Return three axes (3, 3) as columns, square to each other; the third is the direction.
+
+    Along a coordinate axis all three are coordinate axes, so that no coordinate is rounded.
+    """
+    least = np.zeros(3)
+    least[int(np.argmin(np.abs(direction)))] = 1.0
+    first = unit(np.cross(least, direction))
+    axes: Array = np.stack([first, np.cross(direction, first), direction], axis=1)
+    return np.where(np.abs(axes) == 1.0, np.sign(axes), axes) + 0.0
+
+
+def grids_on(
+    faces: Sequence[Array], axis: int, cell: float, max_cells: int, meter: Meter
+) -> list[Array]:
+    """Return, for each of some flat faces (m, 3, 3), the points (k, 3) of a grid that lie on it.
+
+    The bounds of a face across an axis, to which none is parallel, are cut into equal cells, no
+    wider than ``cell``, but at most ``max_cells`` along a side; a point is the middle of a cell,
+    moved along the axis onto the face.
+
+    Raises:
+        TooManyRaysError: what the meter lets spend is not enough.
+    """
+    across = [i for i in range(3) if i != axis]
+    points, triangles, apart = [], [], 0.0
+    for face in faces:
+        flat = face[:, :, [*across, axis]]
+        low, high = flat[:, :, :2].min(axis=(0, 1)), flat[:, :, :2].max(axis=(0, 1))
+        counts = [
+            int(min(max_cells, max(1.0, math.ceil(round(length / cell, 6)))))
+            for length in (high - low).tolist()
+        ]
+        u, v = ((np.arange(count) + 0.5) / count for count in counts)
+        grid = np.stack(np.meshgrid(u, v, indexing="ij"), axis=-1).reshape(-1, 2)
+        # All faces are laid side by side, so that one search serves them all.
+        shift = np.array([apart, 0.0]) - low
+        points.append(grid * (high - low) + (apart, 0.0))
+        triangles.append(flat + np.append(shift, 0.0))
+        apart += float(high[0] - low[0]) + 1.0
+    where, _, height = _triangle_hits(np.concatenate(points), np.concatenate(triangles), meter)
+    where, first = np.unique(where, return_index=True)
+    ends = np.cumsum([len(grid) for grid in points])
+    grids, apart = [], 0.0
+    for face, grid, end in zip(faces, points, ends.tolist(), strict=True):
+        here = (where >= end - len(grid)) & (where < end)
+        on = np.empty((int(np.count_nonzero(here)), 3))
+        low, high = face[:, :, across].min(axis=(0, 1)), face[:, :, across].max(axis=(0, 1))
+        on[:, across] = grid[where[here] - (end - len(grid))] + low - (apart, 0.0)
+        on[:, axis] = height[first[here]]
+        grids.append(on)
+        apart += float(high[0] - low[0]) + 1.0
+    return grids
+
+
+def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Array:
+    """Return the distance (k,) from each origin (k, 3) to the first triangle ahead, or infinity.
+
+    The direction (3,) is of length 1, the same for all rays; corners are of triangles (m, 3, 3).
+
+    Raises:
+        TooManyRaysError: what the meter lets spend is not enough.
+    """
+    axes = frame(direction)
+    start, turned = origins @ axes, corners @ axes
+    ray, _, height = _triangle_hits(start[:, :2], turned, meter)
+    distance = height - start[ray, 2]
+    ahead = distance > 0
+    nearest = np.full(len(origins), np.inf)
+    np.minimum.at(nearest, ray[ahead], distance[ahead])
+    return nearest
+
+
+def _triangle_hits(points: Array, corners: Array, meter: Meter) -> tuple[Indices, Indices, Array]:
+    """Return which points (k, 2) lie below or above which triangles, and the heights there."""
+    a, b, c = (corners[:, i, :2] for i in range(3))
+    double = _cross_2d(b - a, c - a)
+    facing = np.flatnonzero(np.abs(double) > 1e-9)  # the others are seen edge-on
+    low = corners[facing, :, :2].min(axis=1) - _EDGE
+    high = corners[facing, :, :2].max(axis=1) + _EDGE
+    order = _in_patches(points)
+    columns: list[tuple[Indices, Indices, Array]] = []
+    for first in range(0, len(order), _BLOCK):
+        rows = order[first : first + _BLOCK]
+        p = points[rows]
+        start, end = p.min(axis=0), p.max(axis=0)
+        near = np.flatnonzero(
+            (low[:, 0] <= end[0])
+            & (low[:, 1] <= end[1])
+            & (high[:, 0] >= start[0])
+            & (high[:, 1] >= start[1])
+        )
+        meter.spend(len(rows) * len(near))
+        x, y = p[:, :1], p[:, 1:]
+        inside = (low[near, 0] <= x) & (high[near, 0] >= x)
+        inside &= (low[near, 1] <= y) & (high[near, 1] >= y)
+        i, j = np.nonzero(inside)
+        meter.spend(_NEAR * len(i))
+        tri = facing[near[j]]
+        q = p[i]
+        # Weights of the three corners; all positive inside.
+        wa = _cross_2d(b[tri] - q, c[tri] - q) / double[tri]
+        wb = _cross_2d(c[tri] - q, a[tri] - q) / double[tri]
+        wc = 1 - wa - wb
+        hit = (wa >= -_EDGE) & (wb >= -_EDGE) & (wc >= -_EDGE)
+        z = corners[tri, :, 2]
+        height = wa * z[:, 0] + wb * z[:, 1] + wc * z[:, 2]
+        columns.append((rows[i[hit]], tri[hit], height[hit]))
+    if not columns:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
+    hits, triangles, heights = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return hits, triangles, heights
+
+
+def _in_patches(points: Array) -> Indices:
+    """Return the order of points (k, 2) in which neighbours in it are neighbours in the plane."""
+    if len(points) == 0:
+        return np.zeros(0, dtype=np.int64)
+    span = float(np.ptp(points[:, 0]))
+    strips = max(1.0, math.sqrt(len(points) / _BLOCK * span / max(np.ptp(points[:, 1]), 1e-9)))
+    strip = np.floor((points[:, 0] - points[:, 0].min()) / max(span, 1e-9) * strips)
+    return np.lexsort((points[:, 1], strip))
+
+
+def _cross_2d(u: Array, v: Array) -> Array:
+    product: Array = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+    return product
 
 
 class Distances(NamedTuple):
@@ -39,11 +195,7 @@ def survey(
 ) -> Distances | None:
     """Return the distances from the faces of a mesh; None if that is too much work.
 
-    Args:
-        shell: the mesh.
-        rules: which faces count and how they are sampled.
-        way: whether rays go into the material or away from it.
-        axes: those that a face's normal may lie along.
+    Rays go "in" to the material or "out" of it, from faces whose normals lie along one of the axes.
     """
     triangles = triangles_of(shell)
     groups: dict[tuple[float, ...], list[Array]] = {}

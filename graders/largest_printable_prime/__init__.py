@@ -6,15 +6,17 @@ a millimetre; positions count from 0 at the bottom.
 """
 
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Mapping
+from enum import Enum
+from functools import cache, lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import gmpy2
 
 from scbench.base.model import Verdict
-from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, groups, pose, rests
 from scbench.graders.shared.checklist import Checklist
-from scbench.schemas.largest_printable_prime import Answer, Params
+from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
 VERSION = 1
 
@@ -35,28 +37,110 @@ MAX_DIGITS = 1000
 """Far more than any tower can have; longer numbers are not tested for primality."""
 
 
+_LETTERS = "abcdefg"
+_TURNS: Mapping[str, str] = {
+    "flat": "abcdefg",
+    "flippedX": "afedcbg",
+    "flippedY": "dcbafeg",
+    "rotate180Z": "defabcg",
+}
+"""Where each of the segments a to g goes."""
+
+
+class Stand(Enum):
+    """How a digit is printed."""
+
+    FLAT = "flat"
+    ON_SIDE = "on its long side"
+    """The bars at its right are at the bottom, the others rise from them."""
+    ON_HEAD = "on its head"
+    """A 7 on its top bar."""
+    ON_END = "on its end"
+    """A 1 as a post."""
+
+
+HEIGHTS: Mapping[Stand, int] = {
+    Stand.FLAT: 12,
+    Stand.ON_SIDE: 112,
+    Stand.ON_HEAD: 212,
+    Stand.ON_END: 212,
+}
+"""What each adds to the tower, the air above it included, in tenths of a millimetre."""
+
+
+class Pose(NamedTuple):
+    """A digit as it is printed; the segments matter only if it is flat."""
+
+    stand: Stand
+    segments: frozenset[str] = frozenset()
+
+
+_UPRIGHT: Mapping[tuple[int, str], Stand] = {
+    (1, "rotate90X"): Stand.ON_END,
+    (7, "rotate90X"): Stand.ON_HEAD,
+    (7, "rotate90Y"): Stand.ON_SIDE,
+    (3, "rotate90X"): Stand.ON_SIDE,
+    (3, "rotate90Y"): Stand.ON_SIDE,
+}
+"""What can be printed upright. A 3 has one upright pose, known by both names."""
+
+
+@cache
+def pose(digit: int, orientation: Orientation, segments: str) -> Pose | None:
+    """Return how a digit is printed; None if that is impossible.
+
+    ``segments`` are the digit's before it is turned, as letters.
+    """
+    if orientation in _TURNS:
+        goes = dict(zip(_LETTERS, _TURNS[orientation], strict=True))
+        return Pose(Stand.FLAT, frozenset(goes[segment] for segment in segments))
+    if (digit, orientation) == (1, "rotate90Y"):
+        return Pose(Stand.FLAT, frozenset(segments))  # the same bar as when flat
+    stand = _UPRIGHT.get((digit, orientation))
+    return None if stand is None else Pose(stand)
+
+
+def rests(upper: Pose, lower: Pose) -> bool:
+    """Whether a digit can be printed on another."""
+    if lower.stand is not Stand.FLAT:
+        return upper.stand is Stand.ON_END
+    match upper.stand:
+        case Stand.FLAT:
+            return upper.segments <= lower.segments
+        case Stand.ON_SIDE:
+            return {"b", "c"} <= lower.segments or {"e", "f"} <= lower.segments
+        case Stand.ON_HEAD:
+            return not lower.segments.isdisjoint("adg")
+        case _:
+            return True
+
+
+def groups(number: str, length: int) -> list[str]:
+    """Cut a number into groups from its end; the first one may be shorter."""
+    first = len(number) % length
+    full_groups = [number[i : i + length] for i in range(first, len(number), length)]
+    return [number[:first], *full_groups] if first else full_groups
+
+
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return the share of the best length, less if the tower is short; 0 if a rule is broken."""
     checks = Checklist(CHECKS)
     items = answer.numberSequence
     count = len(items)
     if count > MAX_DIGITS:
-        wrong = f"The number has {count} digits; at most {MAX_DIGITS} are judged."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+        return checks.too_large(f"The number has {count} digits; at most {MAX_DIGITS} are judged.")
     checks.expect("not_empty", count > 0, "The list of digits is empty.")
     banned = [
         i
         for i, item in enumerate(items)
         if item.digit not in params.digits or item.orientation not in params.orientations
     ]
-    checks.forbid(
+    fault = "digits may not be used or not be turned so"
+    checks.forbid_many(
         "allowed",
         banned,
-        lambda i: (
-            f"{len(banned)} digits may not be used or not be turned so; the first is the "
-            f"{items[i].digit} ({items[i].orientation}) at position {i}."
-        ),
+        fault,
+        lambda i: f"is the {items[i].digit} ({items[i].orientation}) at position {i}",
     )
     number = "".join(str(item.digit) for item in items)
     _judge_number(checks, params, number)
@@ -66,31 +150,23 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if tall is None:
         checks.skip("height", "Not every digit can be printed.")
     else:
-        checks.expect(
-            "height",
-            tall > round(10 * params.target_height_mm),
+        wrong = (
             f"The tower is {tall / 10:g} mm tall, and not taller than "
-            f"{params.target_height_mm:g} mm.",
+            f"{params.target_height_mm:g} mm."
         )
+        checks.expect("height", tall > round(10 * params.target_height_mm), wrong)
     short = not checks.all_passed
-    checks.expect(
-        "length",
-        count >= params.best_digits,
-        f"The number has {count} digits; the longest one known has {params.best_digits}.",
-    )
+    wrong = f"The number has {count} digits; the longest one known has {params.best_digits}."
+    checks.expect("length", count >= params.best_digits, wrong)
     score = min(1.0, count / params.best_digits) * (params.short_factor if short else 1.0)
     return checks.partial(score if legal else 0.0, **figures)
 
 
 def _judge_number(checks: Checklist, params: Params, number: str) -> None:
-    """Check the number, whatever it is made of."""
     checks.expect("leading_zero", not number.startswith("0"), "The number begins with 0.")
     if params.max_digits is not None:
-        checks.expect(
-            "max_digits",
-            len(number) <= params.max_digits,
-            f"The number has {len(number)} digits; it may have {params.max_digits}.",
-        )
+        wrong = f"The number has {len(number)} digits; it may have {params.max_digits}."
+        checks.expect("max_digits", len(number) <= params.max_digits, wrong)
     counts = Counter(groups(number, params.group))
     repeated = sorted(group for group, times in counts.items() if times > 1)
     checks.forbid(
@@ -108,21 +184,16 @@ def _judge_number(checks: Checklist, params: Params, number: str) -> None:
 
 
 def _judge_tower(checks: Checklist, params: Params, answer: Answer) -> int | None:
-    """Check how the digits are printed; return the height in tenths of a millimetre.
-
-    Returns:
-        None if a digit cannot be printed at all.
-    """
+    """Check how digits are printed; return the height in tenths of a mm, None if one cannot be."""
     items = answer.numberSequence
     poses = [pose(item.digit, item.orientation, params.segments[item.digit]) for item in items]
-    unprintable = [i for i, one in enumerate(poses) if one is None]
-    checks.forbid(
+    unprintable = [i for i, printed in enumerate(poses) if printed is None]
+    fault = "digits cannot be printed as they are turned"
+    checks.forbid_many(
         "printable",
         unprintable,
-        lambda i: (
-            f"{len(unprintable)} digits cannot be printed as they are turned; the first is the "
-            f"{items[i].digit} ({items[i].orientation}) at position {i}."
-        ),
+        fault,
+        lambda i: f"is the {items[i].digit} ({items[i].orientation}) at position {i}",
     )
     unsupported = [
         i
@@ -138,7 +209,11 @@ def _judge_tower(checks: Checklist, params: Params, answer: Answer) -> int | Non
             f"{items[i - 1].digit} ({items[i - 1].orientation})."
         ),
     )
-    return None if unprintable else sum(HEIGHTS[one.stand] for one in poses if one is not None)
+    return (
+        None
+        if unprintable
+        else sum(HEIGHTS[printed.stand] for printed in poses if printed is not None)
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -17,19 +17,17 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     HEIGHT,
     TIP_SLACK,
     VOLUME,
+    Body,
+    Boxes,
     Bricks,
     Indices,
     Pairs,
+    body,
     close_pairs,
     groups,
     misfits,
-    stances,
-)
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
-    Body,
-    Boxes,
-    body,
     shared_volumes,
+    stances,
     strays,
 )
 from scbench.graders.shared.checklist import Checklist
@@ -62,12 +60,13 @@ DIFFERENCE_WEIGHT = 0.5
 _ARENA = 10_000.0
 """Bricks farther out are outside every target, and not compared with others."""
 _DUST = 1e-9
-_SHOWN = 1000
-_GROUPS_SHOWN = 50
+_MAX_ENTRIES = 1000
+_MAX_GROUPS = 50
 
 
 @lru_cache(maxsize=256)
-def _target(params: Params) -> Body:
+def target_body(params: Params) -> Body:
+    """Return the target of an instance; see `body`."""
     return body(params)
 
 
@@ -76,27 +75,24 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     count = len(answer.bricks)
     if count > MAX_BRICKS:
-        wrong = f"{count} bricks are listed; at most {MAX_BRICKS} are judged."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+        return checks.too_large(f"{count} bricks are listed; at most {MAX_BRICKS} are judged.")
     bricks = Bricks.of([(*brick.Centroid, brick.RotationDegrees) for brick in answer.bricks])
     boxes = as_boxes(bricks)
-    _judge_places(checks, _target(params), bricks, boxes)
+    _judge_single_bricks(checks, target_body(params), bricks, boxes)
     used = _judge_repeats(checks, bricks)
     faults = _judge_structure(checks, bricks.take(used), used)
     legal = checks.all_passed
-    agreement, figures = _agreement(_target(params), boxes)
+    agreement, figures = _agreement(target_body(params), boxes)
     score = min(max(round(agreement / params.full_marks, 9), 0.0), 1.0)
     if faults["overlapping"] != [] or len(used) < count:
         checks.skip("volume", "Not all bricks lie beside each other, so volumes do not add up.")
     else:
-        checks.expect(
-            "volume",
-            score == 1,
+        wrong = (
             f"{figures['filled']:.2%} of the target is filled, and bricks of "
             f"{figures['spill']:.2%} of its volume lie outside it: an agreement of "
-            f"{agreement:.4f}, where full marks ask for {params.full_marks:g}.",
+            f"{agreement:.4f}, where full marks ask for {params.full_marks:g}."
         )
+        checks.expect("volume", score == 1, wrong)
     return checks.partial(score if legal else 0.0, bricks=count, **figures, **faults)
 
 
@@ -119,8 +115,7 @@ def _agreement(target: Body, boxes: Boxes) -> tuple[float, dict[str, float]]:
     return agreement, {name: round(value, 9) for name, value in figures.items()}
 
 
-def _judge_places(checks: Checklist, target: Body, bricks: Bricks, boxes: Boxes) -> None:
-    """Check every brick by itself."""
+def _judge_single_bricks(checks: Checklist, target: Body, bricks: Bricks, boxes: Boxes) -> None:
     checks.expect("not_empty", len(bricks.z) > 0, "The list of bricks is empty.")
     layer = np.maximum(np.rint((bricks.z - HEIGHT / 2) / HEIGHT), 0.0)
     off = np.abs(bricks.z - HEIGHT / 2 - HEIGHT * layer) > LAYER_SLACK + _DUST
@@ -168,33 +163,26 @@ def _judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
 
 
 def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[str, Any]:
-    """Check pairs of different bricks.
+    """Check pairs of different bricks, whose indices in the answer are their names.
 
-    Args:
-        checks: takes the checks.
-        bricks: the bricks.
-        names: their indices in the answer.
-
-    Returns:
-        What a picture needs, as lists of the answer's indices; at most 1000 entries each.
+    What a picture needs is returned, as lists of the answer's indices; at most 1000 entries each.
     """
     count = len(names)
-    most = PAIRS_PER_BRICK * count + PAIRS_FREE
-    pairs = close_pairs(bricks, most)
+    max_pairs = PAIRS_PER_BRICK * count + PAIRS_FREE
+    pairs = close_pairs(bricks, max_pairs)
     if pairs is None:
-        checks.expect(
-            "resource_limit",
-            False,
-            f"{count} bricks are so crowded that more than {most} pairs of them would have to be "
-            "compared.",
+        wrong = (
+            f"{count} bricks are so crowded that more than {max_pairs} pairs of them would have to "
+            "be compared."
         )
+        checks.expect("resource_limit", False, wrong)
         checks.skip(
             ("overlap", "studs", "support", "balance"),
             "The bricks are too crowded to be compared pair by pair.",
         )
         return {"overlapping": None, "misaligned": None, "floating": None, "groups": None}
     clash = pairs.where(pairs.depth >= CONTACT_GAP)
-    overlapping = _named(clash, names)
+    overlapping = _brick_pairs(clash, names)
     checks.forbid(
         "overlap",
         overlapping,
@@ -205,13 +193,13 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
     )
     contacts = pairs.where(pairs.depth < CONTACT_GAP)
     label = groups(count, contacts)
-    misaligned = [[int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _SHOWN)]
+    misaligned = [[int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _MAX_ENTRIES)]
     checks.forbid(
         "studs",
         misaligned,
         lambda pair: (
-            f"{'At least ' * (len(misaligned) == _SHOWN)}{len(misaligned)} pairs of joined bricks "
-            f"are not on one stud grid; the first is {pair[0]} and {pair[1]}."
+            f"{'At least ' * (len(misaligned) == _MAX_ENTRIES)}{len(misaligned)} pairs of joined "
+            f"bricks are not on one stud grid; the first is {pair[0]} and {pair[1]}."
         ),
     )
     # A brick that sinks into the table stands on it; that it sinks is another check's matter.
@@ -219,14 +207,8 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
     grounded = np.zeros(count, dtype=bool)
     grounded[label[ground]] = True
     floating = names[~grounded[label]].tolist()
-    checks.forbid(
-        "support",
-        floating,
-        lambda i: (
-            f"{len(floating)} of {count} bricks are not joined to the ground; the first is brick "
-            f"{i}."
-        ),
-    )
+    fault = f"of {count} bricks are not joined to the ground"
+    checks.forbid_many("support", floating, fault, lambda i: f"is brick {i}")
     standing = stances(bricks, label, ground)
     tipping = [
         {"brick": int(names[s.first]), "bricks": s.size, "outside_mm": s.outside}
@@ -243,9 +225,9 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
         ),
     )
     return {
-        "overlapping": overlapping[:_SHOWN],
+        "overlapping": overlapping[:_MAX_ENTRIES],
         "misaligned": misaligned,
-        "floating": floating[:_SHOWN],
+        "floating": floating[:_MAX_ENTRIES],
         "groups": [
             {
                 "brick": int(names[s.first]),
@@ -253,10 +235,10 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
                 "centre": [round(value, 6) for value in s.centre],
                 "support": s.support,
             }
-            for s in standing[:_GROUPS_SHOWN]
+            for s in standing[:_MAX_GROUPS]
         ],
     }
 
 
-def _named(pairs: Pairs, names: Indices) -> list[list[int]]:
+def _brick_pairs(pairs: Pairs, names: Indices) -> list[list[int]]:
     return np.stack([names[pairs.lower], names[pairs.upper]], axis=1).tolist()  # type: ignore[no-any-return]

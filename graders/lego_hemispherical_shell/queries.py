@@ -4,13 +4,12 @@ A query looks at no more bricks than a fraction of the smallest shell, so that a
 tell less of a whole answer than judging it would.
 """
 
-from functools import lru_cache
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from scbench.graders.lego_hemispherical_shell import as_boxes
+from scbench.graders.lego_hemispherical_shell import as_boxes, target_body
 from scbench.graders.lego_hemispherical_shell.bricks import (
     CONTACT_GAP,
     VOLUME,
@@ -18,24 +17,15 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     Pairs,
     close_pairs,
     off_grid,
-)
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
-    Body,
-    body,
     shared_volumes,
 )
-from scbench.graders.shared.interaction import Query, QueryError, Seen
+from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.lego_hemispherical_shell import Brick, Params
 
 BUDGET = 30
 
-_MOST = 10
+_MAX_BRICKS = 10
 _REACH = 10_000.0
-
-
-@lru_cache(maxsize=64)
-def _target(params: Params) -> Body:
-    return body(params)
 
 
 class BricksTogether(Query):
@@ -50,22 +40,22 @@ class BricksTogether(Query):
     """
 
     query: Literal["bricks"]
-    bricks: Annotated[tuple[Brick, ...], Field(min_length=1, max_length=_MOST)]
+    bricks: Annotated[tuple[Brick, ...], Field(min_length=1, max_length=_MAX_BRICKS)]
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return pairs of bricks that meet, and the share of each in the target."""
         rows = [(*brick.Centroid, brick.RotationDegrees) for brick in self.bricks]
         if any(abs(value) > _REACH for row in rows for value in row[:3]):
             raise QueryError(f"the x, y and z of a brick are at most {_REACH:,.0f}")
         bricks = Bricks.of(rows)
-        pairs = close_pairs(bricks, _MOST * _MOST)
+        pairs = close_pairs(bricks, _MAX_BRICKS * _MAX_BRICKS)
         if pairs is None:
             raise QueryError("the bricks are too crowded to be compared pair by pair")
         clash = pairs.where(pairs.depth >= CONTACT_GAP)
         joined = pairs.where(pairs.depth < CONTACT_GAP)
         first, second = (f(joined.lower, joined.upper) for f in (np.minimum, np.maximum))
         grid = ["off the grid" if off else "on one grid" for off in off_grid(bricks, first, second)]
-        shares = shared_volumes(_target(params), as_boxes(bricks)) / VOLUME
+        shares = shared_volumes(target_body(params), as_boxes(bricks)) / VOLUME
         return {
             "in_target": [round(share, 3) + 0.0 for share in shares.tolist()],
             "overlaps": [

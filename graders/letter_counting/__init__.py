@@ -2,7 +2,7 @@
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import integer, shown
+from scbench.graders.shared.short_answers import integer, quote
 from scbench.schemas.letter_counting import Answer, Params
 
 VERSION = 2
@@ -16,10 +16,10 @@ CHECKS = {
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the number of occurrences, else 0."""
     checks = Checklist(CHECKS)
-    given = integer(answer.answer)
-    wrong = f"{shown(answer.answer)} is not one whole number."
-    if checks.readable(given, wrong, "There is no number."):
+    count = integer(answer.answer)
+    wrong = f"{quote(answer.answer)} is not one whole number."
+    if checks.readable(count, wrong, "There is no number."):
         text = "|".join(word for word, counts in params.words if counts).casefold()
         right = sum(map(text.count, params.letters))
-        checks.expect("value", given == right, f"There are {right}, not {shown(answer.answer)}.")
+        checks.expect("value", count == right, f"There are {right}, not {quote(answer.answer)}.")
     return checks.binary()

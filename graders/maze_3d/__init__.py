@@ -34,12 +34,12 @@ Graph = list[list[int]]
 class Routes(NamedTuple):
     """What leads from A to B, as cells numbered row by row.
 
-    ``route`` is a shortest route and ``other`` another one; each is empty if not found.
+    ``route`` is a shortest route and ``detour`` another one; each is empty if not found.
     ``reached`` is all that can be reached from A.
     """
 
     route: list[int]
-    other: list[int]
+    detour: list[int]
     reached: list[int]
 
 
@@ -50,9 +50,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     rows = answer.maze
     size = sum(map(len, rows))
     if max(size, len(rows)) > 4 * n * n + 4 * n:
-        message = f"The {len(rows):,} rows have {size:,} characters; a maze has {n * n}."
-        checks.expect("resource_limit", False, message)
-        return checks.binary()
+        return checks.too_large(
+            f"The {len(rows):,} rows have {size:,} characters; a maze has {n * n}."
+        )
     readable = _judge_text(checks, n, rows)
     cells = "".join(rows)
     ends = _judge_ends(checks, n, rows)
@@ -84,27 +84,26 @@ def _judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
     strange = [
         [x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c not in CHARACTERS
     ]
-    clean = checks.forbid(
+    fault = "characters are not permitted"
+    clean = checks.forbid_many(
         "characters",
         strange,
-        lambda at: (
-            f"{len(strange)} characters are not permitted; the first is {rows[at[1]][at[0]]!r} in "
-            f"row {at[1]}, column {at[0]} (from 0)."
-        ),
+        fault,
+        lambda at: f"is {rows[at[1]][at[0]]!r} in row {at[1]}, column {at[0]} (from 0)",
     )
     return square and clean
 
 
 def _judge_ends(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
-    found = {
+    cells = {
         end: [[x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c == end]
         for end in "AB"
     }
     return checks.expect(
         "ends",
-        all(len(places) == 1 for places in found.values()),
-        f"A occurs {len(found['A'])} times and B {len(found['B'])} times.",
-        **{end: places[:n] for end, places in found.items()},
+        all(len(places) == 1 for places in cells.values()),
+        f"A occurs {len(cells['A'])} times and B {len(cells['B'])} times.",
+        **{end: places[:n] for end, places in cells.items()},
     )
 
 
@@ -117,28 +116,23 @@ def height_of(params: Params, character: str) -> int:
 
 def _judge_shares(checks: Checklist, params: Params, heights: Sequence[int]) -> None:
     counts = Counter(heights)
-    most = params.max_height_percent
+    percent = params.max_height_percent
     too_many = [
         [height, count]
         for height, count in sorted(counts.items())
-        if 100 * count > most * len(heights)
+        if 100 * count > percent * len(heights)
     ]
     checks.forbid(
         "height_share",
         too_many,
         lambda item: (
-            f"Height {item[0]} fills {item[1]} of {len(heights)} cells, more than {most} %."
+            f"Height {item[0]} fills {item[1]} of {len(heights)} cells, more than {percent} %."
         ),
     )
 
 
 def move_graph(n: int, heights: Sequence[int]) -> Graph:
-    """Return the cells that can be stepped or jumped to from every cell.
-
-    Args:
-        n: rows and columns.
-        heights: of all cells, row by row.
-    """
+    """Return the cells that can be stepped or jumped to from every cell of n rows and columns."""
     graph: Graph = [[] for _ in heights]
     for cell, height in enumerate(heights):
         x = cell % n
@@ -169,32 +163,32 @@ def find_routes(graph: Graph, start: int, end: int) -> Routes:
     if end not in parents:
         return Routes([], [], sorted(parents))
     route = _back(parents, end)
-    return Routes(route, _other_route(graph, route), sorted(parents))
+    return Routes(route, _detour(graph, route), sorted(parents))
 
 
-def _other_route(graph: Graph, route: list[int]) -> list[int]:
+def _detour(graph: Graph, route: list[int]) -> list[int]:
     """Return a second route; empty if all edges of the first are bridges.
 
     They are if, without these edges, no cell of the route is joined to another cell of it.
     """
     place = {cell: i for i, cell in enumerate(route)}
-    seen: set[int] = set()
+    visited: set[int] = set()
     for i, start in enumerate(route):
         parents = {start: start}
         waiting = [start]
         for cell in waiting:
             for beside in graph[cell]:
                 j = place.get(beside, -1)
-                if beside in parents or beside in seen:
+                if beside in parents or beside in visited:
                     continue
                 if j < 0:
                     parents[beside] = cell
                     waiting.append(beside)
                 elif cell != start or abs(i - j) > 1:
                     parents[beside] = cell
-                    detour = _back(parents, beside)
-                    return route[:i] + detour + route[j + 1 :]
-        seen.update(parents)
+                    way_round = _back(parents, beside)
+                    return route[:i] + way_round + route[j + 1 :]
+        visited.update(parents)
     return []
 
 
@@ -210,8 +204,8 @@ def _judge_route(
     checks: Checklist, params: Params, heights: Sequence[int], start: int, end: int
 ) -> Verdict:
     n = params.size
-    route, other, reached = find_routes(move_graph(n, heights), start, end)
-    places, others = ([[c % n, c // n] for c in cells] for cells in (route, other))
+    route, detour, reached = find_routes(move_graph(n, heights), start, end)
+    places, detour_places = ([[c % n, c // n] for c in cells] for cells in (route, detour))
     if not checks.expect(
         "route",
         bool(route),
@@ -227,20 +221,14 @@ def _judge_route(
     ]
     if checks.expect(
         "one_route",
-        not other,
-        f"There is more than one route: one has {len(route)} cells, another {len(other)}.",
+        not detour,
+        f"There is more than one route: one has {len(route)} cells, another {len(detour)}.",
     ):
         share = params.min_route_percent
-        checks.expect(
-            "coverage",
-            100 * len(route) >= share * n * n,
-            f"The route visits {len(route)} of {n * n} cells, which is less than {share} %.",
-        )
-        checks.expect(
-            "jumps",
-            len(jumps) >= params.jumps,
-            f"The route has {len(jumps)} jumps, not {params.jumps} or more.",
-        )
+        wrong = f"The route visits {len(route)} of {n * n} cells, which is less than {share} %."
+        checks.expect("coverage", 100 * len(route) >= share * n * n, wrong)
+        wrong = f"The route has {len(jumps)} jumps, not {params.jumps} or more."
+        checks.expect("jumps", len(jumps) >= params.jumps, wrong)
     else:
         checks.skip(("coverage", "jumps"), "It is not clear which route to count.")
-    return checks.binary(route=places, jumped_over=jumps, other_route=others)
+    return checks.binary(route=places, jumped_over=jumps, other_route=detour_places)

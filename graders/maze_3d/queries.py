@@ -8,10 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from scbench.graders.maze_3d import CHARACTERS, Graph, find_routes, height_of, move_graph
-from scbench.graders.shared.interaction import Query, QueryError, Seen
-from scbench.schemas.base import Text
+from scbench.graders.shared.interaction import Observation, Query, QueryError
+from scbench.schemas.base import Text, WholeIndexPair
 from scbench.schemas.maze_3d import Params
-from scbench.schemas.whole_numbers import WholeIndex
 
 BUDGET = 20
 
@@ -21,10 +20,9 @@ _WINDOW = 40
 Maze = Annotated[
     tuple[Annotated[Text, Field(max_length=_MOST_ROWS)], ...], Field(max_length=_MOST_ROWS)
 ]
-Place = Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)]
 
 
-def _read(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]:
+def _read_maze(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]:
     """Return the heights of a maze, row by row, and its moves."""
     n = params.size
     if len(maze) != n or any(len(row) != n for row in maze):
@@ -36,7 +34,7 @@ def _read(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]:
     return heights, move_graph(n, heights)
 
 
-def _number(n: int, place: tuple[int, ...]) -> int:
+def _cell_number(n: int, place: tuple[int, ...]) -> int:
     row, column = place
     if max(row, column) >= n:
         raise QueryError(f"a cell is [row, column], each in 0..{n - 1}")
@@ -56,13 +54,13 @@ class Walk(Query):
 
     query: Literal["walk"]
     maze: Maze
-    path: Annotated[tuple[Place, ...], Field(min_length=1, max_length=5000)]
+    path: Annotated[tuple[WholeIndexPair, ...], Field(min_length=1, max_length=5000)]
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return how far the moves are legal, and the moves from there."""
         n = params.size
-        heights, graph = _read(params, self.maze)
-        cells = [_number(n, place) for place in self.path]
+        heights, graph = _read_maze(params, self.maze)
+        cells = [_cell_number(n, place) for place in self.path]
         wrong, end = "", cells[0]
         for i, cell in enumerate(cells[1:], start=1):
             if cell not in graph[end]:
@@ -95,15 +93,15 @@ class Reach(Query):
 
     query: Literal["reach"]
     maze: Maze
-    start: Place
-    corner: Place = (0, 0)
+    start: WholeIndexPair
+    corner: WholeIndexPair = (0, 0)
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return the cells that are connected to the start."""
         n = params.size
-        _, graph = _read(params, self.maze)
-        start = _number(n, self.start)
-        row, column = divmod(_number(n, self.corner), n)
+        _, graph = _read_maze(params, self.maze)
+        start = _cell_number(n, self.start)
+        row, column = divmod(_cell_number(n, self.corner), n)
         reached = set(find_routes(graph, start, -1).reached)
         return {
             "cells": len(reached),

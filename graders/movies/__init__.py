@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import shown
+from scbench.graders.shared.short_answers import option, quote
 from scbench.schemas.movies import Answer, Film, Params
 
 VERSION = 2
@@ -25,11 +24,11 @@ _YEAR = re.compile(r"\(\d{4}\)")
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the right choice, by letter or title, else 0."""
     checks = Checklist(CHECKS)
-    dated = _YEAR.search(_text(answer.answer)) is not None
+    dated = _YEAR.search(_digits_or_text(answer.answer)) is not None
     names = [f"{film[0]} ({film[1]})" if dated else film[0] for film in params.choices]
-    given = option(answer.answer, names)
-    wrong = f"{shown(answer.answer)} is not one of the choices."
-    if not checks.readable(given, wrong, "There is no choice."):
+    choice = option(answer.answer, names)
+    wrong = f"{quote(answer.answer)} is not one of the choices."
+    if not checks.readable(choice, wrong, "There is no choice."):
         return checks.binary()
     points = points_of(params)
     best = max(points)
@@ -37,13 +36,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
         raise ValueError(f"two choices have {best} points; the instance has no one answer")
     wrong = (
         f"{params.choices[points.index(best)][0]} has {best} points, "
-        f"{params.choices[given][0]} has {points[given]}."
+        f"{params.choices[choice][0]} has {points[choice]}."
     )
-    checks.expect("value", points[given] == best, wrong)
+    checks.expect("value", points[choice] == best, wrong)
     return checks.binary()
 
 
-def _text(value: object) -> str:
+def _digits_or_text(value: object) -> str:
     try:
         return str(value)
     except ValueError:  # a number of more digits than Python writes

@@ -4,8 +4,7 @@ from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import integer, shown
-from scbench.graders.shared.spoken_numbers import spoken_number
+from scbench.graders.shared.short_answers import integer, quote, spoken_number
 from scbench.schemas.objects import Answer, Params
 
 VERSION = 2
@@ -19,13 +18,13 @@ CHECKS = {
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the number of things that count, else 0."""
     checks = Checklist(CHECKS)
-    given = integer(answer.answer)
-    wrong = f"{shown(answer.answer)} is not one whole number."
-    if checks.readable(given, wrong, "There is no number."):
+    count = integer(answer.answer)
+    wrong = f"{quote(answer.answer)} is not one whole number."
+    if checks.readable(count, wrong, "There is no number."):
         right = 0
         for quantity, _, _, group in params.entries:
             right += quantity_of(quantity) if group in params.groups else 0
-        checks.expect("value", given == right, f"There are {right}, not {shown(answer.answer)}.")
+        checks.expect("value", count == right, f"There are {right}, not {quote(answer.answer)}.")
     return checks.binary()
 
 

@@ -48,21 +48,15 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return the share of the bounding box that is filled, over that which full marks ask for."""
     frame = _frame(params)
     checks = Checklist(CHECKS)
-    listed, wanted = len(answer.boxes), frame.counts.total()
-    if listed > 2 * wanted + 50:
-        wrong = f"{listed} boxes are listed; there are {wanted} prisms."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+    box_count, prism_count = len(answer.boxes), frame.counts.total()
+    if box_count > 2 * prism_count + 50:
+        return checks.too_large(f"{box_count} boxes are listed; there are {prism_count} prisms.")
     boxes = [(box.XyzMin, box.XyzMax) for box in answer.boxes]
     proper = _judge_sizes(checks, frame, boxes)
     pairs = overlapping(boxes, proper)
-    checks.forbid(
-        "overlap",
-        pairs,
-        lambda pair: (
-            f"{len(pairs)} pairs of boxes overlap; the first are those at positions {pair[0]} and "
-            f"{pair[1]}."
-        ),
+    fault = "pairs of boxes overlap"
+    checks.forbid_many(
+        "overlap", pairs, fault, lambda pair: f"are those at positions {pair[0]} and {pair[1]}"
     )
     if not checks.all_passed:
         checks.skip("density", "The boxes are not a packing of the listed prisms.")
@@ -71,22 +65,20 @@ def grade(params: Params, answer: Answer) -> Verdict:
         max(high[axis] for _, high in boxes) - min(low[axis] for low, _ in boxes)
         for axis in range(3)
     ]
-    whole = math.prod(extent)
+    volume = math.prod(extent)
     # Quotients of whole numbers are rounded once, however long these are.
-    full = 100 * frame.volume >= params.full_marks_percent * whole
-    score = 1.0 if full else 100 * frame.volume / (params.full_marks_percent * whole)
+    full = 100 * frame.volume >= params.full_marks_percent * volume
+    score = 1.0 if full else 100 * frame.volume / (params.full_marks_percent * volume)
     figures = {
-        "efficiency": frame.volume / whole,
+        "efficiency": frame.volume / volume,
         # Numbers this long say nothing and may not even be printable.
         "extent": extent if max(extent) < 10**15 else None,
     }
-    checks.expect(
-        "density",
-        full,
-        f"The boxes fill {100 * frame.volume / whole:.4f} % of their bounding box; full marks ask "
-        f"for {params.full_marks_percent} %.",
-        **figures,
+    wrong = (
+        f"The boxes fill {100 * frame.volume / volume:.4f} % of their bounding box; full marks ask "
+        f"for {params.full_marks_percent} %."
     )
+    checks.expect("density", full, wrong, **figures)
     return checks.partial(score, **figures)
 
 
@@ -95,7 +87,7 @@ def _judge_sizes(checks: Checklist, frame: _Frame, boxes: Sequence[Corners]) -> 
     proper: list[int] = []
     improper: list[int] = []
     unlisted: list[int] = []
-    placed: Counter[Size] = Counter()
+    tally: Counter[Size] = Counter()
     for i, ((x, y, z), (u, v, w)) in enumerate(boxes):
         size = tuple(sorted((u - x, v - y, w - z)))
         if size[0] <= 0:
@@ -103,29 +95,19 @@ def _judge_sizes(checks: Checklist, frame: _Frame, boxes: Sequence[Corners]) -> 
             continue
         proper.append(i)
         if size in frame.counts:
-            placed[size] += 1
+            tally[size] += 1
         else:
             unlisted.append(i)
-    checks.forbid(
-        "corners",
-        improper,
-        lambda i: (
-            f"{len(improper)} of {len(boxes)} boxes have an XyzMax that is not greater than their "
-            f"XyzMin on every axis; the first is that at position {i}."
-        ),
+    fault = (
+        f"of {len(boxes)} boxes have an XyzMax that is not greater than their XyzMin on every axis"
     )
-    checks.forbid(
-        "sizes",
-        unlisted,
-        lambda i: (
-            f"{len(unlisted)} of {len(boxes)} boxes are no listed prism; the first is that at "
-            f"position {i}."
-        ),
-    )
+    checks.forbid_many("corners", improper, fault, lambda i: f"is that at position {i}")
+    fault = f"of {len(boxes)} boxes are no listed prism"
+    checks.forbid_many("sizes", unlisted, fault, lambda i: f"is that at position {i}")
     wrong = [
-        {"size": list(size), "placed": placed[size], "listed": count}
+        {"size": list(size), "placed": tally[size], "listed": count}
         for size, count in frame.counts.items()
-        if placed[size] != count
+        if tally[size] != count
     ]
     checks.forbid(
         "counts",
@@ -138,14 +120,13 @@ def _judge_sizes(checks: Checklist, frame: _Frame, boxes: Sequence[Corners]) -> 
     return proper
 
 
-def overlapping(boxes: Sequence[Corners], chosen: Iterable[int]) -> list[tuple[int, int]]:
+def overlapping(boxes: Sequence[Corners], places: Iterable[int]) -> list[tuple[int, int]]:
     """Return the pairs of boxes that share some volume, in order of their positions.
 
-    Args:
-        boxes: corners with the smallest and the largest coordinates.
-        chosen: positions of those to look at; all of them have a volume.
+    Of the boxes, smallest and largest corners, those at the places are looked at; all have a
+    volume.
     """
-    at = list(chosen)
+    at = list(places)
     if not at:
         return []
     # Sweep along the axis on which boxes are short compared with the whole.
@@ -155,19 +136,19 @@ def overlapping(boxes: Sequence[Corners], chosen: Iterable[int]) -> list[tuple[i
     pairs: list[tuple[int, int]] = []
     for i in sorted(at, key=lambda i: boxes[i][0][axis]):
         low, high = boxes[i]
-        begin, left, right, bottom, top = low[axis], low[p], high[p], low[q], high[q]
+        begin, west, east, bottom, top = low[axis], low[p], high[p], low[q], high[q]
         active = [box for box in active if box[0] > begin]
         pairs += [
             (box[5], i) if box[5] < i else (i, box[5])
             for box in active
-            if box[1] < right and box[2] > left and box[3] < top and box[4] > bottom
+            if box[1] < east and box[2] > west and box[3] < top and box[4] > bottom
         ]
-        active.append((high[axis], left, right, bottom, top, i))
+        active.append((high[axis], west, east, bottom, top, i))
     return sorted(pairs)
 
 
 def _crowding(axis: int, boxes: Sequence[Corners], at: Sequence[int]) -> int:
     """Return how often boxes cover the whole along an axis, in thousandths."""
     total = sum(boxes[i][1][axis] - boxes[i][0][axis] for i in at)
-    whole = max(boxes[i][1][axis] for i in at) - min(boxes[i][0][axis] for i in at)
-    return 1000 * total // whole
+    extent = max(boxes[i][1][axis] for i in at) - min(boxes[i][0][axis] for i in at)
+    return 1000 * total // extent

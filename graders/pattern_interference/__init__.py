@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import entries, integer, shown
+from scbench.graders.shared.short_answers import entries, integer, quote
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
 VERSION = 2
@@ -36,22 +36,21 @@ _MAKES: dict[str, Callable[[int, int], int]] = {
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer holds the terms that follow, in order, else 0."""
     checks = Checklist(CHECKS)
-    listed = entries(answer.answer)
-    numbers = None if listed is None else [integer(entry) for entry in listed]
+    words = entries(answer.answer)
+    numbers = None if words is None else [integer(entry) for entry in words]
     readable = bool(numbers) and None not in (numbers or ())
-    wrong = f"{shown(answer.answer)} is not a list of whole numbers."
+    wrong = f"{quote(answer.answer)} is not a list of whole numbers."
     checks.expect("readable", readable, wrong)
     if not numbers or not readable:
         checks.skip(("count", "terms"), "There is no list of numbers.")
         return checks.binary()
     right = following(params)
-    checks.expect(
-        "count", len(numbers) == len(right), f"There are {len(numbers)} terms, not {len(right)}."
-    )
+    wrong = f"There are {len(numbers)} terms, not {len(right)}."
+    checks.expect("count", len(numbers) == len(right), wrong)
     pairs = zip(numbers, right, strict=False)
     checks.forbid(
         "terms",
-        [params.shown + i for i, (given, term) in enumerate(pairs, 1) if given != term],
+        [params.shown + i for i, (value, term) in enumerate(pairs, 1) if value != term],
         lambda place: f"Term {place} is {right[place - params.shown - 1]}.",
     )
     return checks.binary()
@@ -60,18 +59,18 @@ def grade(params: Params, answer: Answer) -> Verdict:
 @lru_cache(maxsize=1024)
 def following(params: Params) -> tuple[int, ...]:
     """Return the terms asked for."""
-    known: dict[int, None] = {params.start: None}
+    before: dict[int, None] = {params.start: None}
     term = params.start
-    asked: list[int] = []
+    answer: list[int] = []
     for place in range(2, params.shown + params.asked + 1):
         rule: BaseRule = params.base[(place - 2) % len(params.base)]
         term = _MAKES[rule.kind](term, rule.amount) % params.modulus
         for change in params.interference:
-            term = _changed(change, place, term, known, params.modulus)
-        known[term] = None
+            term = _changed(change, place, term, before, params.modulus)
+        before[term] = None
         if place > params.shown:
-            asked.append(term)
-    return tuple(asked)
+            answer.append(term)
+    return tuple(answer)
 
 
 def _changed(

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from scbench.base.model import Verdict
-from scbench.graders.pipe_loop_fitting.closed_loops import contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import (
     CONSTRAINT_CHECKS,
     JUDGES,
     SLACK,
     Loop,
+    contacts,
     judge_joints,
     measure,
 )
@@ -48,27 +48,14 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     n, side = len(answer.points), params.side
     if n > 2 * params.pipes + 16:
-        wrong = f"{n} joints are listed where {params.pipes} are asked for."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
-    checks.expect(
-        "count",
-        n == params.pipes,
-        f"{n} joints are listed; {params.pipes} pipes have {params.pipes}.",
-        listed=n,
-        wanted=params.pipes,
-    )
+        return checks.too_large(f"{n} joints are listed where {params.pipes} are asked for.")
+    wrong = f"{n} joints are listed; {params.pipes} pipes have {params.pipes}."
+    checks.expect("count", n == params.pipes, wrong, listed=n, wanted=params.pipes)
     points = [(point.x, point.y) for point in answer.points]
     low, high = -SLACK, side + SLACK
     outside = [i for i, (x, y) in enumerate(points) if not (low <= min(x, y) <= max(x, y) <= high)]
-    checks.forbid(
-        "inside",
-        outside,
-        lambda i: (
-            f"{len(outside)} of {n} joints lie outside the square of side {side} m; the first is "
-            f"joint {i}."
-        ),
-    )
+    fault = f"of {n} joints lie outside the square of side {side} m"
+    checks.forbid_many("inside", outside, fault, lambda i: f"is joint {i}")
     why = ""
     if n < 3:
         why = "Fewer than three joints are listed."
@@ -89,22 +76,19 @@ def grade(params: Params, answer: Answer) -> Verdict:
 def _judge_pipes(
     checks: Checklist, params: Params, loop: Loop, points: Sequence[tuple[float, float]]
 ) -> None:
-    """Check what every loop must keep."""
     tolerance = params.length_tolerance + SLACK
     wrong = np.nonzero(np.abs(loop.length - 1.0) > tolerance)[0].tolist()
-    checks.forbid(
+    fault = f"of {len(points)} pipes are not 1 m long within {params.length_tolerance:g} m"
+    checks.forbid_many(
         "length",
         wrong,
-        lambda i: (
-            f"{len(wrong)} of {len(points)} pipes are not 1 m long within "
-            f"{params.length_tolerance:g} m; the first is pipe {i}, from joint {i}, with "
-            f"{loop.length[i]:.4f} m."
-        ),
+        fault,
+        lambda i: f"is pipe {i}, from joint {i}, with {loop.length[i]:.4f} m",
     )
-    seen: dict[tuple[float, float], int] = {}
+    first_at: dict[tuple[float, float], int] = {}
     again: list[tuple[int, int]] = []
     for i, (x, y) in enumerate(points):
-        before = seen.setdefault((round(x, DECIMALS), round(y, DECIMALS)), i)
+        before = first_at.setdefault((round(x, DECIMALS), round(y, DECIMALS)), i)
         if before != i:
             again.append((before, i))
     checks.forbid(
@@ -121,12 +105,9 @@ def _judge_pipes(
         wanted=params.crossings,
         pipes=met.crossings[:50],
     )
-    checks.forbid(
-        "touches",
-        met.touches,
-        lambda pair: (
-            f"{len(met.touches)} pairs of pipes touch; the first are pipes {pair[0]} and {pair[1]}."
-        ),
+    fault = "pairs of pipes touch"
+    checks.forbid_many(
+        "touches", met.touches, fault, lambda pair: f"are pipes {pair[0]} and {pair[1]}"
     )
     judge_joints(
         checks,

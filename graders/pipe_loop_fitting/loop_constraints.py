@@ -1,25 +1,22 @@
-"""The further constraints that a loop of pipes can be asked to keep, and how each is measured.
+"""Measures of closed loops of pipes, and the further constraints that a loop can be asked to keep.
 
+Only sums, differences, products, quotients and square roots of doubles decide anything here; they
+are rounded alike on every machine, which cosines and arc cosines of a system's library are not.
 Every measure is compared with its limit after granting `SLACK`.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from scbench.graders.pipe_loop_fitting.closed_loops import (
-    Floats,
-    angle_cosines,
-    cosine,
-    hull_area,
-    lengths,
-    longest_run,
-)
 from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.plane_geometry import XY, hull_corners, orient
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     CentroidBox,
@@ -55,6 +52,226 @@ CONSTRAINT_CHECKS = {
 """Requirement of each type of constraint."""
 
 
+Floats = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.intp]
+Marks = npt.NDArray[np.bool_]
+Pair = tuple[int, int]
+
+TOUCH = 1e-9
+"""Pieces nearer than this touch, in the unit of the coordinates."""
+
+_DOUBT = 1e-10
+"""Distances are computed with errors far below this, for coordinates up to 10**5."""
+
+_ROUNDING = 4 * 2.0**-53
+"""Relative error of an orientation, a little more than it can be."""
+
+_EXACT_PAIRS = 100
+_PI = Fraction(3141592653589793238462643383279502884197, 10**39)
+
+
+@lru_cache(maxsize=256)
+def cosine(degrees: Fraction) -> float:
+    """Return the cosine of an angle from 0 to 180 degrees, rounded once from 39 right digits."""
+    if degrees > 90:
+        return -cosine(180 - degrees)
+    square = (degrees * _PI / 180) ** 2
+    # 25 terms leave less than 1e-50. Rounding each to 60 digits keeps the numbers short.
+    total = term = Fraction(1)
+    for k in range(1, 25):
+        term = Fraction(round(-term * square / (2 * k * (2 * k - 1)) * 10**60), 10**60)
+        total += term
+    return float(total)
+
+
+def _rotated(points: Floats) -> Floats:
+    """Return what comes after each point of a ring."""
+    return np.concatenate((points[1:], points[:1]))
+
+
+def lengths(points: Floats) -> Floats:
+    """Return the length of every piece; piece i leads from point i (n, 2) to the next."""
+    along = _rotated(points) - points
+    result: Floats = np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
+    return result
+
+
+def angle_cosines(points: Floats, length: Floats) -> Floats:
+    """Return the cosine (n,) of the angle inside every point: -1 is straight on, 1 is a fold.
+
+    It is NaN where one of the two pieces, whose lengths (n,) are given, has none.
+    """
+    along = _rotated(points) - points
+    back = np.concatenate((along[-1:], along[:-1]))
+    dot = along[:, 0] * back[:, 0] + along[:, 1] * back[:, 1]
+    product = length * np.concatenate((length[-1:], length[:-1]))
+    result: Floats = np.full(len(points), np.nan)
+    np.divide(-dot, product, out=result, where=product > 0)
+    return result
+
+
+def longest_run(marks: Sequence[bool]) -> list[int]:
+    """Return the positions of the longest run of marks in a ring, in order; the first of equals."""
+    n = len(marks)
+    if all(marks):
+        return list(range(n))
+    best: list[int] = []
+    run: list[int] = []
+    start = marks.index(False)
+    for k in range(start, start + n + 1):
+        if marks[k % n]:
+            run.append(k % n)
+        else:
+            best = max(best, run, key=len)
+            run = []
+    return best
+
+
+def hull_area(points: Sequence[tuple[float, float]]) -> float:
+    """Return the area of the convex hull of points."""
+    hull = hull_corners(points)
+    if len(hull) < 3:
+        return 0.0
+    ox, oy = hull[0]
+    return 0.5 * math.fsum(
+        (ax - ox) * (by - oy) - (ay - oy) * (bx - ox) for (ax, ay), (bx, by) in pairwise(hull[1:])
+    )
+
+
+class Contacts(NamedTuple):
+    """Pairs of pieces that are not neighbours and meet, smaller position first, in order."""
+
+    crossings: list[Pair]
+    """The ends of each lie strictly on opposite sides of the line through the other."""
+    touches: list[Pair]
+    """They do not cross, but are less than `TOUCH` apart."""
+
+
+def contacts(points: Floats) -> Contacts:
+    """Find every pair of pieces of a loop (n, 2) that cross or touch; no point is beyond 10**5.
+
+    Decided as if in exact arithmetic on the doubles given. Only where more than 100 pairs need long
+    integers, those beyond that are in contact count as touches, whether they cross or not.
+    """
+    start, end = points, _rotated(points)
+    first, second = _close_pieces(np.minimum(start, end) - TOUCH, np.maximum(start, end) + TOUCH)
+    if not first.size:
+        return Contacts([], [])
+    crosses, apart = _piece_sides(start[first], end[first], start[second], end[second])
+    crossing = _pairs(first[crosses], second[crosses])
+    first, second, apart = first[~crosses], second[~crosses], apart[~crosses]
+    # Pieces that do not cross are nearest at an end of one of them.
+    a, b, c, d = start[first], end[first], start[second], end[second]
+    gap = np.minimum(
+        np.minimum(_distance(c, a, b), _distance(d, a, b)),
+        np.minimum(_distance(a, c, d), _distance(b, c, d)),
+    )
+    close = gap < TOUCH + _DOUBT
+    touches = apart & (gap < TOUCH - _DOUBT)
+    beyond = np.nonzero(close & ~touches)[0][_EXACT_PAIRS:]
+    touches[beyond] = gap[beyond] < TOUCH / 2
+    touching = _pairs(first[touches], second[touches])
+    doubtful = close & ~touches
+    for i, j in _pairs(first[doubtful], second[doubtful]):
+        crossed, touched = _exactly(points, i, j)
+        if crossed:
+            crossing.append((i, j))
+        elif touched:
+            touching.append((i, j))
+    return Contacts(sorted(crossing), sorted(touching))
+
+
+def _close_pieces(low: Floats, high: Floats) -> tuple[Positions, Positions]:
+    """Return the pairs of pieces whose boxes meet, neighbours left out, smaller position first.
+
+    ``low`` and ``high`` (n, 2) are least and largest coordinates of every piece.
+    """
+    n = len(low)
+    # Each piece meets, along x, a run of those that begin after it.
+    order = np.argsort(low[:, 0], kind="stable")
+    begin, end = low[order, 0], high[order, 0]
+    at = np.arange(n)
+    run = np.searchsorted(begin, end, side="right") - at - 1
+    left_piece = np.repeat(at, run)
+    right_piece = left_piece + 1 + np.arange(len(left_piece)) - np.repeat(np.cumsum(run) - run, run)
+    i, j = order[left_piece], order[right_piece]
+    meet = (low[i, 1] <= high[j, 1]) & (low[j, 1] <= high[i, 1])
+    i, j = i[meet], j[meet]
+    first, second = np.minimum(i, j), np.maximum(i, j)
+    strangers = (second - first > 1) & (second - first < n - 1)
+    first, second = first[strangers], second[strangers]
+    ordered = np.lexsort((second, first))
+    return first[ordered], second[ordered]
+
+
+def _pairs(first: Positions, second: Positions) -> list[Pair]:
+    return list(zip(first.tolist(), second.tolist(), strict=True))
+
+
+def _piece_sides(a: Floats, b: Floats, c: Floats, d: Floats) -> tuple[Marks, Marks]:
+    """Return which pieces from a to b and c to d cross for sure, and which for sure do not.
+
+    Each argument is (m, 2); both results are False where doubles cannot say.
+    """
+    across_ab = _side(a, b, c) * _side(a, b, d)
+    across_cd = _side(c, d, a) * _side(c, d, b)
+    return (across_ab < 0) & (across_cd < 0), (across_ab > 0) | (across_cd > 0)
+
+
+def _side(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Return on which side of the line from a to b each c lies: 1, -1, or 0 if doubles cannot say.
+
+    Each is (m, 2).
+    """
+    minuend = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1])
+    subtrahend = (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
+    value = minuend - subtrahend
+    # The last term covers products too small for a double.
+    certain = np.abs(value) > _ROUNDING * (np.abs(minuend) + np.abs(subtrahend)) + 1e-290
+    return np.sign(value) * certain
+
+
+def _distance(p: Floats, a: Floats, b: Floats) -> Floats:
+    """Return the distance of each p from the piece from a to b; each is (m, 2)."""
+    along, to = b - a, p - a
+    square = along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1]
+    dot = along[:, 0] * to[:, 0] + along[:, 1] * to[:, 1]
+    share = np.zeros(len(p))
+    np.divide(dot, square, out=share, where=square > 0)
+    away = to - np.clip(share, 0.0, 1.0)[:, None] * along
+    result: Floats = np.sqrt(away[:, 0] * away[:, 0] + away[:, 1] * away[:, 1])
+    return result
+
+
+def _exactly(points: Floats, i: int, j: int) -> tuple[bool, bool]:
+    """Return whether two pieces cross, and whether an end of one is near the other, in integers."""
+    n = len(points)
+    ends_of_both: list[list[float]] = points[[i, (i + 1) % n, j, (j + 1) % n]].tolist()
+    ratios = [[v.as_integer_ratio() for v in point] for point in ends_of_both]
+    scale = max(down for point in ratios for _, down in point)  # powers of two, all of them
+    a, b, c, d = ((x[0] * (scale // x[1]), y[0] * (scale // y[1])) for x, y in ratios)
+    crossed = _opposite(orient(a, b, c), orient(a, b, d)) and _opposite(
+        orient(c, d, a), orient(c, d, b)
+    )
+    limit = (scale * Fraction(TOUCH).limit_denominator(10**9)) ** 2
+    ends = ((c, a, b), (d, a, b), (a, c, d), (b, c, d))
+    return crossed, any(_square_distance(*end) < limit for end in ends)
+
+
+def _opposite(first: int, second: int) -> bool:
+    return first < 0 < second or second < 0 < first
+
+
+def _square_distance(p: XY, a: XY, b: XY) -> Fraction:
+    (px, py), (ux, uy) = (p[0] - a[0], p[1] - a[1]), (b[0] - a[0], b[1] - a[1])
+    dot, square = px * ux + py * uy, ux * ux + uy * uy
+    if dot <= 0:
+        return Fraction(px * px + py * py)
+    if dot >= square:
+        return Fraction((px - ux) ** 2 + (py - uy) ** 2)
+    return Fraction((px * uy - py * ux) ** 2, square)
+
+
 class Loop(NamedTuple):
     """Measures of a loop, taken once."""
 
@@ -82,12 +299,8 @@ def judge_joints(
 ) -> None:
     """Check something of every joint that needs its angle.
 
-    Args:
-        checks: where the check is recorded.
-        check_id: its id.
-        loop: the loop.
-        bad: (n,), which joints break it; False where the angle is unknown.
-        wrong: makes the sentence for the first of them.
+    ``bad`` (n,) says which joints break it, and is False where the angle is unknown; ``wrong``
+    makes the sentence for the first of them.
     """
     offenders = np.nonzero(bad)[0].tolist()
     if offenders or not np.isnan(loop.cosines).any():
@@ -101,17 +314,17 @@ def _degrees(loop: Loop, i: int) -> float:
     return round(float(np.degrees(np.arccos(np.clip(loop.cosines[i], -1, 1)))), 3)
 
 
-def _angle_range(checks: Checklist, _: int, asked: AngleRange, loop: Loop) -> None:
-    most = cosine(Fraction(str(asked.min_deg)) - ANGLE_SLACK)
-    least = cosine(Fraction(str(asked.max_deg)) + ANGLE_SLACK)
+def _angle_range(checks: Checklist, _: int, limits: AngleRange, loop: Loop) -> None:
+    largest = cosine(Fraction(str(limits.min_deg)) - ANGLE_SLACK)
+    smallest = cosine(Fraction(str(limits.max_deg)) + ANGLE_SLACK)
     judge_joints(
         checks,
         "angle_range",
         loop,
-        (loop.cosines > most) | (loop.cosines < least),
+        (loop.cosines > largest) | (loop.cosines < smallest),
         lambda i: (
             f"The interior angle at joint {i} is {_degrees(loop, i)} degrees, outside "
-            f"{asked.min_deg:g} to {asked.max_deg:g}."
+            f"{limits.min_deg:g} to {limits.max_deg:g}."
         ),
     )
 
@@ -122,26 +335,22 @@ def straight_joints(loop: Loop) -> list[bool]:
     return straight
 
 
-def _min_turns(checks: Checklist, _: int, asked: MinTurns, loop: Loop) -> None:
-    known = int(np.count_nonzero(~np.isnan(loop.cosines)))
-    turns = known - sum(straight_joints(loop))
-    checks.expect(
-        "min_turns",
-        turns >= asked.turns,
-        f"{turns} joints are not straight; at least {asked.turns} are asked for.",
-        turns=turns,
-    )
+def _min_turns(checks: Checklist, _: int, limits: MinTurns, loop: Loop) -> None:
+    angles = int(np.count_nonzero(~np.isnan(loop.cosines)))
+    turns = angles - sum(straight_joints(loop))
+    wrong = f"{turns} joints are not straight; at least {limits.turns} are asked for."
+    checks.expect("min_turns", turns >= limits.turns, wrong, turns=turns)
 
 
-def _max_straight_run(checks: Checklist, _: int, asked: MaxStraightRun, loop: Loop) -> None:
+def _max_straight_run(checks: Checklist, _: int, limits: MaxStraightRun, loop: Loop) -> None:
     run = longest_run(straight_joints(loop))
-    if len(run) <= asked.joints and np.isnan(loop.cosines).any():
+    if len(run) <= limits.joints and np.isnan(loop.cosines).any():
         checks.skip("max_straight_run", "A pipe has no length, so angles are unknown.")
         return
     checks.expect(
         "max_straight_run",
-        len(run) <= asked.joints,
-        f"{len(run)} straight joints follow each other; at most {asked.joints} may.",
+        len(run) <= limits.joints,
+        f"{len(run)} straight joints follow each other; at most {limits.joints} may.",
         joints=run[:50],
         length=len(run),
     )
@@ -153,18 +362,14 @@ def centroid(loop: Loop) -> tuple[float, float]:
     return math.fsum(loop.points[:, 0]) / n, math.fsum(loop.points[:, 1]) / n
 
 
-def _centroid_box(checks: Checklist, _: int, asked: CentroidBox, loop: Loop) -> None:
+def _centroid_box(checks: Checklist, _: int, limits: CentroidBox, loop: Loop) -> None:
     x, y = centroid(loop)
     inside = (
-        asked.xmin - SLACK <= x <= asked.xmax + SLACK
-        and asked.ymin - SLACK <= y <= asked.ymax + SLACK
+        limits.xmin - SLACK <= x <= limits.xmax + SLACK
+        and limits.ymin - SLACK <= y <= limits.ymax + SLACK
     )
-    checks.expect(
-        "centroid_box",
-        inside,
-        f"The mean of the joints, ({x:.6f}, {y:.6f}), lies outside the box.",
-        centroid=[x, y],
-    )
+    wrong = f"The mean of the joints, ({x:.6f}, {y:.6f}), lies outside the box."
+    checks.expect("centroid_box", inside, wrong, centroid=[x, y])
 
 
 def wall_distances(side: int, loop: Loop) -> Floats:
@@ -173,26 +378,22 @@ def wall_distances(side: int, loop: Loop) -> Floats:
     return np.stack([x, side - x, y, side - y], axis=1)
 
 
-def _touch_walls(checks: Checklist, side: int, asked: TouchWalls, loop: Loop) -> None:
-    near = np.abs(wall_distances(side, loop)).min(axis=0) <= asked.tolerance + SLACK
+def _touch_walls(checks: Checklist, side: int, limits: TouchWalls, loop: Loop) -> None:
+    near = np.abs(wall_distances(side, loop)).min(axis=0) <= limits.tolerance + SLACK
     touched = [wall for wall, hit in zip(WALLS, near, strict=True) if hit]
-    checks.expect(
-        "must_touch_boundary",
-        len(touched) >= asked.walls,
-        f"Joints touch {len(touched)} walls; at least {asked.walls} are asked for.",
-        touched=touched,
-    )
+    wrong = f"Joints touch {len(touched)} walls; at least {limits.walls} are asked for."
+    checks.expect("must_touch_boundary", len(touched) >= limits.walls, wrong, touched=touched)
 
 
 def _cover_quadrants(checks: Checklist, side: int, _: Any, loop: Loop) -> None:  # noqa: ANN401
     middle = side / 2
-    right, above = (loop.points > middle + SLACK).T
-    left, below = (loop.points < middle - SLACK).T
+    east, above = (loop.points > middle + SLACK).T
+    west, below = (loop.points < middle - SLACK).T
     quadrants: Mapping[str, Any] = {
-        "bottom left": left & below,
-        "bottom right": right & below,
-        "top left": left & above,
-        "top right": right & above,
+        "bottom left": west & below,
+        "bottom right": east & below,
+        "top left": west & above,
+        "top right": east & above,
     }
     checks.forbid(
         "coverage_quadrants",
@@ -201,35 +402,31 @@ def _cover_quadrants(checks: Checklist, side: int, _: Any, loop: Loop) -> None: 
     )
 
 
-def _wall_margin(checks: Checklist, side: int, asked: WallMargin, loop: Loop) -> None:
+def _wall_margin(checks: Checklist, side: int, limits: WallMargin, loop: Loop) -> None:
     nearest = wall_distances(side, loop).min(axis=1)
     checks.forbid(
         "avoid_margin",
-        np.nonzero(nearest < asked.margin - SLACK)[0].tolist(),
-        lambda i: f"Joint {i} is {nearest[i]:.6f} m from a wall; {asked.margin:g} m are asked for.",
+        np.nonzero(nearest < limits.margin - SLACK)[0].tolist(),
+        lambda i: (
+            f"Joint {i} is {nearest[i]:.6f} m from a wall; {limits.margin:g} m are asked for."
+        ),
     )
 
 
-def _hull_area(checks: Checklist, _: int, asked: HullArea, loop: Loop) -> None:
+def _hull_area(checks: Checklist, _: int, limits: HullArea, loop: Loop) -> None:
     area = hull_area(list(map(tuple, loop.points.tolist())))
-    checks.expect(
-        "min_convex_hull_area",
-        area >= asked.area - SLACK,
-        f"The convex hull has {area:.6f} square metres; at least {asked.area:g} are asked for.",
-        area=area,
-    )
+    wrong = f"The convex hull has {area:.6f} square metres; at least {limits.area:g} are asked for."
+    checks.expect("min_convex_hull_area", area >= limits.area - SLACK, wrong, area=area)
 
 
-def _fixed_start(checks: Checklist, _: int, asked: FixedStart, loop: Loop) -> None:
-    dx, dy = float(loop.points[0, 0]) - asked.x, float(loop.points[0, 1]) - asked.y
+def _fixed_start(checks: Checklist, _: int, limits: FixedStart, loop: Loop) -> None:
+    dx, dy = float(loop.points[0, 0]) - limits.x, float(loop.points[0, 1]) - limits.y
     distance = float(np.sqrt(dx * dx + dy * dy))
-    checks.expect(
-        "fixed_start",
-        distance <= asked.tolerance + SLACK,
-        f"The first joint is {distance:.6f} m from ({asked.x:g}, {asked.y:g}); at most "
-        f"{asked.tolerance:g} m are allowed.",
-        distance=distance,
+    wrong = (
+        f"The first joint is {distance:.6f} m from ({limits.x:g}, {limits.y:g}); at most "
+        f"{limits.tolerance:g} m are allowed."
     )
+    checks.expect("fixed_start", distance <= limits.tolerance + SLACK, wrong, distance=distance)
 
 
 def joint_distances(loop: Loop) -> Floats:
@@ -243,16 +440,15 @@ def joint_distances(loop: Loop) -> Floats:
     return away
 
 
-def _separation(checks: Checklist, _: int, asked: JointSeparation, loop: Loop) -> None:
+def _separation(checks: Checklist, _: int, limits: JointSeparation, loop: Loop) -> None:
     away = joint_distances(loop)
-    close = np.argwhere(np.triu(away < asked.distance - SLACK)).tolist()
-    checks.forbid(
+    close = np.argwhere(np.triu(away < limits.distance - SLACK)).tolist()
+    fault = "pairs of joints are too close"
+    checks.forbid_many(
         "min_point_separation",
         close,
-        lambda pair: (
-            f"{len(close)} pairs of joints are too close; the first are {pair[0]} and {pair[1]}, "
-            f"{away[pair[0], pair[1]]:.6f} m apart."
-        ),
+        fault,
+        lambda pair: f"are {pair[0]} and {pair[1]}, {away[pair[0], pair[1]]:.6f} m apart",
     )
 
 

@@ -52,7 +52,7 @@ def _black(params: Params) -> NDArray[np.bool_]:
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return the fourth power of the matched share, or 0 below three quarters."""
     checks = Checklist(CHECKS)
-    formula = _read(checks, plain_lines(answer.function.strip()))
+    formula = _read_formula(checks, plain_lines(answer.function.strip()))
     if formula is None or not checks.all_passed:
         checks.skip(
             ("defined", "two_colours", "floor", "missed", "surplus"),
@@ -61,14 +61,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.binary()
     n = len(params.grid)
     try:
-        drawn, failed = signs(formula, n)
+        positive, failed = signs(formula, n)
     except FormulaCostError as error:
-        checks.expect("resource_limit", False, f"Working out the formula {error}.")
-        return checks.binary()
-    return _compare(checks, _black(params), drawn, failed)
+        return checks.too_large(f"Working out the formula {error}.")
+    return _compare(checks, _black(params), positive, failed)
 
 
-def _read(checks: Checklist, text: str) -> Formula | None:
+def _read_formula(checks: Checklist, text: str) -> Formula | None:
     """Parse the text; return None if there is no formula."""
     too_large = ""
     if len(text) > MAX_CHARACTERS:
@@ -79,14 +78,8 @@ def _read(checks: Checklist, text: str) -> Formula | None:
         checks.expect("resource_limit", False, too_large)
         return None
     foreign = foreign_tokens(text)
-    checks.forbid(
-        "text",
-        foreign,
-        lambda item: (
-            f"{len(foreign)} things do not belong in the text of a polynomial; the first is "
-            f"{item[1]} at character {item[0]}."
-        ),
-    )
+    fault = "things do not belong in the text of a polynomial"
+    checks.forbid_many("text", foreign, fault, lambda item: f"is {item[1]} at character {item[0]}")
     if foreign:
         checks.skip(("form", "polynomial", "variables"), "The text is not that of a polynomial.")
         return None
@@ -101,62 +94,58 @@ def _read(checks: Checklist, text: str) -> Formula | None:
         checks.expect("resource_limit", False, message)
         return None
     checks.expect("form", True, "")
-    checks.expect(
-        "polynomial", not formula.faults, f"This is refused: {'; '.join(formula.faults)}."
-    )
+    wrong = f"This is refused: {'; '.join(formula.faults)}."
+    checks.expect("polynomial", not formula.faults, wrong)
     missing = [name for name, axis in (("x", X_AXIS), ("y", Y_AXIS)) if not formula.axes & axis]
     checks.expect("variables", not missing, f"Not in the formula: {' and '.join(missing)}.")
     return formula
 
 
 def _compare(
-    checks: Checklist, black: NDArray[np.bool_], drawn: NDArray[np.bool_], failed: NDArray[np.bool_]
+    checks: Checklist,
+    black: NDArray[np.bool_],
+    positive: NDArray[np.bool_],
+    failed: NDArray[np.bool_],
 ) -> Verdict:
     """Check the picture that was drawn; cells without a value never match."""
-    no_value = _cells(failed)
+    no_value = _marked_cells(failed)
     checks.forbid(
         "defined",
         no_value,
-        lambda cell: f"In {len(no_value)} cells there is no value; the first is {_at(cell)}.",
+        lambda cell: (
+            f"In {len(no_value)} cells there is no value; the first is {_coordinates(cell)}."
+        ),
     )
-    cells, positive = black.size, int(drawn.sum())
+    cells, positive_count = black.size, int(positive.sum())
     two_colours = checks.expect(
         "two_colours",
-        0 < positive < cells,
-        f"The formula is positive in {'every cell' if positive else 'no cell'}.",
-        positive=positive,
+        0 < positive_count < cells,
+        f"The formula is positive in {'every cell' if positive_count else 'no cell'}.",
+        positive=positive_count,
     )
-    matched = int((~failed & (drawn == black)).sum())
-    enough = checks.expect(
-        "floor",
-        4 * matched >= 3 * cells,
-        f"{matched} of {cells} cells match, which is less than three quarters.",
-        matched=matched,
+    matched = int((~failed & (positive == black)).sum())
+    wrong = f"{matched} of {cells} cells match, which is less than three quarters."
+    enough = checks.expect("floor", 4 * matched >= 3 * cells, wrong, matched=matched)
+    missed, surplus = _marked_cells(black & ~positive), _marked_cells(positive & ~black)
+    checks.forbid_many(
+        "missed", missed, "# cells are not positive", lambda cell: f"is {_coordinates(cell)}"
     )
-    missed, surplus = _cells(black & ~drawn), _cells(drawn & ~black)
-    checks.forbid(
-        "missed",
-        missed,
-        lambda cell: f"{len(missed)} # cells are not positive; the first is {_at(cell)}.",
-    )
-    checks.forbid(
-        "surplus",
-        surplus,
-        lambda cell: f"{len(surplus)} . cells are positive; the first is {_at(cell)}.",
+    checks.forbid_many(
+        "surplus", surplus, ". cells are positive", lambda cell: f"is {_coordinates(cell)}"
     )
     score = matched**4 / cells**4 if two_colours and enough else 0.0
     return checks.partial(
         score,
         matched=matched,
         cells=cells,
-        drawn=[row.tobytes().decode() for row in np.where(drawn, b"#", b".")],
+        drawn=[row.tobytes().decode() for row in np.where(positive, b"#", b".")],
     )
 
 
-def _cells(mask: NDArray[np.bool_]) -> list[list[int]]:
+def _marked_cells(mask: NDArray[np.bool_]) -> list[list[int]]:
     """Return [x, y] of every cell that is marked, row by row."""
     return [[int(x), int(y)] for y, x in np.argwhere(mask)] if mask.any() else []
 
 
-def _at(cell: list[int]) -> str:
+def _coordinates(cell: list[int]) -> str:
     return f"x = {cell[0]}, y = {cell[1]}"

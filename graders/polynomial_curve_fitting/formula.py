@@ -52,13 +52,13 @@ class Op(IntEnum):
 class Node(NamedTuple):
     """One step of a formula.
 
-    ``left`` and ``right`` are numbers of earlier nodes; a constant has its value in ``value``, a
-    power its exponent in ``right``, a name its axis in ``axes``.
+    ``first`` and ``second`` are numbers of earlier nodes; a constant has its value in ``value``, a
+    power its exponent in ``second``, a name its axis in ``axes``.
     """
 
     op: Op
-    left: int
-    right: int
+    first: int
+    second: int
     value: int | float
     axes: int
     degree: int
@@ -179,7 +179,7 @@ class _Reader:
 
     nodes: list[Node] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
-    known: dict[tuple[object, ...], int] = field(default_factory=dict)
+    numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
     leaves: dict[str, tuple[int, bool]] = field(default_factory=dict)
     """Operands by the text they were read from."""
     operands: list[tuple[int, bool]] = field(default_factory=list)
@@ -251,9 +251,9 @@ class _Reader:
         self.operands.append(leaf)
 
     def _push_binary(self, op: Op) -> None:
-        right, plain = self.operands.pop()
-        left, _ = self.operands.pop()
-        a, b = self.nodes[left], self.nodes[right]
+        second, plain = self.operands.pop()
+        first, _ = self.operands.pop()
+        a, b = self.nodes[first], self.nodes[second]
         axes, degree = a.axes | b.axes, max(a.degree, b.degree)
         if op is Op.MULTIPLY:
             degree = a.degree + b.degree
@@ -265,11 +265,11 @@ class _Reader:
             exponent = int(b.value) if plain and b.value <= MAX_EXPONENT else 0
             if not plain or b.value > MAX_EXPONENT:
                 self._fault(f"an exponent is not a plain whole number from 0 to {MAX_EXPONENT}")
-            axes, degree, right = a.axes, a.degree * exponent, exponent
+            axes, degree, second = a.axes, a.degree * exponent, exponent
         if degree > MAX_DEGREE:
             self._fault(f"the degree is above {MAX_DEGREE}")
             degree = MAX_DEGREE
-        self.operands.append((self._node(op, left, right, 0, axes, degree), False))
+        self.operands.append((self._node(op, first, second, 0, axes, degree), False))
 
     def _fault(self, fault: str) -> None:
         if fault not in self.faults:
@@ -280,12 +280,12 @@ class _Reader:
         if self.count > MAX_NODES:
             raise FormulaSizeError
 
-    def _node(self, op: Op, left: int, right: int, value: float, axes: int, degree: int) -> int:
+    def _node(self, op: Op, first: int, second: int, value: float, axes: int, degree: int) -> int:
         self._count()
         # 1 and 1.0 are equal in Python, and are not the same constant.
-        key = (op, left, right, value, isinstance(value, float), axes)
-        number = self.known.get(key)
+        key = (op, first, second, value, isinstance(value, float), axes)
+        number = self.numbers.get(key)
         if number is None:
-            number = self.known[key] = len(self.nodes)
-            self.nodes.append(Node(op, left, right, value, axes, degree))
+            number = self.numbers[key] = len(self.nodes)
+            self.nodes.append(Node(op, first, second, value, axes, degree))
         return number

@@ -50,7 +50,7 @@ class _Values:
     """
 
     array: Array
-    whole: bool
+    integral: bool
     bits: int = 0
     failed: NDArray[np.bool_] | None = None
     guesses: int = 0
@@ -63,11 +63,9 @@ class _Values:
 
 
 def signs(formula: Formula, n: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return where the formula is positive and where it has no value, as (row, column) arrays.
+    """Return where a formula is positive and where it has no value, as (row, column) arrays.
 
-    Args:
-        formula: a formula without faults.
-        n: rows and columns; x and y go from 0 to n - 1.
+    The formula has no faults; x and y go from 0 to n - 1.
 
     Raises:
         FormulaCostError: it takes too long, needs too much room, or numbers get too long.
@@ -83,8 +81,6 @@ _FUNCTIONS = {Op.ADD: np.add, Op.SUBTRACT: np.subtract, Op.MULTIPLY: np.multiply
 
 
 class _Evaluation:
-    """Evaluates a formula, counting what it costs."""
-
     def __init__(self, n: int) -> None:
         line = np.arange(n, dtype=np.int64)
         bits = (n - 1).bit_length()
@@ -101,40 +97,40 @@ class _Evaluation:
             for child in _children(node):
                 uses[child] += 1
         live: dict[int, _Values] = {}
-        held = 0
+        memory = 0
         for number, node in enumerate(nodes):
             if not uses[number] and number < len(nodes) - 1:
                 continue  # the exponent of a power
             values = live[number] = self._step(node, live)
-            held += values.size
-            if held > MAX_BYTES:
+            memory += values.size
+            if memory > MAX_BYTES:
                 raise FormulaCostError("needs more memory than is given to it")
             for child in _children(node):
                 uses[child] -= 1
                 if not uses[child]:
-                    held -= live.pop(child).size
+                    memory -= live.pop(child).size
         return live[len(nodes) - 1]
 
     def _step(self, node: Node, live: dict[int, _Values]) -> _Values:
         if node.op in _FUNCTIONS:  # most are
-            return self._combine(node.op, live[node.left], live[node.right])
+            return self._combine(node.op, live[node.first], live[node.second])
         match node.op:
             case Op.CONSTANT:
                 return _constant(node.value)
             case Op.NAME:
                 return self._names[node.axes]
             case Op.NEGATE:
-                a = live[node.left]
+                a = live[node.first]
                 self._pay(a.array, a.bits)
-                return _Values(-a.array, a.whole, a.bits, a.failed, a.guesses)
+                return _Values(-a.array, a.integral, a.bits, a.failed, a.guesses)
             case Op.POWER:
-                return self._power(live[node.left], node.right)
+                return self._power(live[node.first], node.second)
             case _:
-                return self._divide(live[node.left], live[node.right])
+                return self._divide(live[node.first], live[node.second])
 
     def _combine(self, op: Op, a: _Values, b: _Values) -> _Values:
         function = _FUNCTIONS[op]
-        if not (a.whole and b.whole):
+        if not (a.integral and b.integral):
             a, b = self._as_doubles(a), self._as_doubles(b)
             self._spend(2 * np.broadcast(a.array, b.array).size)
             return _Values(function(a.array, b.array), False, 0, _either(a, b))
@@ -153,7 +149,7 @@ class _Evaluation:
         return _checked(_Values(function(first, second), True, bits, None, guesses))
 
     def _power(self, a: _Values, exponent: int) -> _Values:
-        if not a.whole:
+        if not a.integral:
             return self._double_power(a, exponent)
         if a.bits * exponent > WORD_BITS:
             a = _tightened(a)
@@ -183,18 +179,18 @@ class _Evaluation:
         divisor = b.array.flat[0]
         if divisor == 0:
             return _Values(np.zeros((1, 1)), False, 0, np.ones((1, 1), dtype=bool))
-        if a.whole and b.whole:
+        if a.integral and b.integral:
             a, b = _tightened(a), _tightened(b)
             if max(a.bits, b.bits) > _DOUBLE_BITS:
                 self._spend(a.array.size * (500 + 2 * _digit_time(a.bits, b.bits)))
-                whole = int(divisor)
-                return _with_failures(a, lambda value: value / whole)
+                integer = int(divisor)
+                return _with_failures(a, lambda value: value / integer)
         a, b = self._as_doubles(a), self._as_doubles(b)
         self._spend(2 * a.array.size)
         return _Values(a.array / b.array, False, 0, _either(a, b))
 
     def _as_doubles(self, a: _Values) -> _Values:
-        if not a.whole:
+        if not a.integral:
             return a
         if a.array.dtype != object:
             return _Values(a.array.astype(np.float64), False)
@@ -216,7 +212,7 @@ class _Evaluation:
 def _children(node: Node) -> tuple[int, ...]:
     if node.op <= Op.NAME:
         return ()
-    return (node.left,) if node.op in _UNARY else (node.left, node.right)
+    return (node.first,) if node.op in _UNARY else (node.first, node.second)
 
 
 _UNARY = {Op.NEGATE, Op.POWER}
@@ -255,9 +251,9 @@ def _either(a: _Values, b: _Values) -> NDArray[np.bool_] | None:
     return a.failed | b.failed
 
 
-def _digit_time(bits: int, other: int) -> int:
+def _digit_time(bits: int, other_bits: int) -> int:
     """Return about how many nanoseconds it takes to multiply two whole numbers, as measured."""
-    short, long = sorted((bits // 30 + 1, other // 30 + 1))
+    short, long = sorted((bits // 30 + 1, other_bits // 30 + 1))
     time = 0.65 * short * long
     return int(time if short < 70 else time * (70 / short) ** 0.4)
 
@@ -280,9 +276,9 @@ def _with_failures(a: _Values, function: Any) -> _Values:  # noqa: ANN401
         except OverflowError:
             return math.nan
 
-    made = _by_element(a.array, attempt)
-    failed = np.isnan(made)
-    return _Values(made, False, 0, failed if failed.any() else None)
+    doubles = _by_element(a.array, attempt)
+    failed = np.isnan(doubles)
+    return _Values(doubles, False, 0, failed if failed.any() else None)
 
 
 def _rounded_power(base: float, exponent: int) -> float:
@@ -290,14 +286,14 @@ def _rounded_power(base: float, exponent: int) -> float:
     if base == 0 or not math.isfinite(base):
         return base**exponent
     mantissa, scale = math.frexp(abs(base))
-    whole = int(mantissa * 2.0**_DOUBLE_BITS)
-    zeros = (whole & -whole).bit_length() - 1
-    whole >>= zeros
+    odd_part = int(mantissa * 2.0**_DOUBLE_BITS)
+    zeros = (odd_part & -odd_part).bit_length() - 1
+    odd_part >>= zeros
     scale -= _DOUBLE_BITS - zeros
-    low, high, shift = _power_bounds(whole, exponent)
+    low, high, shift = _power_bounds(odd_part, exponent)
     size = _scaled(low, scale * exponent + shift)
     if low != high and size != _scaled(high, scale * exponent + shift):
-        size = _scaled(whole**exponent, scale * exponent)
+        size = _scaled(odd_part**exponent, scale * exponent)
     return -size if base < 0 and exponent % 2 else size
 
 
@@ -318,18 +314,18 @@ def _power_bounds(base: int, exponent: int) -> tuple[int, int, int]:
     return low, high, shift
 
 
-def _scaled(whole: int, scale: int) -> float:
+def _scaled(factor: int, scale: int) -> float:
     """Return the double next to whole * 2 ** scale; an infinity if it is too large."""
-    surplus = whole.bit_length() - 66
+    surplus = factor.bit_length() - 66
     if surplus > 0:
         # One more bit says whether anything was cut off, which is all that rounding asks.
-        cut = whole & ((1 << surplus) - 1)
-        whole, scale = whole >> surplus | (cut != 0), scale + surplus
-    if scale + whole.bit_length() > 1_024:
+        cut = factor & ((1 << surplus) - 1)
+        factor, scale = factor >> surplus | (cut != 0), scale + surplus
+    if scale + factor.bit_length() > 1_024:
         return math.inf
     if scale < 0:
-        return whole / (1 << -scale) if scale > -1_200 else 0.0
+        return factor / (1 << -scale) if scale > -1_200 else 0.0
     try:
-        return float(whole << scale)
+        return float(factor << scale)
     except OverflowError:
         return math.inf

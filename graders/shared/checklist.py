@@ -15,7 +15,7 @@ COMMON_CHECKS: Mapping[str, str] = {
 
 T = TypeVar("T")
 
-_SHOWN = 50
+_MAX_OFFENDERS = 50
 """How many offenders a check carries; the count is always whole."""
 
 
@@ -65,15 +65,15 @@ class Checklist:
         self._checks.append(Check(check_id, bool(passed), message, details))
         return passed
 
-    def readable(self, given: T | None, wrong: str, why: str) -> TypeGuard[T]:
+    def readable(self, value: T | None, wrong: str, why: str) -> TypeGuard[T]:
         """Record whether an answer could be read; if not, all other checks are skipped.
 
         Args:
-            given: what it says; None if it cannot be read.
+            value: what it says; None if it cannot be read.
             wrong: sentence for that case.
             why: why the other checks could not be evaluated then.
         """
-        read = self.expect("readable", given is not None, wrong)
+        read = self.expect("readable", value is not None, wrong)
         if not read:
             self.skip((check_id for check_id in self._requirements if check_id != "readable"), why)
         return read
@@ -89,9 +89,24 @@ class Checklist:
         if not offenders:
             self._checks.append(Check(check_id, True, self._requirement(check_id)))
             return True
-        details = {"count": len(offenders), "offenders": list(offenders[:_SHOWN])}
+        details = {"count": len(offenders), "offenders": list(offenders[:_MAX_OFFENDERS])}
         self._checks.append(Check(check_id, False, wrong(offenders[0]), details))
         return False
+
+    def forbid_many(
+        self, check_id: str, offenders: Sequence[T], fault: str, first: Callable[[T], str]
+    ) -> bool:
+        """Do as `forbid` with the sentence "12 ``fault``; the first ``first``.".
+
+        Args:
+            check_id: one of the requirements.
+            offenders: as for `forbid`.
+            fault: what is wrong with them, to follow their number.
+            first: says of the first what or where it is, with a verb.
+        """
+        return self.forbid(
+            check_id, offenders, lambda item: f"{len(offenders)} {fault}; the first {first(item)}."
+        )
 
     def skip(self, check_ids: str | Iterable[str], why: str) -> None:
         """Record that a check, or several, could not be evaluated."""
@@ -107,6 +122,11 @@ class Checklist:
     def binary(self, **metrics: Any) -> Verdict:  # noqa: ANN401
         """Return the verdict of a task that scores 1 if every check passed, else 0."""
         return Verdict(1.0 if self.all_passed else 0.0, tuple(self._checks), metrics)
+
+    def too_large(self, wrong: str) -> Verdict:
+        """Return the verdict on an answer that is too large to be judged, with why."""
+        self.expect("resource_limit", False, wrong)
+        return self.binary()
 
     def partial(self, score: float, **metrics: Any) -> Verdict:  # noqa: ANN401
         """Return a verdict with this score, whatever the checks say."""

@@ -84,27 +84,27 @@ def must_meet(ring: Sequence[int]) -> bool:
     return classes == 2 or (classes == 3 and winding(labels) != 0)
 
 
-def agrees(labels: Sequence[int], known: str) -> bool:
-    """Return whether labels fit a partly known pattern.
+def agrees(labels: Sequence[int], pattern: str) -> bool:
+    """Return whether labels, one per corner, fit a partly known pattern.
 
-    Args:
-        labels: one per corner.
-        known: one character per corner: ``?``, or letters that are equal exactly where the labels
-            are; empty if nothing is known.
+    It has one character per corner: ``?``, or letters that are equal exactly where the labels are;
+    and is empty if nothing is known.
     """
-    seen = [(letter, label) for letter, label in zip(known, labels, strict=False) if letter != "?"]
+    pairs = [
+        (letter, label) for letter, label in zip(pattern, labels, strict=False) if letter != "?"
+    ]
     # A renaming matches letters to labels one to one.
-    return len(set(seen)) == len({a for a, _ in seen}) == len({b for _, b in seen})
+    return len(set(pairs)) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 
 def meeting_patterns(
-    classes: int, order: Sequence[str], ring: Sequence[str], known: str = ""
+    classes: int, order: Sequence[str], ring: Sequence[str], partial: str = ""
 ) -> list[Labels]:
     """Return, sorted, the canonical patterns in this order of corners whose classes must meet."""
     return [
         pattern
         for pattern in patterns(len(ring), classes)
-        if agrees(pattern, known) and must_meet(on_ring(pattern, order, ring))
+        if agrees(pattern, partial) and must_meet(on_ring(pattern, order, ring))
     ]
 
 

@@ -64,10 +64,7 @@ def is_tour(grid: Grid, codes: Sequence[int | None]) -> bool:
 def jumps(grid: Grid, cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
     """Return the positions of cells that do not share a side with the one before.
 
-    Args:
-        grid: the box.
-        cells: the path; it may leave the box.
-        codes: what `Grid.encode` gives for it.
+    The path may leave the box; for the codes see `Grid.encode`.
     """
     strides = grid.strides
     if None not in codes and strides.issuperset(map(abs, map(sub, codes[1:], codes))):
@@ -83,16 +80,16 @@ def repeats(cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
     """Return the positions of cells that are listed before; for the arguments see `jumps`."""
     if len(set(codes)) == len(codes):  # hashed faster than cells
         return []
-    seen: set[Cell] = set()
-    found = []
+    visited: set[Cell] = set()
+    places = []
     for i, cell in enumerate(cells):
-        if cell in seen:
-            found.append(i)
-        seen.add(cell)
-    return found
+        if cell in visited:
+            places.append(i)
+        visited.add(cell)
+    return places
 
 
-def shown(cell: Cell) -> str:
+def cell_text(cell: Cell) -> str:
     """Return a cell in few characters, whatever numbers it holds."""
     if len(cell) > 20:
         return f"a cell with {len(cell)} coordinates"
@@ -101,6 +98,6 @@ def shown(cell: Cell) -> str:
     return str(list(cell))
 
 
-def named(cells: Sequence[Cell], i: int) -> str:
+def cell_at(cells: Sequence[Cell], i: int) -> str:
     """Return a cell of a path with its position."""
-    return f"{shown(cells[i])} at position {i}"
+    return f"{cell_text(cells[i])} at position {i}"

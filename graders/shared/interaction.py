@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-Seen = dict[str, Any]
+Observation = dict[str, Any]
 """A JSON object of some 2,500 characters at most."""
 
 
@@ -33,7 +33,7 @@ class Query(_Move):
 
     query: str
 
-    def observe(self, params: Any) -> Seen:  # noqa: ANN401  (each task has its own)
+    def observe(self, params: Any) -> Observation:  # noqa: ANN401  (each task has its own)
         """Return what is seen: a pure function of the instance and the question.
 
         Raises:
@@ -54,10 +54,10 @@ class Play(Protocol):
     def __init__(self, params: Any) -> None:  # noqa: ANN401
         """Start where the instance starts."""
 
-    def look(self) -> Seen:
+    def look(self) -> Observation:
         """Return what is seen now."""
 
-    def step(self, action: Any) -> Seen:  # noqa: ANN401
+    def step(self, action: Any) -> Observation:  # noqa: ANN401
         """Carry out one action and return what is seen then.
 
         Raises:
@@ -90,6 +90,6 @@ class Actions(Protocol):
     Play: type[Play]
 
 
-def shown(items: Iterable[Any], most: int) -> list[Any]:
+def first_items(items: Iterable[Any], limit: int) -> list[Any]:
     """Return the first few of many; whoever shows them says how many there are."""
-    return list(islice(items, most))
+    return list(islice(items, limit))

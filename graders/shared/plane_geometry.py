@@ -1,6 +1,7 @@
 """Exact plane geometry on integer coordinates: predicates, hull, Delaunay triangulation.
 
-Python's integers do not overflow, so the sign of every determinant here is right.
+Python's integers do not overflow, so the sign of every determinant here is right. `hull_corners`
+alone takes doubles, too.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,8 +10,29 @@ from itertools import pairwise
 from scbench.base.errors import GenerationError
 
 XY = tuple[int, int]
+Point = tuple[float, float]
 Triangle = tuple[int, int, int]
 Edge = tuple[int, int]
+
+
+def hull_corners(points: Iterable[Point]) -> list[Point]:
+    """Return the corners of the convex hull of points, counter-clockwise from the leftmost.
+
+    Of points on one line, the two ends are returned; of no point, none.
+    """
+    ordered = sorted(set(points))
+    hull: list[Point] = []
+    for chain in (ordered, ordered[::-1]):
+        base = len(hull)
+        for x, y in chain:
+            while len(hull) >= base + 2:
+                (ax, ay), (bx, by) = hull[-2:]
+                if (bx - ax) * (y - ay) > (by - ay) * (x - ax):
+                    break
+                hull.pop()
+            hull.append((x, y))
+        del hull[-1:]
+    return hull or ordered
 
 
 def to_integers(points: Sequence[Sequence[float]], decimals: int) -> tuple[XY, ...]:
@@ -40,10 +62,9 @@ def in_circle(a: XY, b: XY, c: XY, d: XY) -> int:
 
 
 def first_inside(points: Sequence[XY], triangle: Sequence[int]) -> int | None:
-    """Return the first point strictly inside the circumcircle of three of the points.
+    """Return the index of the first point strictly inside the circumcircle of three of the points.
 
-    Returns:
-        Its index; None if there is none, or if the three lie on one line.
+    None if there is none, or if the three lie on one line.
     """
     (ax, ay), (bx, by), (cx, cy) = (points[i] for i in triangle)
     bx, by, cx, cy = bx - ax, by - ay, cx - ax, cy - ay
@@ -111,8 +132,8 @@ def _sweep(points: Sequence[XY]) -> tuple[dict[Edge, int], list[int]]:
 
     # The first points lie on a line; the first one off it makes a fan with them.
     line, top = order[:apex], order[apex]
-    left = orient(points[line[0]], points[line[1]], points[top]) > 0
-    if not left:
+    counter_clockwise = orient(points[line[0]], points[line[1]], points[top]) > 0
+    if not counter_clockwise:
         line.reverse()
     for a, b in pairwise(line):
         add(a, b, top)

@@ -10,21 +10,20 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import TypeVar
-
-from scbench.graders.shared.spoken_numbers import spoken_numbers
 
 T = TypeVar("T")
 
-MOST = 10_000
+MAX_LENGTH = 10_000
 """Longest string, in characters, and longest list, in entries, that is read."""
 
 Value = bool | int | float | str | Sequence[int | str]
-"""What the types of `scbench.schemas.short_answers` let through."""
+"""What the types of `scbench.schemas.base` let through."""
 
 _LAYERS = 10
-_MOST_DIGITS = 1_000
-_SHOWN = 60
+_MAX_DIGITS = 1_000
+_MAX_QUOTED = 60
 _PAIRS = (
     *(('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»")),
     *(("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")),
@@ -67,7 +66,7 @@ _ABBREVIATED = re.compile(r"(?:\b(?:mrs?|ms|dr|st|vs|jr|sr)|\b\w\.\w|[).:\]]\s\w
 _BETWEEN = re.compile(r"->|[,;|\n>\u2192\u3001]|\s&\s")
 _BULLET = re.compile(r"(?:[-*\u2022]|\d{1,3}[.)])\s")
 _CLOSING = re.compile(r"[)\]}>](?:[\s,;'\"`\\]*[)\]}>])*")
-_LISTED = re.compile(
+_LIST_INTRODUCTION = re.compile(
     r".{0,200}\b(?:words?|numbers?|terms?|events?|letters?|order|list|options?|sequence)\b"
     r"[^,;|\n\[\]:]{0,60}\b(?:is|are)\b:?\s+",
     re.IGNORECASE,
@@ -90,6 +89,67 @@ TRUTHS: Mapping[str, bool] = {
 """Words for a truth value, in small letters."""
 
 
+_SMALL = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    "nineteen",
+)
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+WORDS: Mapping[str, int] = {
+    **{word: value for value, word in enumerate(_SMALL)},
+    **{word: 10 * value for value, word in enumerate(_TENS, 2)},
+    "hundred": 100,
+    "thousand": 1_000,
+    "million": 1_000_000,
+}
+_WORD = re.compile(r"[^\W\d_]+")
+_RUN = re.compile(
+    rf"\b(?P<minus>(?:minus|negative)\s+)?(?P<words>(?:an?\s+(?=hundred|thousand|million))?"
+    rf"(?:{'|'.join(WORDS)})\b(?:(?:\s+and)?[\s-]+(?:{'|'.join(WORDS)})\b)*)",
+    re.IGNORECASE,
+)
+
+
+def spoken_numbers(text: str) -> Iterator[int | None]:
+    """Yield the whole numbers that a text holds as words; None for words that make no number."""
+    for run in _RUN.finditer(text):
+        value = _value([word.casefold() for word in _WORD.findall(run["words"])])
+        yield -value if value is not None and run["minus"] else value
+
+
+def spoken_number(text: str) -> int | None:
+    """Return the whole number that all of a text is; None if it is none."""
+    run = _RUN.fullmatch(text)
+    return next(spoken_numbers(text)) if run else None
+
+
+def _value(words: list[str]) -> int | None:
+    total, part, smallest = 0, 0, 10**9
+    for word in words:
+        if word == "and":
+            continue
+        number = 1 if word in {"a", "an"} else WORDS[word]
+        if number >= 1_000:
+            if not 0 < part < 1_000 or number >= smallest:
+                return None
+            total, part, smallest = total + part * number, 0, number
+        elif number == 100:
+            if not 0 < part < 10:
+                return None
+            part *= 100
+        elif not _follows(part, number) or (number == 0 and len(words) > 1):
+            return None
+        else:
+            part += number
+    return total + part
+
+
+def _follows(part: int, number: int) -> bool:
+    """Whether a number below 100 can be added in words: five to twenty, but not to fifteen."""
+    below = part % 100
+    return below == 0 or (below >= 20 and below % 10 == 0 and number < 10)
+
+
 def tidy(text: str) -> str:
     """Return text without what merely surrounds it: blanks, quotes, emphasis, LaTeX, a full stop.
 
@@ -110,11 +170,11 @@ def tidy(text: str) -> str:
 
 def readings(value: Value) -> Iterator[str]:
     """Yield the tidy text of a word or number: all of it, then its first sentence."""
-    text = _text(value)
+    text = _plain_text(value)
     if text is not None:
         text = tidy(_ANSWER_IS.sub("", text, count=1))
         yield text
-        sentences = _SENTENCE.fullmatch(text[:MOST])
+        sentences = _SENTENCE.fullmatch(text[:MAX_LENGTH])
         ends = sentences and not _ABBREVIATED.search(sentences[1])
         if sentences and ends and not _SECOND_THOUGHT.match(sentences[2]):
             yield tidy(sentences[1])
@@ -122,7 +182,7 @@ def readings(value: Value) -> Iterator[str]:
 
 def first_read(read: Callable[[str], T | None], value: Value) -> T | None:
     """Return what is read of a value: of all of it, else of its first sentence."""
-    return next((found for text in readings(value) if (found := read(text)) is not None), None)
+    return next((result for text in readings(value) if (result := read(text)) is not None), None)
 
 
 def _is_whole(inside: str, opening: str, closing: str) -> bool:
@@ -137,13 +197,13 @@ def _is_whole(inside: str, opening: str, closing: str) -> bool:
     return depth == 0
 
 
-def _text(value: Value) -> str | None:
+def _plain_text(value: Value) -> str | None:
     """Return a word or whole number as tidy text."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     if isinstance(value, int):
-        return str(value) if value.bit_length() < _MOST_DIGITS else None
-    return tidy(value) if len(value) <= MOST else None
+        return str(value) if value.bit_length() < _MAX_DIGITS else None
+    return tidy(value) if len(value) <= MAX_LENGTH else None
 
 
 def number(value: Value) -> Fraction | None:
@@ -158,16 +218,16 @@ def number(value: Value) -> Fraction | None:
         return Fraction(value)
     if isinstance(value, float):
         return Fraction(repr(value)) if math.isfinite(value) else None
-    return first_read(_number, value)
+    return first_read(_read_number, value)
 
 
-def _number(text: str) -> Fraction | None:
+def _read_number(text: str) -> Fraction | None:
     text = _LATEX_FRACTION.sub(r"\1/\2", text.rpartition("=")[2].strip().translate(_MINUS))
     bracketed = _IN_BRACKETS.fullmatch(text)
     outside, inside = bracketed.groups() if bracketed else ("", text)
-    found = _fraction(inside)
-    if found is not None:
-        return -found if outside == "-" else found
+    value = _fraction(inside)
+    if value is not None:
+        return -value if outside == "-" else value
     vague = HEDGES.search(text) or _VAGUE.search(text)
     return None if vague else _only_number(text)
 
@@ -183,51 +243,51 @@ def _only_number(text: str) -> Fraction | None:
     numerals = _NUMERAL.findall(text)
     if sum(map(str.isdecimal, _NUMERAL.sub("", text))):
         return None
-    found: set[Fraction | None] = {_fraction(numeral) for numeral in numerals}
-    found |= {None if n is None else Fraction(n) for n in spoken_numbers(text)}
-    return found.pop() if len(found) == 1 else None
+    values: set[Fraction | None] = {_fraction(numeral) for numeral in numerals}
+    values |= {None if n is None else Fraction(n) for n in spoken_numbers(text)}
+    return values.pop() if len(values) == 1 else None
 
 
 def _decimal(text: str) -> Fraction | None:
     text = text.strip()
     sign, digits = (text[0], text[1:].lstrip()) if text[:1] in {"+", "-"} else ("", text)
-    if len(digits) > _MOST_DIGITS:
+    if len(digits) > _MAX_DIGITS:
         return None
-    found = _DECIMAL.fullmatch(digits)
-    if found is None or not (found[1] or found[2]):
+    match = _DECIMAL.fullmatch(digits)
+    if match is None or not (match[1] or match[2]):
         return None
-    whole = re.sub(r"\D", "", found[1] or "0")
-    value = Fraction(f"{whole}.{found[2] or 0}e{found[3] or 0}")
+    integer_part = re.sub(r"\D", "", match[1] or "0")
+    value = Fraction(f"{integer_part}.{match[2] or 0}e{match[3] or 0}")
     return -value if sign == "-" else value
 
 
 def integer(value: Value) -> int | None:
     """Return a whole number, in any form that `number` reads."""
-    found = number(value)
-    return found.numerator if found is not None and found.denominator == 1 else None
+    exact = number(value)
+    return exact.numerator if exact is not None and exact.denominator == 1 else None
 
 
 def truth(value: Value) -> bool | None:
     """Return a truth value: JSON's own, 0 or 1, or a word of any notation, in any case."""
     if isinstance(value, bool):
         return value
-    return first_read(_truth, value)
+    return first_read(_read_truth, value)
 
 
-def _truth(text: str) -> bool | None:
-    known = TRUTHS.get(text.casefold())
-    if known is not None:
-        return known
-    said = _VERDICT.findall(text)
+def _read_truth(text: str) -> bool | None:
+    plain = TRUTHS.get(text.casefold())
+    if plain is not None:
+        return plain
+    verdicts = _VERDICT.findall(text)
     first = _VERDICT.match(text)
-    rest = text[first.end() :].lstrip() if first else ""
-    if first and (REASON.match(rest) or (rest[:1] in "(,;:\u2013\u2014-" and len(said) == 1)):
-        hedged = HEDGES.search(re.sub(r"\bnot\b|n['\u2019]t\b", "", rest, flags=re.IGNORECASE))
-        return TRUTHS[first[1].casefold()] if REASON.match(rest) or not hedged else None
+    tail = text[first.end() :].lstrip() if first else ""
+    if first and (REASON.match(tail) or (tail[:1] in "(,;:\u2013\u2014-" and len(verdicts) == 1)):
+        hedged = HEDGES.search(re.sub(r"\bnot\b|n['\u2019]t\b", "", tail, flags=re.IGNORECASE))
+        return TRUTHS[first[1].casefold()] if REASON.match(tail) or not hedged else None
     text = text.rpartition("=")[2]
     last = re.fullmatch(rf"[^.]*?\b{_VERDICT.pattern}\W*", text, re.IGNORECASE)
-    alone = len(_VERDICT.findall(text)) == 1 and not HEDGES.search(text)
-    return TRUTHS[last[1].casefold()] if last and alone else None
+    certain = len(_VERDICT.findall(text)) == 1 and not HEDGES.search(text)
+    return TRUTHS[last[1].casefold()] if last and certain else None
 
 
 def entries(value: Value) -> tuple[str, ...] | None:
@@ -238,30 +298,30 @@ def entries(value: Value) -> tuple[str, ...] | None:
     dropped.
     """
     if isinstance(value, str | int | float):
-        text = _text(value)
-        return None if text is None else _split(text)
-    found = [_text(item) for item in value[: MOST + 1]]
-    words = tuple(word for word in found if word is not None)
-    return words if len(words) == len(found) <= MOST else None
+        text = _plain_text(value)
+        return None if text is None else _split_list(text)
+    texts = [_plain_text(item) for item in value[: MAX_LENGTH + 1]]
+    words = tuple(word for word in texts if word is not None)
+    return words if len(words) == len(texts) <= MAX_LENGTH else None
 
 
-def _split(text: str) -> tuple[str, ...]:
+def _split_list(text: str) -> tuple[str, ...]:
     if text[:1] + text[-1:] in {"[]", "()", "{}"}:
         text = text[1:-1]
     text = _AFTERTHOUGHT.sub("", _ANSWER_IS.sub("", text, count=1), count=1)
-    if lead := _LISTED.match(text):
+    if lead := _LIST_INTRODUCTION.match(text):
         text = tidy(text[lead.end() :])
     text = re.sub(r"\A(?:only|just)\s", "", text, flags=re.IGNORECASE)
     head, colon, tail = text.partition(": ")
     if colon and " " in head and _LEAD.fullmatch(head):
         text = tail  # "Here they are: ..."
-    listed = _BETWEEN.search(text) is not None
+    separated = _BETWEEN.search(text) is not None
     words = [
         tidy(_BULLET.sub("", part.strip(), count=1))
-        for part in (_BETWEEN.split(text) if listed else text.split())
+        for part in (_BETWEEN.split(text) if separated else text.split())
     ]
     words = [word for word in words if word]
-    if listed and words:
+    if separated and words:
         before, _, last = words.pop().rpartition("and ")
         words += [word for word in (before.rstrip(), last) if word]
     return tuple(words)
@@ -272,7 +332,7 @@ def unspaced(value: Value) -> str | None:
     if not isinstance(value, str | int | float):
         words = entries(value)
         return None if words is None else "".join(words)
-    text = _text(value)
+    text = _plain_text(value)
     if text is None:
         return None
     text = _AFTERTHOUGHT.sub("", re.sub(r"</?[a-z]+>", "", html.unescape(text)), count=1)
@@ -280,11 +340,137 @@ def unspaced(value: Value) -> str | None:
     return re.sub(r"[\s,;'\"`\\]", "", runs[0] if len(runs) == 1 else text)
 
 
-def shown(value: Value) -> str:
+def quote(value: Value) -> str:
     """Return an answer as a message quotes it: short, on one line."""
-    if isinstance(value, int) and value.bit_length() > _MOST_DIGITS:
+    if isinstance(value, int) and value.bit_length() > _MAX_DIGITS:
         return f"a number of {value.bit_length()} bits"
     if not isinstance(value, int | float | str):
-        return f"[{', '.join(map(shown, value[:5]))}{', ...' * (len(value) > 5)}]"
-    text = repr(value[: _SHOWN + 1] if isinstance(value, str) else value)
-    return text if len(text) <= _SHOWN + 2 else f"{text[:_SHOWN]}..."
+        return f"[{', '.join(map(quote, value[:5]))}{', ...' * (len(value) > 5)}]"
+    text = repr(value[: _MAX_QUOTED + 1] if isinstance(value, str) else value)
+    return text if len(text) <= _MAX_QUOTED + 2 else f"{text[:_MAX_QUOTED]}..."
+
+
+_LABEL_FIRST = re.compile(
+    r"(?:(?:option|choice|letter)\s)?[(\[]?(\w{1,5})[)\]]?\s?[).:,\u2013\u2014-]?(?:\s(.*))?",
+    re.IGNORECASE | re.DOTALL,
+)
+_LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
+_LABELLED = re.compile(
+    r"(?:\b(?:option|choice|letter)\s+[(\[]?|[(\[])(\w)[)\]]?(?!\w)|(?<!\w)(\w)\)", re.IGNORECASE
+)
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
+_COMMENT = 3
+"""Fewest words beside a label that are taken for a comment, not for another option."""
+_CUT = re.compile(r"[:;(]|\s[\u2013\u2014-]\s|,\s(?=because|since|as\b)")
+_MOST_CUTS = 20
+
+
+def option(
+    value: Value, options: Sequence[str], labels: Sequence[str] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+) -> int | None:
+    """Return the position of an option that is named by its label, its text, or both.
+
+    ``B``, ``(b)``, ``B.``, ``Option B``, ``B) Paris``, ``Paris (B)``, ``B, because ...`` and
+    ``paris`` are all the second option if that is Paris; ``B) Rome`` is no option. Hyphens and
+    underscores are blanks; an article before it, a plural, what the prompt prints behind a colon
+    and words that all options have make no difference. A sentence names an option if it names no
+    other and nothing in it takes that back. Labels are those of the prompt, at least as many.
+    """
+    names = _Options(options, labels)
+    return first_read(names.place_of, value)
+
+
+class _Options:
+    """Options with their labels, as answers name them."""
+
+    def __init__(self, options: Sequence[str], labels: Sequence[str]) -> None:
+        self._texts = [_folded(text) for text in options]
+        self._labels = {label.casefold(): i for i, label in enumerate(labels[: len(options)])}
+        words = [text.split() for text in self._texts]
+        common = set.intersection(*map(set, words)) if len(words) > 1 else set()
+        short = [" ".join(word for word in text if word not in common) for text in words]
+        self._short = ["" if len(text) == 1 and text.isalpha() else text for text in short]
+
+    def place_of(self, text: str) -> int | None:
+        """Return the place of the option that a text names; None if it names none or several."""
+        place = self._by_text(text)
+        if place is None:
+            place = self._by_label(text)
+        if place is None and not HEDGES.search(text):
+            place = self._mentioned(text)
+        return place
+
+    def _by_text(self, text: str) -> int | None:
+        for name in (_folded(text), _folded(_ARTICLE.sub("", text, count=1))):
+            for texts in (self._texts, self._short, [_plural(text) for text in self._texts]):
+                if name and texts.count(name) == 1:
+                    return texts.index(name)
+        return None
+
+    def _by_label(self, text: str) -> int | None:
+        readings: list[tuple[str, str]] = []
+        if first := _LABEL_FIRST.fullmatch(text):
+            readings.append((first[1], first[2] or ""))
+        if last := _LABEL_LAST.fullmatch(text):
+            readings.append((last[2], last[1]))
+        for label, comment in readings:
+            place = self._labels.get(label.casefold())
+            if place is not None and self._fits(place, comment):
+                return place
+        return None
+
+    def _fits(self, place: int, beside: str) -> bool:
+        """Whether words beside a label are of the option that it stands for."""
+        beside = tidy(beside)
+        inside = tidy(beside[1:-1]) if beside[:1] + beside[-1:] in {"()", "[]"} else beside
+        if not inside or REASON.match(inside) or self._by_text(inside) == place:
+            return True
+        if self._explained(inside) == place:
+            return True
+        is_comment = len(inside.split()) >= _COMMENT and not HEDGES.search(inside)
+        return is_comment and not self._places_in(inside)
+
+    def _explained(self, text: str) -> int | None:
+        """Return the option whose text is followed by a colon or bracket and more about it."""
+        if self._labels_in(text):
+            return None
+        for cut in islice(_CUT.finditer(text), _MOST_CUTS):
+            place = self._by_text(text[: cut.start()].strip())
+            if place is not None:
+                return place
+        return None
+
+    def _labels_in(self, text: str) -> set[int]:
+        places = {self._labels.get((a or b).casefold()) for a, b in _LABELLED.findall(text)}
+        return {place for place in places if place is not None}
+
+    def _mentioned(self, text: str) -> int | None:
+        explained = self._explained(text)
+        if explained is not None:
+            return explained
+        places = self._places_in(text)
+        return places.pop() if len(places) == 1 else None
+
+    def _places_in(self, text: str) -> set[int]:
+        """Return the options whose label or text occurs in a sentence."""
+        places = self._labels_in(text)
+        folded = f" {_word_run(text)} "
+        by_length = sorted(range(len(self._texts)), key=lambda place: -len(self._texts[place]))
+        for place in by_length:
+            name = _word_run(self._texts[place])
+            if name and f" {name} " in folded:
+                folded = folded.replace(f" {name} ", " . ")
+                places |= {i for i, text in enumerate(self._texts) if _word_run(text) == name}
+        return places
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.sub(r"[-_\u2010\u2011]", " ", text).casefold().split()).rstrip(".,;:")
+
+
+def _word_run(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
+
+
+def _plural(text: str) -> str:
+    return text + ("es" if text.endswith(("s", "x", "ch", "sh")) else "s")

@@ -53,11 +53,9 @@ def _frame(params: Params) -> _Frame:
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the rectangles solve the puzzle, else 0."""
     checks = Checklist(CHECKS)
-    listed, size = len(answer.rectangles), params.width * params.height
-    if listed > size:
-        wrong = f"{listed} rectangles are listed; the grid has {size} cells."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+    count, size = len(answer.rectangles), params.width * params.height
+    if count > size:
+        return checks.too_large(f"{count} rectangles are listed; the grid has {size} cells.")
     frame = _frame(params)
     cells, outside = _judge_corners(checks, params, frame, answer)
     overlapped, uncovered = _judge_cover(checks, params, frame, cells)
@@ -70,38 +68,25 @@ def _judge_corners(
 ) -> tuple[dict[int, int], set[int]]:
     """Check the corners alone.
 
-    Returns:
-        For each position with corners in order, the bits of its cells that lie inside the grid; and
-        the positions of rectangles that leave the grid.
+    For each position with corners in order, the bits of its cells that lie inside the grid are
+    returned; and the positions of rectangles that leave the grid.
     """
     width, height, n = params.width, params.height, len(answer.rectangles)
     cells: dict[int, int] = {}
     crossed, outside = [], []
-    for i, (left, top, right, bottom) in enumerate(answer.rectangles):
-        if max(left, right) >= width or max(top, bottom) >= height:
+    for i, (west, top, east, bottom) in enumerate(answer.rectangles):
+        if max(west, east) >= width or max(top, bottom) >= height:
             outside.append(i)
-        if right < left or bottom < top:
+        if east < west or bottom < top:
             crossed.append(i)
             continue
-        across, down = min(right, width - 1) - left + 1, min(bottom, height - 1) - top + 1
+        across, down = min(east, width - 1) - west + 1, min(bottom, height - 1) - top + 1
         away = across <= 0 or down <= 0
-        cells[i] = 0 if away else _block(frame, across, down) << top * width + left
-    checks.forbid(
-        "corners",
-        crossed,
-        lambda i: (
-            f"{len(crossed)} of {n} rectangles have right less than left or bottom less than top; "
-            f"the first is {_named(answer, i)}."
-        ),
-    )
-    checks.forbid(
-        "inside",
-        outside,
-        lambda i: (
-            f"{len(outside)} of {n} rectangles leave the grid of {width} columns and {height} "
-            f"rows; the first is {_named(answer, i)}."
-        ),
-    )
+        cells[i] = 0 if away else _block(frame, across, down) << top * width + west
+    fault = f"of {n} rectangles have right less than left or bottom less than top"
+    checks.forbid_many("corners", crossed, fault, lambda i: f"is {_describe(answer, i)}")
+    fault = f"of {n} rectangles leave the grid of {width} columns and {height} rows"
+    checks.forbid_many("inside", outside, fault, lambda i: f"is {_describe(answer, i)}")
     return cells, set(outside)
 
 
@@ -110,28 +95,28 @@ def _judge_cover(
 ) -> tuple[list[Cell], list[Cell]]:
     """Check that every cell is covered once; return those covered more than once and not at all."""
     width, height = params.width, params.height
-    seen = twice = 0
+    covered = twice = 0
     for bits in cells.values():
-        twice |= seen & bits
-        seen |= bits
-    overlapped = _places(twice, width)
+        twice |= covered & bits
+        covered |= bits
+    overlapped = _cells_of_bits(twice, width)
     sharing = [i for i, bits in cells.items() if bits & twice]
     checks.forbid(
         "overlap",
         sharing,
         lambda i: (
             f"{len(overlapped)} of {width * height} cells are covered more than once, the first "
-            f"at {_at(overlapped[0])}; the first of {len(sharing)} rectangles with such cells is "
-            f"number {i} of the list (from 0)."
+            f"at {_cell_words(overlapped[0])}; the first of {len(sharing)} rectangles with such "
+            f"cells is number {i} of the list (from 0)."
         ),
     )
-    uncovered = _places(_block(frame, width, height) & ~seen, width)
+    uncovered = _cells_of_bits(_block(frame, width, height) & ~covered, width)
     checks.forbid(
         "covered",
         uncovered,
         lambda cell: (
             f"{len(uncovered)} of {width * height} cells are in no rectangle, the first at "
-            f"{_at(cell)}."
+            f"{_cell_words(cell)}."
         ),
     )
     return overlapped, uncovered
@@ -163,13 +148,12 @@ def _judge_clues(
             solved |= clue
         else:
             wrong_area.append(i)
-    checks.forbid(
+    fault = f"of {n} rectangles do not hold exactly one clue"
+    checks.forbid_many(
         "one_clue",
         clueless,
-        lambda i: (
-            f"{len(clueless)} of {n} rectangles do not hold exactly one clue; the first is "
-            f"{_named(answer, i)}, which holds {(cells[i] & frame.clues).bit_count()}."
-        ),
+        fault,
+        lambda i: f"is {_describe(answer, i)}, which holds {(cells[i] & frame.clues).bit_count()}",
     )
     if solved or wrong_area:
         checks.forbid(
@@ -177,13 +161,13 @@ def _judge_clues(
             wrong_area,
             lambda i: (
                 f"{len(wrong_area)} of {n} rectangles have another area than their clue; the "
-                f"first is {_named(answer, i)}, with {cells[i].bit_count()} cells for the clue "
+                f"first is {_describe(answer, i)}, with {cells[i].bit_count()} cells for the clue "
                 f"{frame.values[cells[i] & frame.clues]}."
             ),
         )
     else:
         checks.skip("area", "No rectangle inside the grid holds exactly one clue.")
-    return _places(frame.clues & ~solved, params.width)
+    return _cells_of_bits(frame.clues & ~solved, params.width)
 
 
 def _block(frame: _Frame, across: int, down: int) -> int:
@@ -191,17 +175,17 @@ def _block(frame: _Frame, across: int, down: int) -> int:
     return frame.columns[down] * ((1 << across) - 1)
 
 
-def _places(bits: int, width: int) -> list[Cell]:
+def _cells_of_bits(bits: int, width: int) -> list[Cell]:
     """Return the column and row of every bit that is set, row by row."""
     marks = f"{bits:b}"[::-1]
     return [(k % width, k // width) for k, mark in enumerate(marks) if mark == "1"]
 
 
-def _at(cell: Cell) -> str:
+def _cell_words(cell: Cell) -> str:
     return f"column {cell[0]} of row {cell[1]}"
 
 
-def _named(answer: Answer, i: int) -> str:
+def _describe(answer: Answer, i: int) -> str:
     corners = answer.rectangles[i]
     # Printing a number takes time with the square of its length.
     text = str(list(corners)) if max(corners) < 10**9 else "with coordinates beyond 10^9"

@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import shown
+from scbench.graders.shared.short_answers import option, quote
 from scbench.schemas.shuffle import Answer, Params
 
 VERSION = 2
@@ -23,13 +22,13 @@ CHECKS = {
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the right option, by its letter or its text, else 0."""
     checks = Checklist(CHECKS)
-    given = option(answer.answer, params.options)
-    wrong = f"{shown(answer.answer)} is not one of the options."
-    if checks.readable(given, wrong, "There is no option."):
+    choice = option(answer.answer, params.options)
+    wrong = f"{quote(answer.answer)} is not one of the options."
+    if checks.readable(choice, wrong, "There is no option."):
         right = outcome(params)
         person = params.people[params.asked]
-        wrong = f"At the end {person} has {right}, not {params.options[given]}."
-        checks.expect("value", params.options[given] == right, wrong)
+        wrong = f"At the end {person} has {right}, not {params.options[choice]}."
+        checks.expect("value", params.options[choice] == right, wrong)
     return checks.binary()
 
 

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import shown
+from scbench.graders.shared.short_answers import option, quote
 from scbench.schemas.svg_shapes import Answer, Kind, Params
 
 VERSION = 2
@@ -76,13 +75,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the option is the shape, else 0."""
     checks = Checklist(CHECKS)
     names = [kind.replace("_", " ") for kind in params.options]
-    given = option(answer.answer, names)
-    wrong = f"{shown(answer.answer)} is none of the options."
-    if checks.readable(given, wrong, "There is no option."):
+    choice = option(answer.answer, names)
+    wrong = f"{quote(answer.answer)} is none of the options."
+    if checks.readable(choice, wrong, "There is no option."):
         right = params.options.index(shape_of(params.path))
         letter = "ABCDEFGHIJ"[right]
-        wrong = f"It is {letter}) {names[right]}, not {shown(answer.answer)}."
-        checks.expect("shape", given == right, wrong)
+        wrong = f"It is {letter}) {names[right]}, not {quote(answer.answer)}."
+        checks.expect("shape", choice == right, wrong)
     return checks.binary()
 
 
@@ -93,7 +92,7 @@ def shape_of(path: str) -> Kind:
     Raises:
         ValueError: the path is not well formed, or draws none of the kinds.
     """
-    sides = _sides(list(_pieces(path)))
+    sides = _outline_sides(list(_path_pieces(path)))
     curved = sum(not _is_straight(side) for side in sides)
     if curved or not sides:
         kind = _ROUND.get((curved, len(sides)))
@@ -106,7 +105,7 @@ def shape_of(path: str) -> Kind:
     return kind
 
 
-def _sides(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
+def _outline_sides(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
     """Return the pieces between one corner and the next, for all corners."""
     begins = [i for i in range(len(pieces)) if _is_corner(pieces[i - 1], pieces[i])]
     if not begins:
@@ -129,9 +128,9 @@ def _is_corner(before: Piece, after: Piece) -> bool:
 def _is_straight(side: Sequence[Piece]) -> bool:
     (x, y), (u, v) = side[0].spots[0], side[-1].spots[-1]
     along, up = u - x, v - y
-    most = _STRAY * _STRAY * (along * along + up * up)
+    limit = _STRAY * _STRAY * (along * along + up * up)
     spots = [spot for piece in side for spot in piece.spots]
-    near = all((along * (q - y) - up * (p - x)) ** 2 <= most for p, q in spots)
+    near = all((along * (q - y) - up * (p - x)) ** 2 <= limit for p, q in spots)
     return near and not any(piece.is_arc for piece in side)
 
 
@@ -142,11 +141,11 @@ def _four_sided(lengths: Sequence[float]) -> Kind:
     return kinds[alike]
 
 
-def _pieces(path: str) -> Iterator[Piece]:
+def _path_pieces(path: str) -> Iterator[Piece]:
     """Yield what each command draws; a command that leads nowhere draws nothing."""
     here: Spot = (0, 0)
     start = here
-    words = _words(path)
+    words = _commands(path)
     if not words or words[0][0] not in "Mm" or words[-1][0] not in "Zz":
         raise ValueError("a path goes from M to Z")
     for word, numbers in words:
@@ -164,14 +163,14 @@ def _pieces(path: str) -> Iterator[Piece]:
         here = spots[-1]
 
 
-def _words(path: str) -> list[tuple[str, list[int]]]:
+def _commands(path: str) -> list[tuple[str, list[int]]]:
     """Return each command with its numbers, in hundredths."""
     words: list[tuple[str, list[int]]] = []
-    for found in _WORD.finditer(path):
-        if found[1]:
-            words.append((found[1], []))
+    for match in _WORD.finditer(path):
+        if match[1]:
+            words.append((match[1], []))
         elif words:
-            decimals = int((found[3] or "").ljust(2, "0"))
-            whole = 100 * abs(int(found[2])) + decimals
-            words[-1][1].append(-whole if found[2].startswith("-") else whole)
+            decimals = int((match[3] or "").ljust(2, "0"))
+            hundredths = 100 * abs(int(match[2])) + decimals
+            words[-1][1].append(-hundredths if match[2].startswith("-") else hundredths)
     return words

@@ -17,9 +17,9 @@ from scbench.graders.terrain_levelling.blast_simulation import (
     blast_work,
     engine,
     engine_facts,
+    fingerprint,
     largest_flat,
 )
-from scbench.graders.terrain_levelling.golden_plan import fingerprint
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
 __all__ = ["CHECKS", "VERSION", "End", "fingerprint", "grade", "simulate"]
@@ -42,7 +42,7 @@ into a deep pit; one that rolls takes a fifth of that."""
 class _Start(NamedTuple):
     heights: tuple[float, ...]
     flat: tuple[int, ...]
-    wanted: float
+    gain: float
 
 
 @lru_cache(maxsize=64)
@@ -111,13 +111,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
     flat = largest_flat(end.heights, n, params.flat_tolerance)
     gain = len(flat) - len(start.flat)
-    score = min(1.0, max(0.0, gain / start.wanted)) if start.wanted > 0 else 1.0
+    score = min(1.0, max(0.0, gain / start.gain)) if start.gain > 0 else 1.0
     if end.stopped is None:
         checks.expect(
             "level",
             score == 1,
             f"The largest flat region went from {len(start.flat)} to {len(flat)} cells; a score of "
-            f"1 takes {start.wanted:g} more than before.",
+            f"1 takes {start.gain:g} more than before.",
         )
     return checks.partial(
         0.0 if void else score,
@@ -128,7 +128,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         balls_lost=end.lost,
         flat_before=len(start.flat),
         flat_after=len(flat),
-        gain_wanted=start.wanted,
+        gain_wanted=start.gain,
         region_before=_picture(start.flat, n),
         region_after=_picture(flat, n),
         heights_after=[
@@ -142,12 +142,10 @@ def _on_map(blast: Blast, n: int) -> bool:
 
 
 def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
-    """Set blasts one after the other, up to the first that breaks a rule.
+    """Set blasts one after the other on n x n cells, up to the first that breaks a rule.
 
-    Args:
-        n: columns of the map, and rows.
-        blasts: the whole plan; the first ``before.simulated`` of it are not set again.
-        before: what those left.
+    The first ``before.simulated`` of the whole plan are not set again; ``before`` is what they
+    left.
     """
     heights = list(before.heights)
     work, lost = before.work, before.lost

@@ -4,8 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from scbench.graders.shared.interaction import Action, Seen
-from scbench.graders.terrain_levelling.queries import Corner, cost_of, seen
+from scbench.graders.shared.interaction import Action, Observation
+from scbench.graders.terrain_levelling.queries import cost_of, look_from
+from scbench.schemas.base import WholeIndexPair
 from scbench.schemas.terrain_levelling import Blast, Params
 
 BUDGET = 100
@@ -26,7 +27,7 @@ class SetBlasts(Action):
 
     action: Literal["blast"]
     blasts: Annotated[tuple[Blast, ...], Field(max_length=100)]
-    corner: Corner = (0, 0)
+    corner: WholeIndexPair = (0, 0)
 
     def cost(self) -> int:
         """Return what follows from the number of balls."""
@@ -41,11 +42,11 @@ class Play:
         self._params = params
         self._blasts: tuple[Blast, ...] = ()
 
-    def look(self) -> Seen:
+    def look(self) -> Observation:
         """Return the ground as it is now, from its first corner on."""
-        return seen(self._params, self._blasts, (0, 0))
+        return look_from(self._params, self._blasts, (0, 0))
 
-    def step(self, action: SetBlasts) -> Seen:
+    def step(self, action: SetBlasts) -> Observation:
         """Set blasts and return the ground after them.
 
         Raises:
@@ -53,9 +54,9 @@ class Play:
             CannotGrade: PyBullet is not installed.
         """
         blasts = self._blasts + action.blasts
-        told = seen(self._params, blasts, action.corner)
+        observation = look_from(self._params, blasts, action.corner)
         self._blasts = blasts
-        return told
+        return observation
 
     @property
     def answer(self) -> dict[str, Any]:

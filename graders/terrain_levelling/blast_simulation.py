@@ -8,10 +8,11 @@ import platform
 import threading
 import weakref
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from typing import Any
 
+from scbench.base.canonical import sha256
 from scbench.base.errors import CannotGrade
 from scbench.machine.quiet import quiet_import
 
@@ -76,13 +77,9 @@ def blast_work(depth: float) -> float:
 
 
 def start_positions(x: int, y: int, height: float, count: int) -> list[list[float]]:
-    """Return where the balls start: a spiral over the cell, in five layers that repeat.
+    """Return where balls start over the cell x, y: a spiral, in five layers that repeat.
 
-    Args:
-        x: column of the blasted cell.
-        y: its row.
-        height: its height after the blast.
-        count: number of balls.
+    ``height`` is the cell's after the blast.
     """
     positions = []
     for i in range(count):
@@ -130,19 +127,11 @@ def _fresh_client(pybullet: Any) -> int:  # noqa: ANN401  (it ships no types)
 
 
 def roll(heights: Sequence[float], n: int, starts: Sequence[Sequence[float]]) -> list[Any]:
-    """Let balls fall on the ground for `STEPS` steps and return where each one is then.
+    """Let balls fall on the ground for `STEPS` steps and return x, y and z of each one then.
 
-    The numbers are those of a client opened for this call alone. Bullet centres the ground on the
-    middle of its lowest and highest point, so the balls drop by about that much; scores published
-    so far have this drop in them.
-
-    Args:
-        heights: the ground, ``n * n`` values.
-        n: columns of the ground, and rows.
-        starts: x, y and z of every ball.
-
-    Returns:
-        x, y and z of every ball.
+    The numbers are those of a client opened for this call alone. Bullet centres the ground of ``n *
+    n`` heights on the middle of its lowest and highest point, so the balls drop by about that much;
+    scores published so far have this drop in them.
 
     Raises:
         CannotGrade: see `engine`.
@@ -198,17 +187,9 @@ def roll(heights: Sequence[float], n: int, starts: Sequence[Sequence[float]]) ->
 
 
 def blast_cell(heights: list[float], n: int, x: int, y: int, depth: float) -> int:
-    """Lower a cell and let its rock come to lie elsewhere; the heights change in place.
+    """Lower a cell of ``n * n`` and let its rock come to lie elsewhere; heights change in place.
 
-    Args:
-        heights: the ground, ``n * n`` values.
-        n: columns of the ground, and rows.
-        x: column of the cell.
-        y: its row.
-        depth: how much it is lowered, more than 0.
-
-    Returns:
-        How many of the balls left the map.
+    The depth is more than 0. How many of the balls left the map is returned.
 
     Raises:
         CannotGrade: see `engine`.
@@ -244,15 +225,10 @@ def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int
     """Return the cells of the largest flat region, in order; of several, the first in the map.
 
     A region is joined edge to edge, and cells that meet in it differ by at most the tolerance at
-    some edge of each cell: a gentle slope is flat. Heights are doubles, of which 5.0 and 4.8 differ
-    by a trifle more than 0.2, so a trifle is overlooked.
-
-    Args:
-        heights: the ground, ``n * n`` values.
-        n: columns of the ground, and rows.
-        tolerance: in units of height.
+    some edge of each cell: a gentle slope is flat. Heights (``n * n``) are doubles, of which 5.0
+    and 4.8 differ by a trifle more than 0.2, so a trifle is overlooked.
     """
-    beside, most = neighbours(n), tolerance + TRIFLE
+    beside, max_step = neighbours(n), tolerance + TRIFLE
     fresh = [True] * len(heights)
     best: list[int] = []
     for start in range(len(heights)):
@@ -262,10 +238,33 @@ def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int
         region = [start]
         for cell in region:  # grows while it is gone through
             height = heights[cell]
-            for other in beside[cell]:
-                if fresh[other] and abs(height - heights[other]) <= most:
-                    fresh[other] = False
-                    region.append(other)
+            for neighbour in beside[cell]:
+                if fresh[neighbour] and abs(height - heights[neighbour]) <= max_step:
+                    fresh[neighbour] = False
+                    region.append(neighbour)
         if len(region) > len(best):
             best = region
     return sorted(best)
+
+
+_SIDE = 12
+_BLASTS = ((5, 6, 6.0), (6, 5, 3.5), (2, 9, 0.6), (9, 2, 2.25), (0, 0, 1.5), (6, 6, 1.0))
+_LAST = (7, 4, 24)
+"""Cell over which balls fall once more at the end, and how many; they lift no ground."""
+
+
+@cache
+def fingerprint() -> str:
+    """Return the hash of what the golden plan leaves: the map, and the places of the last balls.
+
+    Raises:
+        CannotGrade: PyBullet is not installed.
+    """
+    cells = [(x, y) for y in range(_SIDE) for x in range(_SIDE)]
+    heights = [2 + (7 * x + 5 * y + 3 * x * y) % 23 / 4 for x, y in cells]
+    for x, y, depth in _BLASTS:
+        blast_cell(heights, _SIDE, x, y, depth)
+    x, y, count = _LAST
+    starts = start_positions(x, y, heights[y * _SIDE + x], count)
+    places = [float(value) for place in roll(heights, _SIDE, starts) for value in place]
+    return sha256(" ".join(value.hex() for value in heights + places))[:16]

@@ -11,11 +11,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from scbench.graders.shared.checklist import brief
-from scbench.graders.shared.interaction import Query, QueryError, Seen
+from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.graders.terrain_levelling import MAX_WORK, End, simulate
 from scbench.graders.terrain_levelling.blast_simulation import blast_work
+from scbench.schemas.base import WholeIndexPair
 from scbench.schemas.terrain_levelling import Blast, Params
-from scbench.schemas.whole_numbers import WholeIndex
 
 BUDGET = 100
 
@@ -24,9 +24,8 @@ WINDOW = 24
 
 _PER_COST = 250
 _WORK_PER_COST = 1000
-_MOST = 2500
+_MAX_BLASTS = 2500
 
-Corner = Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)]
 
 # The last plan that was simulated: one that only adds blasts to it goes on from there.
 _last: list[tuple[Params, tuple[Blast, ...], End]] = []
@@ -49,8 +48,8 @@ def ground_after(params: Params, blasts: tuple[Blast, ...]) -> list[float]:
     if len(blasts) > params.max_blasts:
         raise QueryError(f"{len(blasts)} blasts are too many: at most {params.max_blasts} are set")
     end = End([height for row in params.heights for height in row], 0, 0, 0.0, None)
-    for known, plan, after in tuple(_last):
-        if known == params and blasts[: len(plan)] == plan:
+    for instance, plan, after in tuple(_last):
+        if instance == params and blasts[: len(plan)] == plan:
             end = after
     work = end.work + sum(blast_work(blast.z) for blast in blasts[end.simulated :])
     if work > MAX_WORK:
@@ -69,7 +68,7 @@ def ground_after(params: Params, blasts: tuple[Blast, ...]) -> list[float]:
     return list(end.heights)
 
 
-def seen(params: Params, blasts: tuple[Blast, ...], corner: Sequence[int]) -> Seen:
+def look_from(params: Params, blasts: tuple[Blast, ...], corner: Sequence[int]) -> Observation:
     """Return what is told of the ground after some blasts; for the faults see `ground_after`."""
     n, (x, y) = len(params.heights), corner
     if max(x, y) >= n:
@@ -99,16 +98,16 @@ class BlastHere(Query):
     """
 
     query: Literal["blast"]
-    blasts: Annotated[tuple[Blast, ...], Field(max_length=_MOST)]
-    corner: Corner = (0, 0)
+    blasts: Annotated[tuple[Blast, ...], Field(max_length=_MAX_BLASTS)]
+    corner: WholeIndexPair = (0, 0)
 
     def cost(self) -> int:
         """Return what follows from the number of blasts and balls."""
         return cost_of(self.blasts)
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return the ground after the blasts."""
-        return seen(params, self.blasts, self.corner)
+        return look_from(params, self.blasts, self.corner)
 
 
 QUERIES = (BlastHere,)

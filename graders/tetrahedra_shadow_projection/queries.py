@@ -10,19 +10,25 @@ import numpy as np
 import shapely
 from pydantic import Field
 
-from scbench.graders.shared.interaction import Query, QueryError, Seen
-from scbench.graders.tetrahedra_shadow_projection import REACH, outlines, table
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import Floats, corners, cuts
+from scbench.graders.shared.interaction import Observation, Query, QueryError
+from scbench.graders.tetrahedra_shadow_projection import (
+    REACH,
+    Floats,
+    corners,
+    cuts,
+    outlines,
+    table,
+)
 from scbench.schemas.tetrahedra_shadow_projection import Params, Pose
 
 BUDGET = 30
 
-_MOST = 12
+_MAX_POSES = 12
 _DECIMALS = 4
 _LEAST = 5e-7
 """A depth that rounds to nothing."""
 
-Poses = Annotated[tuple[Pose, ...], Field(min_length=1, max_length=_MOST)]
+Poses = Annotated[tuple[Pose, ...], Field(min_length=1, max_length=_MAX_POSES)]
 
 
 def _bodies(poses: Sequence[Pose]) -> Floats:
@@ -46,7 +52,7 @@ class Shadow(Query):
     query: Literal["shadow"]
     tetrahedrons: Poses
 
-    def observe(self, params: Params) -> Seen:  # noqa: ARG002  (the same for every target)
+    def observe(self, params: Params) -> Observation:  # noqa: ARG002  (the same for every target)
         """Return the area of the shadow and where each tetrahedron's own is."""
         bodies = _bodies(self.tetrahedrons)
         shadows = outlines(bodies)
@@ -54,12 +60,12 @@ class Shadow(Query):
         ends = np.stack([bodies[:, :, 2].min(axis=1), bodies[:, :, 2].max(axis=1)], axis=1)
         return {
             "area": round(float(shapely.area(shapely.union_all(shadows))), _DECIMALS),
-            "outlines": [_rounded(ring) for ring in rings],
-            "heights": _rounded(ends),
+            "outlines": [_rounded_rows(ring) for ring in rings],
+            "heights": _rounded_rows(ends),
         }
 
 
-def _rounded(values: Floats) -> list[list[float]]:
+def _rounded_rows(values: Floats) -> list[list[float]]:
     return (np.round(values, _DECIMALS) + 0.0).tolist()  # type: ignore[no-any-return]
 
 
@@ -75,10 +81,10 @@ class Cut(Query):
     query: Literal["cut"]
     tetrahedrons: Poses
 
-    def observe(self, params: Params) -> Seen:  # noqa: ARG002  (the same for every target)
+    def observe(self, params: Params) -> Observation:  # noqa: ARG002  (the same for every target)
         """Return how deep pairs reach into each other."""
-        found = cuts(_bodies(self.tetrahedrons), _LEAST, _MOST * _MOST).pairs
-        return {"pairs": [[i, j, round(depth, 6)] for i, j, depth in found]}
+        pairs = cuts(_bodies(self.tetrahedrons), _LEAST, _MAX_POSES * _MAX_POSES).pairs
+        return {"pairs": [[i, j, round(depth, 6)] for i, j, depth in pairs]}
 
 
 QUERIES = (Shadow, Cut)

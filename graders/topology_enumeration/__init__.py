@@ -28,7 +28,7 @@ _LIMIT = 2000
 
 
 @lru_cache(maxsize=256)
-def _truth(params: Params) -> tuple[frozenset[Labels], frozenset[Labels]]:
+def _forcing_patterns(params: Params) -> tuple[frozenset[Labels], frozenset[Labels]]:
     """Return all forcing patterns, and those of them that agree with what is known."""
     ring = POLYGONS[len(params.corner_order)]
     forcing = meeting_patterns(params.n_classes, params.corner_order, ring)
@@ -41,12 +41,12 @@ def _truth(params: Params) -> tuple[frozenset[Labels], frozenset[Labels]]:
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the patterns are exactly those asked for, each once, else 0."""
     checks = Checklist(CHECKS)
-    forcing, right = _truth(params)
+    forcing, right = _forcing_patterns(params)
     k, n = len(params.corner_order), params.n_classes
     if len(answer.configs) > _LIMIT:
-        wrong = f"{len(answer.configs)} patterns are listed; at most {_LIMIT} are read."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+        return checks.too_large(
+            f"{len(answer.configs)} patterns are listed; at most {_LIMIT} are read."
+        )
 
     bad = [i for i, labels in enumerate(answer.configs) if len(labels) != k]
     checks.forbid(
@@ -64,39 +64,17 @@ def grade(params: Params, answer: Answer) -> Verdict:
         lambda pattern: f"Pattern {list(pattern)} is listed {counts[pattern]} times.",
     )
     surplus = sorted(counts.keys() - right)
-    other = [pattern for pattern in surplus if max(pattern) + 1 != n]
-    checks.forbid(
-        "all_classes",
-        other,
-        lambda pattern: (
-            f"{len(other)} patterns do not show exactly {n} classes; the first is {list(pattern)}."
-        ),
-    )
+    miscounted = [pattern for pattern in surplus if max(pattern) + 1 != n]
+    fault = f"patterns do not show exactly {n} classes"
+    checks.forbid_many("all_classes", miscounted, fault, lambda pattern: f"is {list(pattern)}")
     strange = [pattern for pattern in surplus if not agrees(pattern, params.known)]
     if params.known:
-        checks.forbid(
-            "known",
-            strange,
-            lambda pattern: (
-                f"{len(strange)} patterns do not agree with ({', '.join(params.known)}); the first "
-                f"is {list(pattern)}."
-            ),
-        )
+        fault = f"patterns do not agree with ({', '.join(params.known)})"
+        checks.forbid_many("known", strange, fault, lambda pattern: f"is {list(pattern)}")
     loose = [p for p in surplus if max(p) + 1 == n and p not in forcing]
-    checks.forbid(
-        "forced",
-        loose,
-        lambda pattern: (
-            f"{len(loose)} patterns can be drawn without a common point of all {n} classes; the "
-            f"first is {list(pattern)}."
-        ),
-    )
+    fault = f"patterns can be drawn without a common point of all {n} classes"
+    checks.forbid_many("forced", loose, fault, lambda pattern: f"is {list(pattern)}")
     missing = sorted(right - counts.keys())
-    checks.forbid(
-        "complete",
-        missing,
-        lambda pattern: (
-            f"{len(missing)} of {len(right)} patterns are missing; the first is {list(pattern)}."
-        ),
-    )
+    fault = f"of {len(right)} patterns are missing"
+    checks.forbid_many("complete", missing, fault, lambda pattern: f"is {list(pattern)}")
     return checks.binary(missing=[list(p) for p in missing], surplus=[list(p) for p in surplus])

@@ -45,53 +45,38 @@ Cell = tuple[int, int, int]
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the cells keep every rule, else 0."""
     checks = Checklist(CHECKS)
-    n, listed = params.size, len(answer.voxels)
-    if listed > _TOO_MANY * params.cells:
-        message = f"{listed} cells are listed where {params.cells} are asked for."
-        checks.expect("resource_limit", False, message)
-        return checks.binary()
-    cells, outside = _cells(answer, n)
-    checks.forbid(
-        "cells",
-        outside,
-        lambda i: (
-            f"{len(outside)} of {listed} entries are not whole numbers from 0 to {n - 1}; the "
-            f"first is entry {i} (from 0), {list(answer.voxels[i].xyz)}."
-        ),
+    n, length = params.size, len(answer.voxels)
+    if length > _TOO_MANY * params.cells:
+        return checks.too_large(f"{length} cells are listed where {params.cells} are asked for.")
+    cells, outside = _sort_entries(answer, n)
+    fault = f"of {length} entries are not whole numbers from 0 to {n - 1}"
+    checks.forbid_many(
+        "cells", outside, fault, lambda i: f"is entry {i} (from 0), {list(answer.voxels[i].xyz)}"
     )
     counts = Counter(cells)
     bad_sums, bad_cells = forbidden(params)
     barred = [list(cell) for cell in counts if sum(cell) in bad_sums or cell in bad_cells]
-    checks.forbid(
-        "permitted", barred, lambda cell: f"{len(barred)} cells are forbidden; the first is {cell}."
-    )
-    checks.expect(
-        "count",
-        listed == params.cells,
-        f"There are {listed} entries, not {params.cells}.",
-        listed=listed,
-    )
+    checks.forbid_many("permitted", barred, "cells are forbidden", lambda cell: f"is {cell}")
+    wrong = f"There are {length} entries, not {params.cells}."
+    checks.expect("count", length == params.cells, wrong, listed=length)
     repeated = [list(cell) for cell, count in counts.items() if count > 1]
-    checks.forbid(
-        "repeats",
-        repeated,
-        lambda cell: f"{len(repeated)} cells are listed more than once; the first is {cell}.",
-    )
-    chosen = counts.keys()
+    fault = "cells are listed more than once"
+    checks.forbid_many("repeats", repeated, fault, lambda cell: f"is {cell}")
+    voxels = counts.keys()
     for check_id, i, j in _PROJECTIONS:
-        _judge_projection(checks, check_id, n, {(cell[i], cell[j]) for cell in chosen})
-    _judge_symmetry(checks, n, chosen)
+        _judge_projection(checks, check_id, n, {(cell[i], cell[j]) for cell in voxels})
+    _judge_symmetry(checks, n, voxels)
     if params.connected:
-        apart = _apart(chosen)
+        apart = _apart(voxels)
         checks.forbid(
             "connected",
             apart,
             lambda cell: f"{len(apart)} cells do not hang together with the first, such as {cell}.",
         )
-    return checks.binary(distinct=len(chosen))
+    return checks.binary(distinct=len(voxels))
 
 
-def _cells(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
+def _sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
     """Return the entries that are cells, and the positions of the others."""
     cells, outside = [], []
     for i, voxel in enumerate(answer.voxels):
@@ -133,20 +118,16 @@ def _judge_projection(
     )
 
 
-def _judge_symmetry(checks: Checklist, n: int, chosen: Collection[Cell]) -> None:
-    if not chosen:
+def _judge_symmetry(checks: Checklist, n: int, voxels: Collection[Cell]) -> None:
+    if not voxels:
         checks.skip("no_symmetry", "There is no cell to look at.")
         return
     keeping = [
-        _named(n, axes, flips)
+        _symmetry_name(n, axes, flips)
         for axes, flips in _SYMMETRIES
-        if all(_image(cell, n, axes, flips) in chosen for cell in chosen)
+        if all(_image(cell, n, axes, flips) in voxels for cell in voxels)
     ]
-    checks.forbid(
-        "no_symmetry",
-        keeping,
-        lambda name: f"{len(keeping)} symmetries keep the set; the first is {name}.",
-    )
+    checks.forbid_many("no_symmetry", keeping, "symmetries keep the set", lambda name: f"is {name}")
 
 
 def _image(cell: Cell, n: int, axes: Sequence[int], flips: Sequence[bool]) -> tuple[int, int, int]:
@@ -159,23 +140,23 @@ def _image(cell: Cell, n: int, axes: Sequence[int], flips: Sequence[bool]) -> tu
     )
 
 
-def _named(n: int, axes: Sequence[int], flips: Sequence[bool]) -> str:
+def _symmetry_name(n: int, axes: Sequence[int], flips: Sequence[bool]) -> str:
     parts = [
         f"{n - 1}-{_AXES[a]}" if flip else _AXES[a] for a, flip in zip(axes, flips, strict=True)
     ]
     return f"(x, y, z) -> ({', '.join(parts)})"
 
 
-def _apart(chosen: Collection[Cell]) -> list[list[int]]:
+def _apart(voxels: Collection[Cell]) -> list[list[int]]:
     """Return the cells that no walk through faces joins to the first."""
-    left = set(chosen)
-    waiting = [next(iter(chosen))] if chosen else []
-    left.difference_update(waiting)
+    unreached = set(voxels)
+    waiting = [next(iter(voxels))] if voxels else []
+    unreached.difference_update(waiting)
     while waiting:
         x, y, z = waiting.pop()
         beside = {(x - 1, y, z), (x + 1, y, z), (x, y - 1, z), (x, y + 1, z)}
         beside |= {(x, y, z - 1), (x, y, z + 1)}
-        found = beside & left
-        left -= found
-        waiting.extend(found)
-    return [list(cell) for cell in sorted(left)]
+        joined = beside & unreached
+        unreached -= joined
+        waiting.extend(joined)
+    return [list(cell) for cell in sorted(unreached)]

@@ -9,7 +9,7 @@ from string import ascii_lowercase, ascii_uppercase
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import entries, shown
+from scbench.graders.shared.short_answers import entries, quote
 from scbench.schemas.word_sorting import Answer, Params
 
 VERSION = 2
@@ -27,26 +27,26 @@ _FOLDED = {letter: ascii_lowercase.index(letter.lower()) for letter in _CASED}
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer holds the words in order, else 0."""
     checks = Checklist(CHECKS)
-    given = entries(answer.answer)
-    wrong = f"{shown(answer.answer)} is not a list of words."
-    if not checks.readable(given, wrong, "There is no list."):
+    words = entries(answer.answer)
+    wrong = f"{quote(answer.answer)} is not a list of words."
+    if not checks.readable(words, wrong, "There is no list."):
         return checks.binary()
-    written = {word.lower(): word for word in params.words}
-    folded = [word.lower() for word in given]
+    spelling = {word.lower(): word for word in params.words}
+    folded = [word.lower() for word in words]
     lacking = [word for word in params.words if word.lower() not in set(folded)]
-    strange = [word for word in given if word.lower() not in written]
+    strange = [word for word in words if word.lower() not in spelling]
     checks.expect(
         "words",
-        sorted(folded) == sorted(written),
-        f"{len(lacking)} of {len(written)} words are missing, {len(strange)} do not belong, and "
+        sorted(folded) == sorted(spelling),
+        f"{len(lacking)} of {len(spelling)} words are missing, {len(strange)} do not belong, and "
         f"{len(folded) - len(set(folded))} are repeated.",
         missing=lacking[:50],
         surplus=[word[:60] for word in strange[:50]],
     )
-    known = [written[word] for word in folded if word in written]
+    in_answer_order = [spelling[word] for word in folded if word in spelling]
     checks.forbid(
         "order",
-        [[a, b] for a, b in pairwise(known) if not _in_order(a, b, params)],
+        [[a, b] for a, b in pairwise(in_answer_order) if not _in_order(a, b, params)],
         lambda pair: f"{pair[0]!r} must not stand before {pair[1]!r}.",
     )
     return checks.binary()

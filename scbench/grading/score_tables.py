@@ -132,8 +132,8 @@ def score_table(results: pl.DataFrame, by: Literal["bucket", "task"]) -> pl.Data
         coverage (scored over expected), mean (of scored rows, 0 to 1, null if there is none) with
         its interval low to high (see `scbench.base.intervals`), floor (mean of the floors of the
         scored rows, null if one is not known) and the mean above it with its interval (null where
-        there is no room), mean_missing_as_zero, and one count per status. Runs are in alphabetical order,
-        buckets and tasks in that of the paper. Over a single bucket there is no line of all.
+        there is no room), mean_missing_as_zero, and one count per status. Runs are in alphabetical
+        order, buckets and tasks in that of the paper. Over a single bucket there is no line of all.
     """
     condensed = Condensed()
     condensed.add(results)

@@ -2,8 +2,7 @@
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.short_answers import ShortNumber
+from scbench.schemas.base import AnswerModel, ParamsModel, ShortNumber
 
 
 class Params(ParamsModel):

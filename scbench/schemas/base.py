@@ -1,16 +1,30 @@
-"""What the schemas of all tasks share: strict number types and the two base models.
+"""What the schemas of all tasks share: strict types, those of short answers, two base models.
 
 Answers come from outside: a boolean is not a number, a string is not a number, NaN and infinities
-are refused, keys nobody asked for are ignored (and noted by the judge), missing keys fail.
+are refused, keys nobody asked for are ignored (and noted by the judge), missing keys fail. Whole
+numbers are taken as models write them: 3.0 is 3, but true is not 1 and "3" is not 3.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AllowInfNan, BaseModel, ConfigDict, Field, JsonValue, Strict
+from pydantic import (
+    AllowInfNan,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    JsonValue,
+    Strict,
+    StrictBool,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 Int = Annotated[int, Strict()]
-"""A whole number of our own parameters; those of answers are in `whole_numbers`."""
+"""A whole number of our own parameters; those of answers are `WholeNumber`s."""
 
 Index = Annotated[int, Strict(), Field(ge=0)]
 """A whole number from 0."""
@@ -18,8 +32,65 @@ Index = Annotated[int, Strict(), Field(ge=0)]
 Number = Annotated[float, Strict(), AllowInfNan(False)]
 """A finite number, whole or not: no boolean, no string."""
 
+Pair = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
+Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
+
 Text = Annotated[str, Strict()]
 """A string."""
+
+
+def _without_fraction(value: float) -> int:
+    if not value.is_integer():
+        raise ValueError("has a fraction")
+    return int(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _WholeBounds:
+    """A whole number within bounds, both included; None is no bound."""
+
+    least: int | None = None
+    greatest: int | None = None
+
+    # Built from pydantic's own parts, because a validator in Python for each of twenty thousand
+    # coordinates would take longer than everything else; and as one schema with one message,
+    # because a plain union reports each bad value twice.
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.union_schema(
+            [
+                core_schema.int_schema(strict=True, ge=self.least, le=self.greatest),
+                core_schema.no_info_after_validator_function(
+                    _without_fraction,
+                    core_schema.float_schema(
+                        strict=True, allow_inf_nan=False, ge=self.least, le=self.greatest
+                    ),
+                ),
+            ],
+            mode="left_to_right",
+            custom_error_type="whole_number",
+            custom_error_message="must be a whole number",
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        bounds = {"minimum": self.least, "maximum": self.greatest}
+        return {"type": "integer", **{k: v for k, v in bounds.items() if v is not None}}
+
+
+WholeNumber = Annotated[int, _WholeBounds()]
+"""A whole number; 3.0 becomes 3, as JSON Schema's integer has it. No boolean, no string."""
+
+WholeIndex = Annotated[int, _WholeBounds(least=0)]
+"""A whole number from 0."""
+
+WholeIndexPair = Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)]
+
+WholeDigit = Annotated[int, _WholeBounds(least=0, greatest=9)]
+"""A whole number from 0 to 9."""
 
 
 class ParamsModel(BaseModel):
@@ -35,11 +106,11 @@ class ParamsModel(BaseModel):
     def __hash__(self) -> int:
         # Graders keep what follows from an instance by its parameters; to go through hundreds of
         # points for each answer would take longer than to judge it.
-        known: int | None = getattr(self, "_hash", None)
-        if known is None:
-            known = hash(tuple(self.__dict__.values()))
-            object.__setattr__(self, "_hash", known)
-        return known
+        digest: int | None = getattr(self, "_hash", None)
+        if digest is None:
+            digest = hash(tuple(self.__dict__.values()))
+            object.__setattr__(self, "_hash", digest)
+        return digest
 
 
 class AnswerModel(BaseModel):
@@ -73,3 +144,21 @@ def _untitled(node: JsonValue) -> JsonValue:
         for key, value in node.items()
         if not (key == "title" and isinstance(value, str))
     }
+
+
+# Text tasks use these types under the one key ``answer``. All of them take a string too, because
+# text is what most answers are read from; the graders read a number, a truth value or a list out of
+# it (`scbench.graders.shared.short_answers`). A model of such an answer is known by this shape, see
+# `scbench.scoring.answers.shape`: ``answer`` is its only required key and can be a scalar.
+
+ShortAnswer = WholeNumber | Text
+"""A whole number, a word, the letter or the text of an option, a date."""
+
+ShortNumber = WholeNumber | Number | Text
+"""A number, whole or not; a fraction is a string such as ``"2/3"``."""
+
+ShortTruth = StrictBool | WholeNumber | Text
+"""A truth value: as JSON writes it, as 0 or 1, or as a word."""
+
+ShortList = WholeNumber | Text | tuple[WholeNumber | Text, ...]
+"""Words or numbers in order, or a set of them; as an array, or as a string with separators."""

@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.short_answers import ShortTruth
+from scbench.schemas.base import AnswerModel, ParamsModel, ShortTruth
 
 Format = Literal["TRUE_FALSE", "T_F", "ON_OFF", "BINARY", "YES_NO"]
 """How truth values are written."""

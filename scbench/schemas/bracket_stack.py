@@ -2,8 +2,7 @@
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.short_answers import ShortList
+from scbench.schemas.base import AnswerModel, ParamsModel, ShortList
 
 PAIRS = ("()", "[]", "{}", "<>")
 """The kinds of brackets, in the order in which they come into use."""

@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool
 
-from scbench.schemas.base import AnswerModel, Index, ParamsModel, Text
-from scbench.schemas.whole_numbers import Whole
+from scbench.schemas.base import AnswerModel, Index, ParamsModel, Text, WholeNumber
 
 Question = Literal["but_for", "necessary_set"]
 """Whether the outcome had happened but for one event, or which of some events were necessary."""
@@ -53,6 +52,6 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """Yes or no, or the letters of the necessary events."""
 
-    answer: StrictBool | Whole | Text | tuple[Whole | Text, ...] = Field(
+    answer: StrictBool | WholeNumber | Text | tuple[WholeNumber | Text, ...] = Field(
         description="yes or no; or the letters of all necessary events, as a list"
     )

@@ -4,19 +4,15 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from scbench.schemas.base import AnswerModel, Index, Int, Number, ParamsModel
-from scbench.schemas.whole_numbers import WholeIndex
+from scbench.schemas.base import AnswerModel, Index, Int, Number, ParamsModel, Triple, WholeIndex
 
-Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
-"""x, y and z."""
-
-_MOST = 10_000
+_MAX_COUNT = 10_000
 """Vertices, faces, and corners of a face; more could not be graded in reasonable time."""
 
 Length = Annotated[Number, Field(gt=0)]
 
 
-class _Placed(BaseModel):
+class _MovedSolid(BaseModel):
     """A solid in its own frame, and how it is moved from there to its place."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -28,7 +24,7 @@ class _Placed(BaseModel):
     translation: Triple = Field(description="added to every vertex after the rotation")
 
 
-class Box(_Placed):
+class Box(_MovedSolid):
     """A box along the axes of its own frame, centred on the origin."""
 
     kind: Literal["box"]
@@ -37,7 +33,7 @@ class Box(_Placed):
     )
 
 
-class Prism(_Placed):
+class Prism(_MovedSolid):
     """A prism, frustum or pyramid over a regular polygon, its axis along z.
 
     Vertex k of each ring lies at the angle 360 k / segments from +x towards +y.
@@ -53,7 +49,7 @@ class Prism(_Placed):
     )
 
 
-class UvSphere(_Placed):
+class UvSphere(_MovedSolid):
     """A polyhedron of segments / 2 rings on a sphere, flat at both ends.
 
     Ring i lies at the polar angle 180 (i + 0.5) / rings from +z; its vertex k at the angle
@@ -65,7 +61,7 @@ class UvSphere(_Placed):
     segments: Annotated[Int, Field(ge=4, le=360, multiple_of=2)]
 
 
-class Polyhedron(_Placed):
+class Polyhedron(_MovedSolid):
     """A convex polyhedron by its vertices and faces."""
 
     kind: Literal["polyhedron"]
@@ -93,7 +89,7 @@ class Vertex(AnswerModel):
 class Face(AnswerModel):
     """A flat polygon of the mesh."""
 
-    vertex: Annotated[tuple[WholeIndex, ...], Field(min_length=3, max_length=_MOST)] = Field(
+    vertex: Annotated[tuple[WholeIndex, ...], Field(min_length=3, max_length=_MAX_COUNT)] = Field(
         description="positions in the list of vertices, from 0, counter-clockwise from outside"
     )
 
@@ -101,8 +97,8 @@ class Face(AnswerModel):
 class Mesh(AnswerModel):
     """A closed mesh of polygons."""
 
-    vertex: tuple[Vertex, ...] = Field(max_length=_MOST, description="every vertex once")
-    faces: tuple[Face, ...] = Field(max_length=_MOST, description="every face once")
+    vertex: tuple[Vertex, ...] = Field(max_length=_MAX_COUNT, description="every vertex once")
+    faces: tuple[Face, ...] = Field(max_length=_MAX_COUNT, description="every face once")
 
 
 class Answer(AnswerModel):

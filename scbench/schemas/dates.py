@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel, Text
-from scbench.schemas.short_answers import ShortAnswer
+from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel, ShortAnswer, Text
 
 DateFormat = Literal["MM_DD_YYYY", "NATURAL_LANGUAGE", "ORDINAL_DAY", "RELATIVE_OFFSET"]
 """How the story writes dates: 03/05/2024, March 5, 2024, the 65th day of 2024, or so many days

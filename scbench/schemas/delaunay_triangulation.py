@@ -4,14 +4,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, Number, ParamsModel
-from scbench.schemas.whole_numbers import WholeIndex
+from scbench.schemas.base import AnswerModel, Pair, ParamsModel, WholeIndex
 
 
 class Params(ParamsModel):
     """A set of points, exact as printed."""
 
-    points: tuple[Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)], ...] = Field(
+    points: tuple[Pair, ...] = Field(
         min_length=3, description="x and y of every point; the index is the position from 0"
     )
     decimals: int = Field(ge=0, le=9, description="decimals printed; every coordinate has no more")

@@ -1,12 +1,9 @@
 """Sides of labelled squares that an interface curve must join."""
 
-from typing import Annotated
-
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel
+from scbench.schemas.base import AnswerModel, ParamsModel, WholeIndexPair
 from scbench.schemas.corner_labels import CornerOrder, SideOrder, Squares
-from scbench.schemas.whole_numbers import WholeIndex
 
 
 class Params(ParamsModel):
@@ -20,9 +17,7 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """The joined sides of every square."""
 
-    edges: tuple[
-        tuple[Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)], ...], ...
-    ] = Field(
+    edges: tuple[tuple[WholeIndexPair, ...], ...] = Field(
         description="one entry per square, in the given order: the pairs of side indices that a "
         "curve must join, the smaller index first; empty if there is none"
     )

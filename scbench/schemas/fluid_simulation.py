@@ -11,7 +11,7 @@ from scbench.schemas.base import AnswerModel, Index, Int, Number, ParamsModel
 Material = Literal["Air", "Rock"]
 Cell = Annotated[tuple[Index, ...], Field(min_length=3, max_length=3)]
 Column = Annotated[tuple[Index, ...], Field(min_length=2, max_length=2)]
-Wanted = Annotated[int, Field(ge=1)]
+Positive = Annotated[int, Field(ge=1)]
 
 
 class Zone(ParamsModel):
@@ -31,15 +31,15 @@ class LakeSurface(ParamsModel):
     """One lake with many columns."""
 
     kind: Literal["lake_surface"]
-    min_columns: Wanted
+    min_columns: Positive
 
 
 class WideLakes(ParamsModel):
     """Several lakes, each with a square block of columns."""
 
     kind: Literal["wide_lakes"]
-    lakes: Wanted
-    side: Wanted
+    lakes: Positive
+    side: Positive
 
 
 class HighWater(ParamsModel):
@@ -47,44 +47,44 @@ class HighWater(ParamsModel):
 
     kind: Literal["high_water"]
     min_z: Index
-    min_voxels: Wanted
+    min_voxels: Positive
 
 
 class HiddenWater(ParamsModel):
     """Water under rock, none of it visible."""
 
     kind: Literal["hidden_water"]
-    min_voxels: Wanted
+    min_voxels: Positive
 
 
 class LakesOnLevels(ParamsModel):
     """Several lakes on different levels."""
 
     kind: Literal["lakes_on_levels"]
-    lakes: Wanted
-    levels: Wanted
+    lakes: Positive
+    levels: Positive
 
 
 class DeepWater(ParamsModel):
     """A tall column of water."""
 
     kind: Literal["deep_water"]
-    min_depth: Wanted
+    min_depth: Positive
 
 
 class LargeLakes(ParamsModel):
     """Several lakes of a least volume."""
 
     kind: Literal["large_lakes"]
-    lakes: Wanted
-    min_voxels: Wanted
+    lakes: Positive
+    min_voxels: Positive
 
 
 class RingLake(ParamsModel):
     """A lake round a dry square."""
 
     kind: Literal["ring_lake"]
-    dry_side: Wanted
+    dry_side: Positive
 
 
 class WaterLevels(ParamsModel):
@@ -99,15 +99,15 @@ class ExactVolume(ParamsModel):
     """An exact amount of water."""
 
     kind: Literal["exact_volume"]
-    voxels: Wanted
+    voxels: Positive
 
 
 class HiddenLakes(ParamsModel):
     """Several lakes under rock, none of them visible."""
 
     kind: Literal["hidden_lakes"]
-    lakes: Wanted
-    min_voxels: Wanted
+    lakes: Positive
+    min_voxels: Positive
 
 
 Goal = Annotated[

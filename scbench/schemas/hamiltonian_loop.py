@@ -5,8 +5,7 @@ from typing import Annotated
 from pydantic import Field, model_validator, with_config
 from typing_extensions import TypedDict
 
-from scbench.schemas.base import AnswerModel, Int, ParamsModel
-from scbench.schemas.whole_numbers import Whole
+from scbench.schemas.base import AnswerModel, Int, ParamsModel, WholeNumber
 
 
 class Params(ParamsModel):
@@ -35,7 +34,7 @@ class Step(TypedDict):
     """One cell of the tour."""
 
     xy: Annotated[
-        tuple[Whole, ...],
+        tuple[WholeNumber, ...],
         Field(min_length=2, max_length=2, description="column x and row y, both from 1"),
     ]
 

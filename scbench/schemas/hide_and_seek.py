@@ -4,11 +4,10 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel
+from scbench.schemas.base import AnswerModel, Int, Number, Pair, ParamsModel, Triple
 
 Length = Annotated[Number, Field(gt=0)]
 Pixels = Annotated[Int, Field(ge=1, le=2000)]
-Place = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 
 
 class Params(ParamsModel):
@@ -22,8 +21,8 @@ class Params(ParamsModel):
         description="size along x, y and z of the box that a person fills"
     )
     max_distance: Length = Field(description="largest distance of a person's xy from the origin")
-    sniper: Place = Field(description="where the sniper's eye is")
-    look_at: Place = Field(description="the point in the middle of the sniper's picture")
+    sniper: Triple = Field(description="where the sniper's eye is")
+    look_at: Triple = Field(description="the point in the middle of the sniper's picture")
     field_of_view: Annotated[Number, Field(gt=0, lt=90)] = Field(
         description="angle between top and bottom of the picture, in degrees"
     )
@@ -43,9 +42,7 @@ class Params(ParamsModel):
 class Person(AnswerModel):
     """One person."""
 
-    xy: Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)] = Field(
-        description="x and y of the middle of the person's footprint"
-    )
+    xy: Pair = Field(description="x and y of the middle of the person's footprint")
 
 
 class Answer(AnswerModel):

@@ -6,8 +6,7 @@ from typing import Annotated
 from pydantic import FailFast, Field, model_validator, with_config
 from typing_extensions import TypedDict
 
-from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel
-from scbench.schemas.whole_numbers import Whole
+from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel, WholeNumber
 
 MAX_CELLS = 100_000
 
@@ -47,7 +46,7 @@ class Place(TypedDict):
     """One cell of the path."""
 
     pos: Annotated[
-        tuple[Whole, ...],
+        tuple[WholeNumber, ...],
         Field(description="one coordinate for each axis of the box, from 0"),
         FailFast(),
     ]

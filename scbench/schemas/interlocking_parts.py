@@ -4,10 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from scbench.schemas.base import AnswerModel, Number, ParamsModel, Text
+from scbench.schemas.base import AnswerModel, Number, Pair, ParamsModel, Text, Triple
 
-Pair = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
-Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 FileType = Literal["STL", "OpenSCAD", "Python Generating OpenSCAD", "Python Generating STL"]
 
 FILE_TYPES: tuple[FileType, ...] = (
@@ -107,7 +105,7 @@ class Params(ParamsModel):
     gaps: Survey
 
 
-def _named(value: object) -> object:
+def _as_file_type(value: object) -> object:
     """Return the file type that a text means, whatever its capitals and spaces."""
     if isinstance(value, str):
         plain = "".join(value.lower().replace("-", " ").replace("_", " ").split())
@@ -123,7 +121,7 @@ class Part(AnswerModel):
     fileContents: Text = Field(  # noqa: N815  (the paper's name)
         description="the part as it lies on the bed: an STL file, OpenSCAD source or a program"
     )
-    fileType: Annotated[FileType, BeforeValidator(_named)] = Field(  # noqa: N815
+    fileType: Annotated[FileType, BeforeValidator(_as_file_type)] = Field(  # noqa: N815
         description="what the contents are"
     )
     transform: Annotated[tuple[Number, ...], Field(min_length=16, max_length=16)] = Field(

@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel, Text
-from scbench.schemas.whole_numbers import WholeDigit
+from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel, Text, WholeDigit
 
 Digit = Annotated[Int, Field(ge=0, le=9)]
 Orientation = Literal["flat", "flippedX", "flippedY", "rotate180Z", "rotate90X", "rotate90Y"]

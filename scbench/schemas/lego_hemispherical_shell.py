@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from scbench.schemas.base import AnswerModel, Number, ParamsModel
+from scbench.schemas.base import AnswerModel, Number, ParamsModel, Triple
 
 Length = Annotated[Number, Field(ge=0, le=400)]
 
@@ -42,9 +42,7 @@ class Params(ParamsModel):
 class Brick(AnswerModel):
     """Where one brick is."""
 
-    Centroid: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] = Field(
-        description="x, y and z of the middle of the brick, in millimetres"
-    )
+    Centroid: Triple = Field(description="x, y and z of the middle of the brick, in millimetres")
     RotationDegrees: Number = Field(
         description="how far it is turned about z; at 0 its 32 mm side lies along x"
     )

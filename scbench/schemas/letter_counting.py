@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel, Text
-from scbench.schemas.short_answers import ShortAnswer
+from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
 Word = Annotated[Text, Field(min_length=1, max_length=40, pattern="^[A-Za-z]+$")]
 

@@ -4,8 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel, Text
-from scbench.schemas.short_answers import ShortAnswer
+from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
 Template = Literal["list", "prose", "titles"]
 """How genres and themes are told: in lists, in sentences, or not at all."""

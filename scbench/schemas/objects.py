@@ -4,8 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel, Text
-from scbench.schemas.short_answers import ShortAnswer
+from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
 AnchorFormat = Literal["none", "number", "roman", "hex", "letter", "bullet"]
 """What stands before each entry; without any, the entries are one sentence."""

@@ -4,10 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, Int, ParamsModel
-from scbench.schemas.whole_numbers import Whole
+from scbench.schemas.base import AnswerModel, Int, ParamsModel, WholeNumber
 
-Corner = Annotated[tuple[Whole, ...], Field(min_length=3, max_length=3)]
+Corner = Annotated[tuple[WholeNumber, ...], Field(min_length=3, max_length=3)]
 Side = Annotated[Int, Field(ge=1)]
 
 

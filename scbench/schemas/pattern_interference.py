@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.short_answers import ShortList
+from scbench.schemas.base import AnswerModel, ParamsModel, ShortList
 
 Making = Literal["add", "subtract", "multiply", "add_digits"]
 Changing = Literal["every", "divisible", "repeat"]

@@ -33,9 +33,9 @@ _BOUNDS = {
     "maxLength": "of at most {} characters",
     "pattern": "of the form {}",
 }
-_KEPT = ("type", "enum", "description")
+_COMMON_KEYS = ("type", "enum", "description")
 _SIZES = {"minItems", "maxItems", "prefixItems"}
-_SAID = {*_BOUNDS, *_SIZES}
+_WORDED_KEYS = {*_BOUNDS, *_SIZES}
 """What a row schema leaves out and its descriptions say."""
 
 
@@ -43,8 +43,8 @@ _SAID = {*_BOUNDS, *_SIZES}
 def resolved_schema(model: type[BaseModel]) -> Node:
     """Return a model's JSON Schema with every reference replaced by what it names."""
     schema = json_schema(model)
-    found: Node = _resolved(schema, schema.pop("$defs", {}))
-    return found
+    resolved: Node = _resolved(schema, schema.pop("$defs", {}))
+    return resolved
 
 
 def _resolved(node: Any, definitions: Mapping[str, Node]) -> Any:  # noqa: ANN401  (JSON)
@@ -54,8 +54,8 @@ def _resolved(node: Any, definitions: Mapping[str, Node]) -> Any:  # noqa: ANN40
         return node
     if "$ref" in node:
         beside = {key: value for key, value in node.items() if key != "$ref"}
-        named = definitions[node["$ref"].rpartition("/")[2]]
-        return _resolved({**named, **beside}, definitions)
+        definition = definitions[node["$ref"].rpartition("/")[2]]
+        return _resolved({**definition, **beside}, definitions)
     return {key: _resolved(value, definitions) for key, value in node.items()}
 
 
@@ -65,37 +65,39 @@ def provider_schema(model: type[BaseModel]) -> Node:
 
 
 def _subset(node: Node) -> Node:
-    kept = {key: node[key] for key in _KEPT if key in node}
+    subset = {key: node[key] for key in _COMMON_KEYS if key in node}
     if "const" in node:
-        kept["enum"] = [node["const"]]
+        subset["enum"] = [node["const"]]
     if "anyOf" in node:
         branches = [_subset(branch) for branch in node["anyOf"]]
         any_number = {"type": "number"} in branches
-        kept["anyOf"] = [b for b in branches if not (any_number and b == {"type": "integer"})]
+        subset["anyOf"] = [b for b in branches if not (any_number and b == {"type": "integer"})]
     items = _items(node)
     if items:
         below = [_subset(item) for item in items]
         distinct = [item for i, item in enumerate(below) if item not in below[:i]]
-        kept["items"] = distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
+        subset["items"] = distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
     if "properties" in node:
-        kept["properties"] = {name: _told(child) for name, child in node["properties"].items()}
-        kept["required"] = list(kept["properties"])
-        kept["additionalProperties"] = False
-    return kept
+        subset["properties"] = {
+            name: _property(child) for name, child in node["properties"].items()
+        }
+        subset["required"] = list(subset["properties"])
+        subset["additionalProperties"] = False
+    return subset
 
 
-def _told(node: Node) -> Node:
+def _property(node: Node) -> Node:
     """Return the subset of a property, its description with what the subset leaves out."""
-    kept = _subset(node)
+    subset = _subset(node)
     if _leaves_out(node):
-        words = [kept["description"]] if "description" in kept else []
-        kept["description"] = " ".join([*words, f"({in_words(node)})"])
-    return kept
+        words = [subset["description"]] if "description" in subset else []
+        subset["description"] = " ".join([*words, f"({in_words(node)})"])
+    return subset
 
 
 def _leaves_out(node: Node) -> bool:
     below = [*_items(node), *node.get("anyOf", ())]
-    return bool(_SAID & node.keys()) or any(map(_leaves_out, below))
+    return bool(_WORDED_KEYS & node.keys()) or any(map(_leaves_out, below))
 
 
 def _items(node: Node) -> list[Node]:
@@ -104,36 +106,36 @@ def _items(node: Node) -> list[Node]:
 
 def in_words(node: Node) -> str:
     """Return what a JSON Schema asks for, to follow "must be": "two whole numbers from 0"."""
-    return _words(node, plural=False)
+    return _node_words(node, plural=False)
 
 
-def _words(node: Node, *, plural: bool) -> str:
+def _node_words(node: Node, *, plural: bool) -> str:
     if "anyOf" in node:
-        branches = " or ".join(dict.fromkeys(_words(b, plural=False) for b in node["anyOf"]))
+        branches = " or ".join(dict.fromkeys(_node_words(b, plural=False) for b in node["anyOf"]))
         return f"values, each {branches}" if plural else branches
     choices = node.get("enum", [node["const"]] if "const" in node else [])
     if choices:
-        named = listed(choices, "or")
-        return f"strings, each {named}" if plural else named
+        phrase = enumeration(choices, "or")
+        return f"strings, each {phrase}" if plural else phrase
     kind = node.get("type")
     if kind == "array":
         return _array(node, plural=plural)
     if kind == "object":
         keys = list(node.get("properties", ()))
-        named = f" with the key{'s' * (len(keys) > 1)} {listed(keys)}" if keys else ""
-        return f"objects{named}" if plural else f"an object{named}"
+        phrase = f" with the key{'s' * (len(keys) > 1)} {enumeration(keys)}" if keys else ""
+        return f"objects{phrase}" if plural else f"an object{phrase}"
     words = _KINDS.get(str(kind), ("a value", "values"))[plural]
-    bounds = [said.format(node[key]) for key, said in _BOUNDS.items() if key in node]
+    bounds = [phrase_of.format(node[key]) for key, phrase_of in _BOUNDS.items() if key in node]
     return " ".join([words, *bounds])
 
 
 def _array(node: Node, *, plural: bool) -> str:
     low, high = node.get("minItems", 0), node.get("maxItems")
     if "prefixItems" in node:
-        parts = ", then ".join(_words(item, plural=False) for item in node["prefixItems"])
+        parts = ", then ".join(_node_words(item, plural=False) for item in node["prefixItems"])
         return f"lists of {parts}" if plural else f"a list of {parts}"
     many = high != 1
-    inner = _words(node.get("items", {}), plural=many)
+    inner = _node_words(node.get("items", {}), plural=many)
     if low == high:
         count = _NUMBERS[low] if low < len(_NUMBERS) else f"{low:,}"
         fixed = f"{count} {inner}" if many else inner
@@ -145,7 +147,7 @@ def _array(node: Node, *, plural: bool) -> str:
     return f"{'lists' if plural else 'a list'} of {'and '.join(sizes)}{inner}"
 
 
-def listed(values: Sequence[Any], joint: str = "and") -> str:
+def enumeration(values: Sequence[Any], joint: str = "and") -> str:
     """Return values in quotes, as a sentence has them."""
     quoted = [f"'{value}'" if isinstance(value, str) else str(value) for value in values]
     return f" {joint} ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from scbench.schemas.base import AnswerModel, Index, ParamsModel
-from scbench.schemas.whole_numbers import WholeIndex
+from scbench.schemas.base import AnswerModel, Index, ParamsModel, WholeIndex
 
 
 class Params(ParamsModel):

@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel, Text
-from scbench.schemas.short_answers import ShortAnswer
+from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
 Domain = Literal["dancing", "books", "soccer", "gifts", "balls"]
 AnchorFormat = Literal[

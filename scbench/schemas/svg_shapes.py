@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.short_answers import ShortAnswer
+from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer
 
 Kind = Literal[
     "triangle",

@@ -2,8 +2,7 @@
 
 from pydantic import Field, model_validator
 
-from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel
-from scbench.schemas.whole_numbers import Whole
+from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel, WholeNumber
 
 MAX_BLASTS = 20_000
 
@@ -34,8 +33,8 @@ class Params(ParamsModel):
 class Blast(AnswerModel):
     """One blast."""
 
-    x: Whole = Field(description="column of the cell, from 0 at the start of a line")
-    y: Whole = Field(description="row of the cell, from 0 at the first printed line")
+    x: WholeNumber = Field(description="column of the cell, from 0 at the start of a line")
+    y: WholeNumber = Field(description="row of the cell, from 0 at the first printed line")
     z: Number = Field(description="how much the cell is lowered, more than 0")
 
 

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, Number, ParamsModel, Text
+from scbench.schemas.base import AnswerModel, Number, Pair, ParamsModel, Text
 
 Ring = Annotated[
-    tuple[Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)], ...],
+    tuple[Pair, ...],
     Field(min_length=3),
 ]
 

@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from scbench.schemas.base import AnswerModel, Int, ParamsModel, Text
+from scbench.schemas.base import AnswerModel, Int, ParamsModel, Text, WholeNumber
 from scbench.schemas.corner_labels import CORNERS
-from scbench.schemas.whole_numbers import Whole
 
 POLYGONS: dict[int, tuple[str, ...]] = {
     4: CORNERS,
@@ -48,6 +47,9 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """All patterns that force the meeting."""
 
-    configs: tuple[Annotated[tuple[Whole, ...], Field(min_length=4, max_length=8)], ...] = Field(
-        description="one entry per pattern: one label for each corner, in the order of the prompt"
+    configs: tuple[Annotated[tuple[WholeNumber, ...], Field(min_length=4, max_length=8)], ...] = (
+        Field(
+            description="one entry per pattern: one label for each corner, in the order of the "
+            "prompt"
+        )
     )

@@ -4,10 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from scbench.schemas.base import AnswerModel, Index, Number, ParamsModel
+from scbench.schemas.base import AnswerModel, Index, Number, Pair, ParamsModel
 
-XY = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
-Segment = Annotated[tuple[XY, ...], Field(min_length=2, max_length=2)]
+Segment = Annotated[tuple[Pair, ...], Field(min_length=2, max_length=2)]
 
 
 class Counts(ParamsModel):
@@ -22,7 +21,7 @@ class Counts(ParamsModel):
 class Params(ParamsModel):
     """A frame, exact as printed, and the regions wanted."""
 
-    corners: tuple[XY, ...] = Field(
+    corners: tuple[Pair, ...] = Field(
         min_length=4,
         max_length=4,
         description="x and y of the frame's corners, counter-clockwise; strictly convex",

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, field_serializer, model_validator
 
-from scbench.schemas.base import AnswerModel, Index, Number, ParamsModel
+from scbench.schemas.base import AnswerModel, Index, ParamsModel, Triple
 
 
 class Residue(ParamsModel):
@@ -42,12 +42,10 @@ class Params(ParamsModel):
 class Voxel(AnswerModel):
     """One cell."""
 
-    xyz: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] = Field(
-        description="x, y and z of the cell, whole numbers from 0"
-    )
+    xyz: Triple = Field(description="x, y and z of the cell, whole numbers from 0")
 
     @field_serializer("xyz")
-    def _whole(self, xyz: tuple[float, ...]) -> list[float]:
+    def _without_point(self, xyz: tuple[float, ...]) -> list[float]:
         return [int(value) if value.is_integer() else value for value in xyz]
 
 

@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel, Text
-from scbench.schemas.short_answers import ShortList
+from scbench.schemas.base import AnswerModel, ParamsModel, ShortList, Text
 
 Word = Annotated[Text, Field(min_length=1, max_length=40, pattern="^[A-Za-z]+$")]
 Order = Literal["ascending", "descending"]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from scbench.catalog import get_task
-from scbench.graders.fluid_simulation.falling_rock import settle
+from scbench.graders.fluid_simulation.earthworks import settle
 from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.scoring.judge import judge
 

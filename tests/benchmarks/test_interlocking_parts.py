@@ -30,7 +30,7 @@ def test_judging(benchmark, kind, known):
         interlocking_parts.grade.cache_clear()
         if not known:
             interlocking_parts._examine.cache_clear()
-            printed_parts._known.clear()
+            printed_parts._cache.clear()
 
     verdicts = benchmark.pedantic(judge, (TASK, PARAMS, given), setup=forget, rounds=3)
     assert all(verdict.score == 1 for verdict in verdicts) == (kind == "reference")

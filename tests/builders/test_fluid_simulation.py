@@ -9,8 +9,7 @@ from scbench.base.seeding import Stream
 from scbench.builders.fluid_simulation import GOAL_KINDS, HEIGHT, LAYERS, Space, TaskBuilder
 from scbench.builders.fluid_simulation.plans import Box, as_answer, basin, reservoir, roofed, well
 from scbench.graders.fluid_simulation import grade
-from scbench.graders.fluid_simulation.earthworks import ground
-from scbench.graders.fluid_simulation.falling_rock import settle
+from scbench.graders.fluid_simulation.earthworks import ground, settle
 from scbench.schemas.fluid_simulation import Answer, Params
 
 BUILDER = TaskBuilder()

@@ -4,7 +4,7 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.builders.half_subdivision_neighbours import Space, TaskBuilder, grow
-from scbench.graders.half_subdivision_neighbours.dyadic_boxes import boxes
+from scbench.graders.half_subdivision_neighbours import boxes
 
 BUILDER = TaskBuilder()
 PAPER = BUILDER.paper()

@@ -12,8 +12,7 @@ from scbench.builders.largest_printable_prime.tower_search import (
     lowest,
     tallest,
 )
-from scbench.graders.largest_printable_prime import is_prime
-from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, pose, rests
+from scbench.graders.largest_printable_prime import HEIGHTS, is_prime, pose, rests
 
 BUILDER = TaskBuilder()
 PAPER = BUILDER.paper()[0].params

@@ -6,7 +6,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.lego_hemispherical_shell import Space, TaskBuilder, fill, lattice
 from scbench.graders.lego_hemispherical_shell import grade
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import body
+from scbench.graders.lego_hemispherical_shell.bricks import body
 from scbench.schemas.lego_hemispherical_shell import Answer
 
 BUILDER = TaskBuilder()

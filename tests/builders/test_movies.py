@@ -9,8 +9,7 @@ from pydantic import ValidationError
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.movies import LABELS, OPENINGS, Space, TaskBuilder, alike, clear_genres, films
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import tidy
+from scbench.graders.shared.short_answers import option, tidy
 
 BUILDER = TaskBuilder()
 GENRES = {

@@ -18,8 +18,7 @@ from scbench.builders.pipe_loop_fitting.solver import (
     triangular_lattice,
 )
 from scbench.catalog import get_task
-from scbench.graders.pipe_loop_fitting.closed_loops import contacts
-from scbench.graders.pipe_loop_fitting.loop_constraints import measure
+from scbench.graders.pipe_loop_fitting.loop_constraints import contacts, measure
 from scbench.schemas.pipe_loop_fitting import FixedStart, Params
 from scbench.scoring.judge import judge
 

@@ -20,7 +20,7 @@ from scbench.builders.tetrahedra_shadow_projection import (
 )
 from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.catalog import get_task
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import corners
+from scbench.graders.tetrahedra_shadow_projection import corners
 from scbench.scoring.judge import judge
 
 TASK = get_task("tetrahedra_shadow_projection")

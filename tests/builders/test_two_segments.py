@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.two_segments import Common, Rare, Space, TaskBuilder, allowed_spots, pairs
-from scbench.graders.two_segments.chords import exact
+from scbench.graders.two_segments import exact
 from scbench.schemas.two_segments import Params
 
 BUILDER = TaskBuilder()

@@ -12,8 +12,7 @@ import pytest
 
 from scbench.builders.csg_union import TaskBuilder
 from scbench.catalog import get_task
-from scbench.graders.csg_union.convex_parts import union_volume
-from scbench.graders.csg_union.solids import union_body, union_parts
+from scbench.graders.csg_union.solids import union_body, union_parts, union_volume
 from scbench.schemas.csg_union import Params
 from scbench.scoring.judge import judge
 

@@ -16,11 +16,11 @@ from scbench.graders.fluid_simulation import (
     CHECKS,
     MOST_BOXES,
     columns_as_text,
-    falling_rock,
+    earthworks,
     grade,
     rainfall,
 )
-from scbench.graders.fluid_simulation.falling_rock import settle
+from scbench.graders.fluid_simulation.earthworks import settle
 from scbench.graders.fluid_simulation.lakes import dry_island, survey
 from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.schemas.fluid_simulation import Answer, Params
@@ -165,7 +165,7 @@ def test_fast_and_plain_simulation_agree_on_any_world(made):
         len({(x, y) for x, y, _ in lake}) for lake in lakes
     ]
     seen = {(x, y) for x, y, z in wet if not any((x, y, h) in settled for h in range(z, height))}
-    assert set(measured.seen) == seen
+    assert set(measured.visible_columns) == seen
     runs = [0] + [next(n for n in range(height + 1) if (x, y, z + n) not in wet) for x, y, z in wet]
     assert measured.depth == max(runs)
 
@@ -494,7 +494,7 @@ def test_work_is_bounded_by_counting(monkeypatch):
     monkeypatch.setattr(rainfall, "MOST_STEPS", 200)
     assert "resource_limit" in failed(world(VOLUME), POND, air(2, 2, 1, 13, 13, 2))
     assert "resource_limit" not in failed(world(VOLUME), air(6, 6, 2, 6, 6, 2))
-    monkeypatch.setattr(falling_rock, "MOST_PARTS", 1)
+    monkeypatch.setattr(earthworks, "MOST_PARTS", 1)
     one, other = rock(3, 3, 6, 3, 3, 6), rock(9, 9, 6, 9, 9, 6)
     assert "resource_limit" not in failed(world(VOLUME), one)
     assert "resource_limit" in failed(world(VOLUME), one, other)
@@ -504,7 +504,7 @@ def test_search_orders_are_kept_within_bounds_and_the_water_is_the_same(monkeypa
     params = world(VOLUME)
     boxes = [air(2, 2, 1, 13, 13, 2), rock(5, 5, 1, 6, 6, 2)]
     before = verdict(params, *boxes).metrics
-    monkeypatch.setattr(rainfall, "_KEPT", 1)
+    monkeypatch.setattr(rainfall, "_MAX_CACHED", 1)
     assert verdict(params, *boxes).metrics == before
 
 

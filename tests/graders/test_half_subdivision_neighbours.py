@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from scbench.builders.half_subdivision_neighbours import TaskBuilder
 from scbench.catalog import get_task
-from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
+from scbench.graders.half_subdivision_neighbours import (
     boxes,
     neighbours,
     touching_axes,

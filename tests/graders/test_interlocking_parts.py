@@ -111,7 +111,7 @@ def test_a_verdict_is_the_same_when_everything_is_forgotten():
     before = judged(right(small()))
     interlocking_parts.grade.cache_clear()
     interlocking_parts._examine.cache_clear()
-    printed_parts._known.clear()
+    printed_parts._cache.clear()
     assert judged(right(small())) == before
 
 

@@ -11,8 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.catalog import get_task
-from scbench.graders.largest_printable_prime import CHECKS, MAX_DIGITS, is_prime
-from scbench.graders.largest_printable_prime.digit_towers import Stand, groups, pose, rests
+from scbench.graders.largest_printable_prime import (
+    CHECKS,
+    MAX_DIGITS,
+    Stand,
+    groups,
+    is_prime,
+    pose,
+    rests,
+)
 from scbench.scoring.judge import judge
 
 TASK = get_task("largest_printable_prime")

@@ -19,7 +19,7 @@ from scbench.base.errors import CannotGrade
 from scbench.base.model import Prediction, Status
 from scbench.catalog import get_task
 from scbench.graders import terrain_levelling
-from scbench.graders.terrain_levelling import CHECKS, blast_simulation, golden_plan, grade
+from scbench.graders.terrain_levelling import CHECKS, blast_simulation, grade
 from scbench.graders.terrain_levelling.blast_simulation import (
     ball_count,
     blast_cell,
@@ -348,18 +348,18 @@ def test_the_fingerprint_is_in_verdicts_and_tells_machines_apart(monkeypatch):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert done.stdout.strip() == given == TASK.fingerprint()
     # One position that is off in its last bit.
-    starts = golden_plan.start_positions
+    starts = blast_simulation.start_positions
 
     def off(*args):
         first, *others = starts(*args)
         return [[math.nextafter(first[0], 9), *first[1:]], *others]
 
-    monkeypatch.setattr(golden_plan, "start_positions", off)
-    assert golden_plan.fingerprint.__wrapped__() != given
+    monkeypatch.setattr(blast_simulation, "start_positions", off)
+    assert blast_simulation.fingerprint.__wrapped__() != given
 
 
 def test_without_the_engine_there_is_no_fingerprint(monkeypatch):
-    golden_plan.fingerprint.cache_clear()
+    blast_simulation.fingerprint.cache_clear()
     monkeypatch.setitem(sys.modules, "pybullet", None)
     assert TASK.fingerprint() is None
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from scbench.builders.two_segments import TaskBuilder
 from scbench.catalog import get_task
-from scbench.graders.two_segments.chords import exact, frame_of, locate, on_one_side, regions
+from scbench.graders.two_segments import exact, frame_of, locate, on_one_side, regions
 from scbench.schemas.two_segments import Params
 from scbench.scoring.judge import judge
 

@@ -5,8 +5,7 @@ from textwrap import wrap
 
 from scbench.base.model import Verdict
 from scbench.graders.but_for_causation import necessary
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import entries
+from scbench.graders.shared.short_answers import entries, option
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture
 from scbench.report.pictures.shared.text_views import (

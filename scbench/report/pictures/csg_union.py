@@ -8,8 +8,14 @@ from manifold3d import Manifold
 
 from scbench.base.model import Verdict
 from scbench.graders.csg_union.solids import solid_body, union_body
-from scbench.graders.shared.mesh_booleans import difference_bodies, to_body
-from scbench.graders.shared.meshes import Faces, PolygonMesh, shells, triangulate
+from scbench.graders.shared.meshes import (
+    Faces,
+    PolygonMesh,
+    difference_bodies,
+    shells,
+    to_body,
+    triangulate,
+)
 from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import body_mesh, box_around, pulled_in

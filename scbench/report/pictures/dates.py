@@ -4,9 +4,8 @@ from calendar import monthrange, weekday
 from collections.abc import Sequence
 
 from scbench.base.model import Verdict
-from scbench.graders.dates import date_of
-from scbench.graders.shared.short_answers import shown
-from scbench.graders.shared.spoken_dates import date
+from scbench.graders.dates import date, date_of
+from scbench.graders.shared.short_answers import quote
 from scbench.report.picture import Picture
 from scbench.report.pictures.shared.text_views import (
     Cell,
@@ -44,7 +43,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         how = _STEPS[kind].format(n=amount, day=_DAYS[amount % 7], of=f"({origin})")
         rows.append((_name(params, event), how, _dated(params, event, verdicts)))
     if is_wrong(verdicts):
-        rows.append(("given", "", Cell(shown(answer.answer) if answer else "nothing", "wrong")))
+        rows.append(("given", "", Cell(quote(answer.answer) if answer else "nothing", "wrong")))
     panels = table_panels("events", ("event", "how", "date"), rows, caption)
     texts = [table_text(("event", "how", "date"), rows)]
     right = date_of(params) if verdicts else None

@@ -9,8 +9,7 @@ import numpy.typing as npt
 import shapely
 
 from scbench.base.model import Verdict
-from scbench.graders.hide_and_seek import boxes, fitted_view_pixels, true_camera
-from scbench.graders.hide_and_seek.ray_casting import Camera
+from scbench.graders.hide_and_seek import Camera, boxes, fitted_view_pixels, true_camera
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed

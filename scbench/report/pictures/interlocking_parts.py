@@ -15,9 +15,9 @@ from shapely.geometry.base import BaseGeometry
 
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Verdict
+from scbench.graders.interlocking_parts.print_checks import Shell
 from scbench.graders.interlocking_parts.printed_parts import read_parts
-from scbench.graders.interlocking_parts.triangle_meshes import Shell
-from scbench.graders.shared.mesh_booleans import to_body
+from scbench.graders.shared.meshes import to_body
 from scbench.machine.sandbox import ChildError, Limits
 from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
-from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, Pose, Stand, groups, pose
+from scbench.graders.largest_printable_prime import HEIGHTS, Pose, Stand, groups, pose
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed

@@ -11,8 +11,7 @@ from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
 from scbench.base.model import Verdict
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, Bricks
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import Body, body
+from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, Body, Bricks, body
 from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import upright_prisms

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from scbench.base.model import Verdict
 from scbench.graders.movies import points_of
-from scbench.graders.shared.named_options import option
+from scbench.graders.shared.short_answers import option
 from scbench.report.picture import Picture
 from scbench.report.pictures.shared.text_views import (
     Cell,

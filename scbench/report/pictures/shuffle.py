@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from scbench.base.model import Verdict
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import shown
+from scbench.graders.shared.short_answers import option, quote
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture
@@ -49,7 +48,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     given = option(answer.answer, params.options) if answer and is_wrong(verdicts) else None
     said = ""
     if is_wrong(verdicts):
-        said = "nothing" if answer is None else shown(answer.answer)
+        said = "nothing" if answer is None else quote(answer.answer)
         said = said if given is None else params.options[given]
     drawing = _lanes(params, held, bool(verdicts), said)
     rows: list[Row] = [("at first", *(params.things[i] for i in held[0]))]

@@ -9,7 +9,7 @@ from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from scbench.base.model import Verdict
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import Floats, corners
+from scbench.graders.tetrahedra_shadow_projection import Floats, corners
 from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.svg import Drawing

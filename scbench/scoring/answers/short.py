@@ -19,7 +19,7 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
-from scbench.graders.shared.short_answers import MOST, tidy
+from scbench.graders.shared.short_answers import MAX_LENGTH, tidy
 
 MARK = re.compile(
     r"""
@@ -160,7 +160,7 @@ def find_marked(text: str, *, is_list: bool = False) -> Words | None:
     """Return what the last mark points at that points at anything; None if none does."""
     for mark in reversed(deque(MARK.finditer(text), maxlen=_MARKS)):
         content = _marked_content(text, mark, is_list=is_list)
-        if len(content) <= MOST and (value := tidy(content)) and not _OBJECT.search(value):
+        if len(content) <= MAX_LENGTH and (value := tidy(content)) and not _OBJECT.search(value):
             sign = any(
                 mark[name] for name in ("tag", "boxed", "sign", "colon", "equals", "foreign")
             )
@@ -200,9 +200,9 @@ def fenced(text: str) -> list[tuple[int, str]]:
 def _marked_content(text: str, mark: re.Match[str], *, is_list: bool) -> str:
     start = mark.end()
     if mark["tag"]:
-        closing = CLOSING_TAG.search(text, start, start + MOST)
+        closing = CLOSING_TAG.search(text, start, start + MAX_LENGTH)
         return text[start : closing.start()] if closing else ""
-    after = text[start : start + MOST]
+    after = text[start : start + MAX_LENGTH]
     if mark["boxed"]:
         return _braced(after)
     first, *lines = after.partition("</")[0].split("\n")
@@ -282,7 +282,7 @@ def _nothing_else(text: str, *, is_list: bool) -> Words | None:
 def _answer_lines(text: str, *, is_list: bool) -> str:
     """Return a line, or the lines of a list; nothing if it is anything else."""
     lines = [tidy(line) for line in text.split("\n") if not _is_frame(line)]
-    single = len(lines) == 1 and len(lines[0]) <= (MOST if is_list else _LINE)
+    single = len(lines) == 1 and len(lines[0]) <= (MAX_LENGTH if is_list else _LINE)
     short_lines = is_list and all(len(line) <= _LINE and len(line.split()) <= 3 for line in lines)
     value = tidy("\n".join(lines)) if single or short_lines else ""
     return "" if _OBJECT.search(value) else value

@@ -11,7 +11,7 @@ import pytest
 from scbench.base.seeding import Stream
 from scbench.catalog import get_task
 from scbench.graders.fluid_simulation import queries
-from scbench.graders.fluid_simulation.falling_rock import TooMuchWorkError
+from scbench.graders.fluid_simulation.earthworks import TooMuchWorkError
 from scbench.graders.fluid_simulation.queries import MOST_BOXES, Level, Rain
 from scbench.graders.shared.interaction import QueryError
 from scbench.schemas.fluid_simulation import Params

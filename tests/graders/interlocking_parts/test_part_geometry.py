@@ -11,30 +11,27 @@ from manifold3d import CrossSection, FillRule, Manifold
 
 from scbench.graders.interlocking_parts import thickness
 from scbench.graders.interlocking_parts.print_checks import (
+    Shell,
+    centroid,
     convex_hull,
+    count_edges,
+    facets,
     grown,
+    neighbours,
     openings,
+    signed_volume,
     strip_width,
+    weld,
 )
-from scbench.graders.interlocking_parts.ray_casting import (
+from scbench.graders.interlocking_parts.thickness import (
     Meter,
     TooManyRaysError,
     cast,
     frame,
     grids_on,
+    survey,
 )
-from scbench.graders.interlocking_parts.thickness import survey
-from scbench.graders.interlocking_parts.triangle_meshes import (
-    Shell,
-    centroid,
-    components,
-    count_edges,
-    facets,
-    neighbours,
-    signed_volume,
-    weld,
-)
-from scbench.graders.shared.triangle_contacts import is_crowded
+from scbench.graders.shared.meshes import components, is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey
 
 POINT = st.tuples(st.integers(-20, 20), st.integers(-20, 20))

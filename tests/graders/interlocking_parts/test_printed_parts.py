@@ -12,6 +12,7 @@ from manifold3d import Manifold
 from scbench.base.errors import CannotGrade
 from scbench.builders.interlocking_parts import to_ascii_stl
 from scbench.graders.interlocking_parts import printed_parts
+from scbench.graders.interlocking_parts.print_checks import count_edges, signed_volume
 from scbench.graders.interlocking_parts.printed_parts import (
     MOST_CHARACTERS,
     MOST_TRIANGLES,
@@ -19,7 +20,6 @@ from scbench.graders.interlocking_parts.printed_parts import (
     read_stl,
     unwrap,
 )
-from scbench.graders.interlocking_parts.triangle_meshes import count_edges, signed_volume
 from scbench.machine import sandbox
 
 TETRAHEDRON = [
@@ -358,7 +358,7 @@ def test_the_sources_of_an_answer_share_their_steps_whatever_is_known(monkeypatc
     assert all(part.shell is not None for part in scad(*sources))
     for known in ([], sources[:1], sources[1:], sources):
         for most, enough in ((sum(each), True), (sum(each) - 1, False), (each[0] // 2, False)):
-            printed_parts._known.clear()
+            printed_parts._cache.clear()
             monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", 10**9)
             scad(*known)
             monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", most)

@@ -8,7 +8,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
+from scbench.graders.lego_hemispherical_shell.bricks import (
     Boxes,
     body,
     disc_areas,

@@ -11,7 +11,7 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scbench.graders.pipe_loop_fitting.closed_loops import (
+from scbench.graders.pipe_loop_fitting.loop_constraints import (
     angle_cosines,
     contacts,
     cosine,

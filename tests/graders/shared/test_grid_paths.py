@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from scbench.graders.shared.grid_paths import grid, jumps, named, repeats, shown, touch
-from scbench.schemas.base import json_schema
+from scbench.graders.shared.grid_paths import cell_at, cell_text, grid, jumps, repeats, touch
+from scbench.schemas.base import WholeNumber, json_schema
 from scbench.schemas.hyper_snake import Answer
-from scbench.schemas.whole_numbers import Whole
 
 
 def side_by_side(a, b):
@@ -47,15 +46,15 @@ def test_cells_of_other_dimensions_touch_nothing():
 
 
 def test_cells_are_shown_in_few_characters():
-    assert shown((1, -2)) == "[1, -2]"
-    assert shown(()) == "[]"
-    assert len(shown((10**4000, 1))) < 60
-    assert len(shown((-(10**4000), 1))) < 60
-    assert len(shown((1,) * 10**5)) < 60
-    assert named([(0, 0), (0, 1)], 1) == "[0, 1] at position 1"
+    assert cell_text((1, -2)) == "[1, -2]"
+    assert cell_text(()) == "[]"
+    assert len(cell_text((10**4000, 1))) < 60
+    assert len(cell_text((-(10**4000), 1))) < 60
+    assert len(cell_text((1,) * 10**5)) < 60
+    assert cell_at([(0, 0), (0, 1)], 1) == "[0, 1] at position 1"
 
 
-WHOLE = TypeAdapter(Whole)
+WHOLE = TypeAdapter(WholeNumber)
 
 
 @pytest.mark.parametrize("value", [0, 3, -2, 10**30, 3.0, -0.0, 1e300])

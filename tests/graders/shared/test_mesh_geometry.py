@@ -10,21 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifold3d import Manifold
 
-from scbench.graders.csg_union.convex_parts import common_volume, parts_of_union, union_volume
-from scbench.graders.csg_union.solids import solid_mesh
-from scbench.graders.shared.mesh_booleans import differences, to_body, unite
+from scbench.graders.csg_union.solids import common_volume, parts_of_union, solid_mesh, union_volume
 from scbench.graders.shared.meshes import (
     PolygonMesh,
     Triangles,
+    close_pairs,
+    differences,
     edge_faults,
+    find_contacts,
+    nearer_than,
     newell_normals,
     shells,
     signed_volumes,
+    to_body,
     triangulate,
     unevenness,
+    unite,
     winding_number,
 )
-from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts, nearer_than
 from scbench.schemas.csg_union import Box, Polyhedron, Prism, UvSphere
 
 STILL = (0.0, 0.0, 0.0)
@@ -356,5 +359,5 @@ def test_too_much_to_measure_is_given_up(monkeypatch):
     parts = parts_of_union([solid_mesh(solid) for solid in solids])
     corners = triangles_of(Manifold.cube((9, 9, 9), center=True))
     assert common_volume(parts, corners) == pytest.approx(union_volume(parts))
-    monkeypatch.setattr("scbench.graders.csg_union.convex_parts.MOST_PAIRS", 100)
+    monkeypatch.setattr("scbench.graders.csg_union.solids.MOST_PAIRS", 100)
     assert common_volume(parts, corners) is None

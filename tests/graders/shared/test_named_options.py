@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import MOST
+from scbench.graders.shared.short_answers import MAX_LENGTH, option
 
 CITIES = ("Rome", "Paris", "A Coruña", "New York")
 
@@ -34,7 +33,7 @@ def test_an_option_is_named_by_letter_or_text(value):
     [
         *("", "E", "AB", "B) Rome", "Rome (B)", "B or C", "A, B", "A and B", "Berlin", "2", 2),
         True,
-        *("Rome Paris", "B) Paris or Rome", ["B"], "Option", "()", "B" * (MOST + 1)),
+        *("Rome Paris", "B) Paris or Rome", ["B"], "Option", "()", "B" * (MAX_LENGTH + 1)),
         *("not Paris", "Paris or Rome", "maybe Paris", "A) Rome B) Paris"),
         "Rome: old\nB) Paris: new",
         *("B) Paris: new\nC) A Coru\u00f1a: small", "neither", "Paris, Rome"),
@@ -89,4 +88,4 @@ def test_no_text_raises(text):
 
 @pytest.mark.parametrize("unit", ["Paris ", "(A", "B)", "a: ", "- ", "because ", ", since "])
 def test_long_texts_take_no_time(unit):
-    option((unit * MOST)[:MOST], CITIES)
+    option((unit * MAX_LENGTH)[:MAX_LENGTH], CITIES)

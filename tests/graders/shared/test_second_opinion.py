@@ -9,13 +9,13 @@ import trimesh
 
 from scbench.catalog import get_task
 from scbench.graders.csg_union.solids import solid_mesh, union_body
-from scbench.graders.shared.mesh_booleans import volume
 from scbench.graders.shared.meshes import (
     PolygonMesh,
     edge_faults,
     shells,
     signed_volumes,
     triangulate,
+    volume,
 )
 from scbench.report.draw.solid_files import FORMS, solid_file
 from scbench.report.picture import solids_of

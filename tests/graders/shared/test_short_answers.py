@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.graders.shared.short_answers import (
-    MOST,
+    MAX_LENGTH,
     entries,
     integer,
     number,
-    shown,
+    quote,
     tidy,
     truth,
     unspaced,
@@ -40,7 +40,7 @@ NO_NUMBERS = [
     True, False, "", " ", "x", "4 2", "1,23", "1,2345", "1.2.3", "1/0",
     "1/2/3", "/2", "2/", "--2", "+-2", "0x10", "1_000", "1e9999", "inf", "nan", "-", ".", "e5",
     "1,234,56", "٤٢", "²", "42 or 43", "42 = 6 * 7", "50%", math.inf, math.nan, ["42"], [],
-    "9" * 1001, "9" * (MOST + 1), "()", "two three", "1 of 2", "12 (not 13)",
+    "9" * 1001, "9" * (MAX_LENGTH + 1), "()", "two three", "1 of 2", "12 (not 13)",
     "about 42", "not 42", "0 * (0 - 0)",
     "0 - 0", "5 + 5", "42?", "at least 42", "a dozen", "x42", "42nd", "f(42)",
     "42. Or maybe 43.",
@@ -143,7 +143,7 @@ def test_falsehood(value):
         1.0,
         "10",
         ["TRUE"],
-        "x" * MOST * 2,
+        "x" * MAX_LENGTH * 2,
         "true or false",
         "TRUE/FALSE",
         "not true",
@@ -197,7 +197,7 @@ def test_lists(value, expected):
 
 
 @pytest.mark.parametrize(
-    "value", [True, 1.5, (True,), ("a", 1.5), ("x",) * (MOST + 1), "x" * 10**5]
+    "value", [True, 1.5, (True,), ("a", 1.5), ("x",) * (MAX_LENGTH + 1), "x" * 10**5]
 )
 def test_what_is_no_list_is_none(value):
     assert entries(value) is None
@@ -236,22 +236,22 @@ def test_what_surrounds_an_answer_is_dropped(text, expected):
 
 @given(st.text(alphabet="*_`\"'.$\\(){}[]tex boxed1,/-=eE>\n", max_size=80))
 def test_no_text_raises_and_tidying_twice_changes_nothing(text):
-    for read in (number, integer, truth, entries, unspaced, shown):
+    for read in (number, integer, truth, entries, unspaced, quote):
         read(text)
     assert tidy(tidy(text)) == tidy(text) or len(text) > 10
 
 
 @pytest.mark.parametrize("unit", ["*.", '"', "'", "\\text{", "$", "(", "1,", "\\frac{", " ", "a "])
 def test_long_texts_take_no_time(unit):
-    text = (unit * MOST)[:MOST]
-    for read in (number, truth, entries, unspaced, shown):
+    text = (unit * MAX_LENGTH)[:MAX_LENGTH]
+    for read in (number, truth, entries, unspaced, quote):
         read(text)
 
 
 def test_answers_are_quoted_shortly():
-    assert shown("a\nb") == r"'a\nb'"
-    assert shown(42) == "42"
-    assert shown([1, "b"]) == "[1, 'b']"
-    assert len(shown("x" * 10**6)) < 100
-    assert len(shown(["x" * 10**6] * 100)) < 500
-    assert shown(10**5000) == "a number of 16610 bits"
+    assert quote("a\nb") == r"'a\nb'"
+    assert quote(42) == "42"
+    assert quote([1, "b"]) == "[1, 'b']"
+    assert len(quote("x" * 10**6)) < 100
+    assert len(quote(["x" * 10**6] * 100)) < 500
+    assert quote(10**5000) == "a number of 16610 bits"

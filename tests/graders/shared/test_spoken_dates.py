@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scbench.graders.shared.spoken_dates import date
+from scbench.graders.dates import date
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scbench.graders.shared.spoken_numbers import spoken_numbers
+from scbench.graders.shared.short_answers import spoken_numbers
 
 ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 TEENS = [

@@ -9,8 +9,12 @@ import pytest
 import shapely
 from shapely import Polygon, box
 
-from scbench.graders.tetrahedra_shadow_projection.shadows import cover, drawn, polygons
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import corners
+from scbench.graders.tetrahedra_shadow_projection import (
+    corners,
+    cover,
+    polygon_rings,
+    polygons,
+)
 
 SLACK = 0.05
 
@@ -176,6 +180,6 @@ def test_polygons_leave_out_points_lines_and_dust():
 
 def test_drawn_polygons_are_plain_numbers_and_bounded():
     ring = {"exterior": [[1, 0], [1, 1], [0, 1], [0, 0]], "holes": []}
-    assert drawn([box(0, 0, 1, 1)] * 3, points=11) == [ring, ring]
-    (holed,) = drawn([box(0, 0, 3, 3) - box(1, 1, 2, 2)], points=8)
+    assert polygon_rings([box(0, 0, 1, 1)] * 3, points=11) == [ring, ring]
+    (holed,) = polygon_rings([box(0, 0, 3, 3) - box(1, 1, 2, 2)], points=8)
     assert sorted(holed["holes"][0]) == [[1, 1], [1, 2], [2, 1], [2, 2]]

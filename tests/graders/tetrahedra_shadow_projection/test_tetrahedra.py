@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import BASE, corners, cuts
+from scbench.graders.tetrahedra_shadow_projection import BASE, corners, cuts
 
 S = math.sqrt(0.5)
 ALLOWED = 0.001

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import entries, number, truth, unspaced
-from scbench.graders.shared.spoken_dates import date
+from scbench.graders.dates import date
+from scbench.graders.shared.short_answers import entries, number, option, truth, unspaced
 from scbench.scoring.answers.extract import declines, from_response
 from scbench.scoring.answers.shape import Shape
 

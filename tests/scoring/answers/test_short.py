@@ -14,9 +14,8 @@ from scbench.base.model import Prediction, Status
 from scbench.catalog import get_task
 from scbench.schemas.arithmetic import Answer as Number
 from scbench.schemas.arithmetic import Params
-from scbench.schemas.base import AnswerModel
+from scbench.schemas.base import AnswerModel, ShortAnswer, ShortList
 from scbench.schemas.boolean import Answer as Truth
-from scbench.schemas.short_answers import ShortAnswer, ShortList
 from scbench.scoring.answers.extract import Extraction, from_field, from_response
 from scbench.scoring.answers.shape import Shape, shape_of
 from scbench.scoring.answers.short import find_short

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from scbench.graders.fluid_simulation.bitsets import Cells
+from scbench.graders.fluid_simulation.earthworks import Cells
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import rectangles
 from scbench.report.pictures.fluid_simulation.rain_worlds import MOST_LAKES, World, middle_cell

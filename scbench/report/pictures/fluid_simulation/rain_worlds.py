@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scbench.base.model import Verdict
-from scbench.graders.fluid_simulation.bitsets import (
+from scbench.graders.fluid_simulation.earthworks import (
     Cells,
+    ground,
     pack,
     padded,
     padded_strides,
     parts,
     unpack,
 )
-from scbench.graders.fluid_simulation.earthworks import ground
 from scbench.report.picture import failures
 from scbench.schemas.fluid_simulation import Params
 

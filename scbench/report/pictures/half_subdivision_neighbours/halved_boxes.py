@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.graders.half_subdivision_neighbours.dyadic_boxes import boxes as integer_boxes
+from scbench.graders.half_subdivision_neighbours import boxes as integer_boxes
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
 

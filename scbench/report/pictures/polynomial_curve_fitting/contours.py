@@ -64,7 +64,7 @@ def _values(formula: Formula, at: Floats) -> Floats:
     nodes = formula.nodes
     last = {}
     for number, node in enumerate(nodes):
-        last[node.left] = last[node.right] = number
+        last[node.first] = last[node.second] = number
     for number, node in enumerate(nodes):
         match node.op:
             case Op.CONSTANT:
@@ -72,18 +72,18 @@ def _values(formula: Formula, at: Floats) -> Floats:
             case Op.NAME:
                 live[number] = at[None, :] if node.axes == X_AXIS else at[:, None]
             case Op.NEGATE:
-                live[number] = -live[node.left]
+                live[number] = -live[node.first]
             case Op.ADD:
-                live[number] = live[node.left] + live[node.right]
+                live[number] = live[node.first] + live[node.second]
             case Op.SUBTRACT:
-                live[number] = live[node.left] - live[node.right]
+                live[number] = live[node.first] - live[node.second]
             case Op.MULTIPLY:
-                live[number] = live[node.left] * live[node.right]
+                live[number] = live[node.first] * live[node.second]
             case Op.DIVIDE:
-                live[number] = live[node.left] / live[node.right]
+                live[number] = live[node.first] / live[node.second]
             case Op.POWER:
-                live[number] = live[node.left] ** node.right
-        for child in (node.left, node.right):
+                live[number] = live[node.first] ** node.second
+        for child in (node.first, node.second):
             if last.get(child) == number and child < number and node.op > Op.NAME:
                 live.pop(child, None)
     result: Floats = np.broadcast_to(live[len(nodes) - 1], (len(at), len(at)))

@@ -5,7 +5,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from scbench.base.model import Verdict
-from scbench.graders.shared.short_answers import Value, integer, shown
+from scbench.graders.shared.short_answers import Value, integer, quote
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.picture import Panel, Picture, failures, fraction
@@ -165,6 +165,6 @@ def sum_rows(
     rows: list[Row] = [("in all", *blank, Cell(total, "right"))]
     if is_wrong(verdicts):
         read = None if given is None else integer(given)
-        said = "nothing" if given is None else shown(given) if read is None else read
+        said = "nothing" if given is None else quote(given) if read is None else read
         rows.append(("given", *blank, Cell(said, "wrong")))
     return rows

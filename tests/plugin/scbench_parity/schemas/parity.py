@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.whole_numbers import Whole
+from scbench.schemas.base import AnswerModel, ParamsModel, WholeNumber
 
 
 class Params(ParamsModel):
@@ -17,7 +16,7 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """Its parity, and how the grader is to behave."""
 
-    bit: Whole
+    bit: WholeNumber
     mood: Literal[
         "", "hang", "spin", "die", "exit", "raise", "balloon", "slow", "step", "cannot"
     ] = ""

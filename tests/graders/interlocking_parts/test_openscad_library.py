@@ -1,0 +1,129 @@
+"""An OpenSCAD library other than the one that verdicts rest on gives no verdict, and says why."""
+
+import ast
+import importlib.util
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from scbench.base.errors import CannotGrade
+from scbench.base.model import Prediction, Status
+from scbench.catalog import get_task
+from scbench.graders.interlocking_parts import printed_parts
+from scbench.graders.interlocking_parts.printed_parts import read_parts
+from scbench.scoring.outcomes import grade_prediction
+
+ROOT = Path(__file__).resolve().parents[3]
+HOME = ROOT / "graders" / "interlocking_parts"
+STAND_IN = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location(__name__, {path!r})
+library = sys.modules[__name__] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(library)
+Evaluator = library.Evaluator
+{change}
+"""
+NO_SEGMENTS = "del Evaluator._fn_segments"
+MORE_PARAMETERS = "Evaluator._get_arg = lambda self, args, pos, name, kind, default: default"
+NO_SPHERES = """
+first = Evaluator.__init__
+def start(self, *args, **named):
+    first(self, *args, **named)
+    del self._RESOLVE_DISPATCH["sphere"]
+Evaluator.__init__ = start
+"""
+MORE_STEPS = """
+arguments_of = Evaluator._resolve_args
+def twice(self, arguments, ctx):
+    arguments_of(self, arguments, ctx)
+    return arguments_of(self, arguments, ctx)
+Evaluator._resolve_args = twice
+"""
+OTHER_PLACES = """
+cube = Evaluator._generate_cube
+def moved(self, params, children, node):
+    return cube(self, {**params, "size": [1.001 * side for side in params["size"]]}, children, node)
+Evaluator._generate_cube = moved
+"""
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """A function that puts a changed library before the one that is installed."""
+    real = Path(importlib.util.find_spec("openscad_evaluator").origin).parent
+    monkeypatch.setattr(printed_parts, "_unlike", None)
+    monkeypatch.setattr(printed_parts, "_cache", {})
+
+    def change(text: str) -> None:
+        package = tmp_path / "openscad_evaluator"
+        package.mkdir()
+        (package / "__init__.py").write_text(f"__path__.append({str(real)!r})\n")
+        path = str(real / "evaluator.py")
+        (package / "evaluator.py").write_text(STAND_IN.format(path=path, change=text))
+        monkeypatch.syspath_prepend(tmp_path)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (NO_SEGMENTS, "Evaluator._fn_segments is missing"),
+        (MORE_PARAMETERS, "Evaluator._get_arg takes (self args pos name kind default), not (self"),
+        (NO_SPHERES, "_RESOLVE_DISPATCH['sphere'] is missing"),
+        (MORE_STEPS, "steps of 'difference() { cube("),
+        (OTHER_PLACES, "hash of corners of 'difference() { cube("),
+    ],
+)
+def test_another_library_is_told_with_its_version_and_what_differs(library, change, what):
+    library(change)
+    for _ in range(2):
+        with pytest.raises(CannotGrade) as caught:
+            read_parts([("OpenSCAD", "cube(2);")])
+        assert "openscad-evaluator 1.8." in str(caught.value)
+        assert "pip install 'openscad-evaluator>=1.8,<1.9'" in str(caught.value)
+        assert f"first {what}" in str(caught.value)
+
+
+def test_an_unchanged_library_is_tried_once_and_then_trusted(library):
+    library("")
+    (part,) = read_parts([("OpenSCAD", "cube(2);")])
+    assert part.shell is not None
+    assert printed_parts._unlike == []
+
+
+def test_answers_are_not_run_then_unless_they_are_meshes(library):
+    library(MORE_STEPS)
+    task = get_task("interlocking_parts")
+    params = task.builder().paper()[0].params
+    part = {"fileType": "OpenSCAD", "fileContents": "cube(2);", "transform": [1, *[0] * 15]}
+    for kind, status in (("OpenSCAD", Status.NOT_RUN), ("STL", Status.ANSWERED)):
+        answer = {"parts": [{**part, "fileType": kind}]}
+        prediction = Prediction(id="interlocking_parts/00", model="m", answer=answer)
+        outcome = grade_prediction(prediction, task, params)
+        assert outcome.status is status, outcome.reason
+        assert (" instead of 1185" in outcome.reason) == (kind == "OpenSCAD")
+
+
+def test_the_versions_named_are_those_that_are_installed_with_scbench():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = [f"{name}{versions}" for name, versions in printed_parts._OPENSCAD.items()]
+    assert set(named) <= set(project["dependencies"])
+
+
+def test_every_private_name_of_the_library_that_is_used_is_looked_for():
+    used, text = set(), ""
+    for name in ("openscad_child.py", "openscad_2021.py"):
+        text += (HOME / name).read_text("utf-8")
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+            owner = ast.unparse(node.value)
+            if owner in {"_library", "library", "evaluator", "library.Evaluator"}:
+                used.add(node.attr)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"getattr", "setattr"}:
+            used |= {arg.value for arg in node.args if isinstance(arg, ast.Constant)}
+    assert {"_fn_segments", "_resolve_font", "_eval_range", "_triangulate_face"} <= used
+    missing = {name for name in used if isinstance(name, str) and f'{name}"' not in text}
+    assert missing == set()
