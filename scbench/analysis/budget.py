@@ -76,11 +76,11 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
     )
     # Whatever was swept is one whole here, text tasks too.
     matrix = score_matrix(rows)
-    found = means_of(list(matrix.blocks.values()), level)
+    totals = means_of(list(matrix.blocks.values()), level)
     means = [
         dict(zip(RUN, run, strict=True))
-        | {"coverage": found.scored[r] / found.expected[r]}
-        | {"accuracy" if name == "mean" else name: v for name, v in found.cells(r).items()}
+        | {"coverage": totals.scored[r] / totals.expected[r]}
+        | {"accuracy" if name == "mean" else name: v for name, v in totals.cells(r).items()}
         for r, run in enumerate(matrix.runs)
     ]
     names = ("coverage", "accuracy", "low", "high", *ABOVE)

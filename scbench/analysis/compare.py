@@ -120,22 +120,22 @@ def _compare_pair(
         raise ResultsError(f"{first} and {second} have no score in common")
     starts, total = _starts(matrix)
     for bucket, task, tasks in matrix.lines("task"):
-        held = [pairs[name] for name in tasks]
-        found = difference_of(held, level)
-        if not found.n:
+        of_tasks = [pairs[name] for name in tasks]
+        difference = difference_of(of_tasks, level)
+        if not difference.n:
             continue
-        changes = [pair.differences for pair in held]
+        changes = [pair.differences for pair in of_tasks]
         rows.append(
-            {"first": first, "second": second, "bucket": bucket, "task": task, "n": found.n}
+            {"first": first, "second": second, "bucket": bucket, "task": task, "n": difference.n}
             | {"over": matrix.over(bucket, task, a, b)}
-            | {"first_mean": found.first, "second_mean": found.second}
-            | {name: getattr(found, name) for name in ("difference", "low", "high")}
-            | {name: getattr(found, name) for name in ("above", "above_low", "above_high")}
-            | {"answers": sum(len(pair.weights) for pair in held)}
+            | {"first_mean": difference.first, "second_mean": difference.second}
+            | {name: getattr(difference, name) for name in ("difference", "low", "high")}
+            | {name: getattr(difference, name) for name in ("above", "above_low", "above_high")}
+            | {"answers": sum(len(pair.weights) for pair in of_tasks)}
             | {"first_ahead": sum(int((change < -1e-9).sum()) for change in changes)}
             | {"second_ahead": sum(int((change > 1e-9).sum()) for change in changes)}
         )
-        columns.append(_columns(dict(zip(tasks, held, strict=True)), starts, total))
+        columns.append(_columns(dict(zip(tasks, of_tasks, strict=True)), starts, total))
 
 
 def _starts(matrix: Matrix) -> tuple[dict[str, int], int]:

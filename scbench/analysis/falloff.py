@@ -89,7 +89,7 @@ def half_point(
         return None
     at = np.flatnonzero(along >= best - _CLEAR)  # a plateau, where a step fits anywhere between
     falls = bool(_SLOPES[surface[at[0]].argmax()] > 0)
-    held = np.flatnonzero(along >= best - allowed)
+    inside = np.flatnonzero(along >= best - allowed)
     edge = _PLACES - 1
     value = None
     if at[0] > 0 and at[-1] < edge:
@@ -98,8 +98,8 @@ def half_point(
         slope = _SLOPES[surface[at[0]].argmax()]
         fine = likelihood(near, slope * np.geomspace(0.8, 1.25, _FINE)).max(axis=1)
         value = float(near[fine >= fine.max() - _CLEAR].mean())
-    low = None if held[0] == 0 else float(places[held[0]])
-    high = None if held[-1] == edge else float(places[held[-1]])
+    low = None if inside[0] == 0 else float(places[inside[0]])
+    high = None if inside[-1] == edge else float(places[inside[-1]])
     return Half(value, low, high, falls)
 
 
@@ -132,8 +132,8 @@ def falloff_table(
     for task, name, values in _ordered(cases, parameter):
         of_task = rows.filter(pl.col("task") == task)
         value = pl.col("id").replace_strict(values, default=None, return_dtype=pl.Float64)
-        held = of_task.with_columns(value=value).filter(pl.col("value").is_not_null())
-        cells = held.group_by(*RUN, "value").agg(
+        with_value = of_task.with_columns(value=value).filter(pl.col("value").is_not_null())
+        cells = with_value.group_by(*RUN, "value").agg(
             right=pl.col("score").sort().sum(), n=pl.len(), floor=pl.col("guessed").sort().mean()
         )
         for run, part in sorted(
@@ -150,11 +150,11 @@ def _half(part: pl.DataFrame, level: float) -> dict[str, Any]:
     values, right, n, floor = columns
     if len(values) < 2 or np.isnan(floor).any() or (floor >= 1).any():
         return {}
-    found = half_point(values, right, n, floor, level)
-    if found is None:
+    point = half_point(values, right, n, floor, level)
+    if point is None:
         return {}
-    ends = {"half": found.value, "half_low": found.low, "half_high": found.high}
-    return ends | {"direction": "falls" if found.falls else "rises"}
+    ends = {"half": point.value, "half_low": point.low, "half_high": point.high}
+    return ends | {"direction": "falls" if point.falls else "rises"}
 
 
 def _ordered(cases: Cases, parameter: str | None) -> Iterator[tuple[str, str, dict[str, float]]]:
@@ -163,6 +163,6 @@ def _ordered(cases: Cases, parameter: str | None) -> Iterator[tuple[str, str, di
         for name in cases.varied(task) if parameter is None else [parameter]:
             if cases.is_ordered(task, name) and len(cases.values(task, name)) > 1:
                 points = {row_id: cases.points[row_id] for row_id in cases.by_task[task]}
-                found = {row_id: point.get(name) for row_id, point in points.items()}
-                known = {i: v for i, v in found.items() if isinstance(v, int | float)}
-                yield task, name, {row_id: float(value) for row_id, value in known.items()}
+                values = {row_id: point.get(name) for row_id, point in points.items()}
+                numbers = {i: v for i, v in values.items() if isinstance(v, int | float)}
+                yield task, name, {row_id: float(value) for row_id, value in numbers.items()}

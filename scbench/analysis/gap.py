@@ -37,7 +37,7 @@ SCHEMA: Mapping[str, Any] = {
 }
 """Columns of `gap_table`."""
 
-HIGHER, LOWER, ALIKE, FEW = "public is higher", "private is higher", "alike", "too few to tell"
+HIGHER, LOWER, ALIKE, UNCLEAR = "public is higher", "private is higher", "alike", "too few to tell"
 _EASY = 0.1
 """Added to a rung's mean, so that no rung has all the weight."""
 _Cell = tuple[str, int]
@@ -84,16 +84,16 @@ def gap_table(
         raise ResultsError("the two ladders have no rung in common on which both have scores")
     lines = [*_lines(here, there, cells)]
     # The last line before the rungs is the overall one, or that of the only bucket.
-    asked = max(i for i, (labels, _) in enumerate(lines) if "rung" not in labels)
-    held = np.column_stack([[float(cell in of_line) for cell in cells] for _, of_line in lines])
+    overall_line = max(i for i, (labels, _) in enumerate(lines) if "rung" not in labels)
+    membership = np.column_stack([[float(cell in of_line) for cell in cells] for _, of_line in lines])
     means = np.array([(ours[cell][0], theirs[cell][0]) for cell in cells])
     # Which of the two is public does not move a weight, so signs stay as random as they were.
     weight = 1 / (means.mean(axis=1) + _EASY)
-    change = ((means[:, 0] - means[:, 1]) * weight)[:, None] * held
-    others = np.arange(len(lines)) != asked
-    alone, rest = (
-        lines_tested(change[:, part], held[:, part], level, draws, seed)
-        for part in (~others, others)
+    change = ((means[:, 0] - means[:, 1]) * weight)[:, None] * membership
+    is_line = np.arange(len(lines)) != overall_line
+    overall_test, line_tests = (
+        lines_tested(change[:, part], membership[:, part], level, draws, seed)
+        for part in (~is_line, is_line)
     )
     run = dict(zip(RUN, here.matrix.runs[0], strict=True))
     rows = []
@@ -101,7 +101,7 @@ def gap_table(
         row: dict[str, Any] = (
             dict.fromkeys(SCHEMA) | run | labels | _figures(of_line, ours, theirs, level)
         )
-        tested, at = (alone, 0) if i == asked else (rest, i - (i > asked))
+        tested, at = (overall_test, 0) if i == overall_line else (line_tests, i - (i > overall_line))
         rows.append(row | _verdict(tested, at, level, row["difference"]))
     return pl.DataFrame(rows, schema=SCHEMA)
 
@@ -128,8 +128,8 @@ def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:
     runs = [one_run(rows).select(RUN).unique().rows() for rows in (public, private)]
     if runs[0] != runs[1]:
         raise ResultsError(
-            f"the public results are of {_named(runs[0][0])}, the private ones of "
-            f"{_named(runs[1][0])}; a gap is that of one run"
+            f"the public results are of {_run_words(runs[0][0])}, the private ones of "
+            f"{_run_words(runs[1][0])}; a gap is that of one run"
         )
     if public["release_hash"][0] == private["release_hash"][0]:
         raise ResultsError(
@@ -139,18 +139,18 @@ def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:
     one_grader(pl.concat([rows.select("task", "grader_version") for rows in (public, private)]))
 
 
-def _named(run: tuple[Any, ...]) -> str:
+def _run_words(run: tuple[Any, ...]) -> str:
     return " ".join(str(part) for part in run if part is not None)
 
 
 def _cells(climbs: Mapping[str, Climb]) -> dict[_Cell, tuple[float, int]]:
     """Return the mean score and the number of answers by task and rung."""
-    found = {}
+    cells = {}
     for task, climb in climbs.items():
         for rung in np.unique(climb.answers.rungs):
             scores = climb.answers.scores[climb.answers.rungs == rung]
-            found[task, int(rung)] = (float(scores.mean()), len(scores))
-    return found
+            cells[task, int(rung)] = (float(scores.mean()), len(scores))
+    return cells
 
 
 def _figures(
@@ -165,7 +165,7 @@ def _figures(
     # known, and the interval would be too long.
     low, high = ends_of_differences([condense_differences(changes)], level)
     here, there = (float(np.mean([side[cell][0] for cell in cells])) for side in (ours, theirs))
-    found = {"difference": here - there, "low": float(low[0]), "high": float(high[0])}
+    figures = {"difference": here - there, "low": float(low[0]), "high": float(high[0])}
     room = 1 - there
     leak = {"leak": "difference", "leak_low": "low", "leak_high": "high"}
     return {
@@ -174,15 +174,15 @@ def _figures(
         "private_n": sum(theirs[cell][1] for cell in cells),
         "public": here,
         "private": there,
-        **found,
-        **({name: min(found[of] / room, 1.0) for name, of in leak.items()} if room > 0 else {}),
+        **figures,
+        **({name: min(figures[of] / room, 1.0) for name, of in leak.items()} if room > 0 else {}),
     }
 
 
 def _verdict(tested: Tested, line: int, level: float, difference: float) -> dict[str, Any]:
     """Return the p-values of a line and what they say."""
     corrected = float(tested.p_corrected[line])
-    said = FEW if tested.too_few[line] else ALIKE
+    verdict = UNCLEAR if tested.too_few[line] else ALIKE
     if corrected <= 1 - level + _ROUNDING:
-        said = HIGHER if difference > 0 else LOWER
-    return {"p_value": float(tested.p_value[line]), "p_corrected": corrected, "verdict": said}
+        verdict = HIGHER if difference > 0 else LOWER
+    return {"p_value": float(tested.p_value[line]), "p_corrected": corrected, "verdict": verdict}

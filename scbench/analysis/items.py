@@ -90,8 +90,8 @@ def _difficulties(release: Release | None, results: pl.DataFrame) -> dict[str, s
 
 
 def _correlation(first: Any, second: Any) -> float | None:  # noqa: ANN401
-    known = ~(np.isnan(first) | np.isnan(second))
-    a, b = first[known], second[known]
+    both = ~(np.isnan(first) | np.isnan(second))
+    a, b = first[both], second[both]
     if len(a) < _LEAST_RUNS or np.ptp(a) < _SAME or np.ptp(b) < _SAME:
         return None
     return float(np.corrcoef(a, b)[0, 1])
@@ -117,22 +117,22 @@ def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
         with np.errstate(invalid="ignore", divide="ignore"):
             by_run = block.per_answer(block.sums) / block.per_answer(block.counts)
         for name, scores in zip(block.names, by_run, strict=True):
-            known = scores[~np.isnan(scores)]
+            scored = scores[~np.isnan(scores)]
             label = difficulty.get(name)
-            if len(known) and label in ORDER:
-                cells.setdefault((name_of, label), []).append(known.mean())
-                cells.setdefault((None, label), []).append(known.mean())
+            if len(scored) and label in ORDER:
+                cells.setdefault((name_of, label), []).append(scored.mean())
+                cells.setdefault((None, label), []).append(scored.mean())
     rows: list[dict[str, Any]] = []
     names: list[str | None] = [*matrix.blocks, None]
     for task in names:
         easier = None
         for label in ORDER:
-            found = cells.get((task, label))
-            if found is None:
+            means = cells.get((task, label))
+            if means is None:
                 continue
-            low, high = (float(end[0]) for end in ends([condense(np.array(found)[:, None])]))
-            mean = float(np.mean(found))
-            row: dict[str, Any] = {"task": task, "difficulty": label, "n": len(found), "mean": mean}
+            low, high = (float(end[0]) for end in ends([condense(np.array(means)[:, None])]))
+            mean = float(np.mean(means))
+            row: dict[str, Any] = {"task": task, "difficulty": label, "n": len(means), "mean": mean}
             row |= {"low": low, "high": high}
             rows.append(row | {"in_order": None if easier is None else mean <= easier + _SAME})
             easier = mean

@@ -113,14 +113,14 @@ def one_run(rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
     names = rows["model"].unique().sort().to_list()
     if model is not None and model not in names:
         raise ResultsError(f"the results hold no model {model!r}.{did_you_mean(model, names)}")
-    held = rows if model is None else rows.filter(pl.col("model") == model)
-    count = held.select(RUN).unique().height
+    of_model = rows if model is None else rows.filter(pl.col("model") == model)
+    count = of_model.select(RUN).unique().height
     if count > 1:
         raise ResultsError(
             f"the results hold {count} runs ({', '.join(names)}); name one with --model, or a file "
             "that holds one"
         )
-    return held
+    return of_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +151,13 @@ def climb_of(block: Block, run: int) -> Climb:
     n, total, floor = block.per_answer(
         np.column_stack([there, np.where(there > 0, scores, 0.0), floors])
     ).T
-    held = np.flatnonzero(n)
-    asked = np.flatnonzero(block.per_answer(block.rows[:, run]))
+    answered = np.flatnonzero(n)
+    requested = np.flatnonzero(block.per_answer(block.rows[:, run]))
     top = int(rungs.max())
     return Climb(
-        Answers(rungs[held].astype(float), total[held] / n[held], floor[held] / n[held], top),
-        [block.names[i] for i in held.tolist()],
-        np.bincount(rungs[asked] - 1, minlength=top).astype(float),
+        Answers(rungs[answered].astype(float), total[answered] / n[answered], floor[answered] / n[answered], top),
+        [block.names[i] for i in answered.tolist()],
+        np.bincount(rungs[requested] - 1, minlength=top).astype(float),
     )
 
 
@@ -194,16 +194,16 @@ def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -
     ]
     fits = [
         {
-            task: found
+            task: curve
             for task, climb in of_run.items()
-            if not np.isnan((found := fit(climb.answers, draws, level)).level.value)
+            if not np.isnan((curve := fit(climb.answers, draws, level)).level.value)
         }
         for of_run in climbs
     ]
     return Climbs(matrix, climbs, fits)
 
 
-def ladder_table(found: Climbs) -> pl.DataFrame:
+def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
     """Return the level of each run on each task, bucket and overall.
 
     Returns:
@@ -214,22 +214,22 @@ def ladder_table(found: Climbs) -> pl.DataFrame:
         the top. Levels of tasks without a score are null, and no part of what adds them up.
     """
     rows: list[dict[str, Any]] = []
-    for r, run in enumerate(found.matrix.runs):
-        for bucket, task, tasks in found.matrix.lines("task"):
-            climbs = [found.climbs[r][name] for name in tasks]
-            asked = [climb for climb in climbs if climb.expected.any()]
-            if not asked:
+    for r, run in enumerate(all_climbs.matrix.runs):
+        for bucket, task, tasks in all_climbs.matrix.lines("task"):
+            climbs = [all_climbs.climbs[r][name] for name in tasks]
+            requested = [climb for climb in climbs if climb.expected.any()]
+            if not requested:
                 continue
-            fits = [found.fits[r][name] for name in tasks if name in found.fits[r]]
-            n = int(sum(climb.expected.sum() for climb in asked))
-            scored = sum(len(climb.names) for climb in asked)
-            floors = np.concatenate([climb.answers.floors for climb in asked])
+            fits = [all_climbs.fits[r][name] for name in tasks if name in all_climbs.fits[r]]
+            n = int(sum(climb.expected.sum() for climb in requested))
+            scored = sum(len(climb.names) for climb in requested)
+            floors = np.concatenate([climb.answers.floors for climb in requested])
             row = dict.fromkeys(SCHEMA) | dict(zip(RUN, run, strict=True))
-            row |= {"bucket": bucket, "task": task, "over": found.matrix.over(bucket, task, r)}
-            row |= {"rungs": max(climb.answers.top for climb in asked)}
+            row |= {"bucket": bucket, "task": task, "over": all_climbs.matrix.over(bucket, task, r)}
+            row |= {"rungs": max(climb.answers.top for climb in requested)}
             row |= {"n": n, "scored": scored, "coverage": scored / n}
             if fits:
-                level = mean_level([one.level for one in fits])
+                level = mean_level([curve.level for curve in fits])
                 row |= level.cells() | {"floor": float(floors.mean())}
                 row |= {"slope": level.slope} if task else {}
                 row |= {"tasks_below": level.below, "tasks_above": level.above}
@@ -237,7 +237,7 @@ def ladder_table(found: Climbs) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def rung_table(found: Climbs) -> pl.DataFrame:
+def rung_table(all_climbs: Climbs) -> pl.DataFrame:
     """Return means by rung, for each run and task.
 
     Returns:
@@ -245,20 +245,20 @@ def rung_table(found: Climbs) -> pl.DataFrame:
         mean of their floors, and the mean above the floor, from 0 (no better) to 1.
     """
     rows: list[dict[str, Any]] = []
-    for r, run in enumerate(found.matrix.runs):
-        for bucket, task, _ in found.matrix.lines("task"):
+    for r, run in enumerate(all_climbs.matrix.runs):
+        for bucket, task, _ in all_climbs.matrix.lines("task"):
             if task is None:
                 continue
-            climb = found.climbs[r][task]
+            climb = all_climbs.climbs[r][task]
             for rung, expected in enumerate(climb.expected, 1):
-                held = climb.answers.rungs == rung
+                on_rung = climb.answers.rungs == rung
                 row = dict.fromkeys(RUNG_SCHEMA) | dict(zip(RUN, run, strict=True))
                 row |= {"bucket": bucket, "task": task, "rung": rung}
-                row |= {"n": int(expected), "scored": int(held.sum())}
-                if held.any():
+                row |= {"n": int(expected), "scored": int(on_rung.sum())}
+                if on_rung.any():
                     mean, floor = (
-                        climb.answers.scores[held].mean(),
-                        climb.answers.floors[held].mean(),
+                        climb.answers.scores[on_rung].mean(),
+                        climb.answers.floors[on_rung].mean(),
                     )
                     row |= {"mean": float(mean), "floor": float(floor)}
                     row |= (
@@ -270,7 +270,7 @@ def rung_table(found: Climbs) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=RUNG_SCHEMA)
 
 
-def compare_levels(found: Climbs) -> pl.DataFrame:
+def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
     """Return differences of levels between each two runs, second minus first.
 
     A level is over all answers of its run. Runs that answered the same items share the luck of
@@ -285,26 +285,26 @@ def compare_levels(found: Climbs) -> pl.DataFrame:
     Raises:
         ResultsError: there are fewer than two runs.
     """
-    runs = found.matrix.runs
+    runs = all_climbs.matrix.runs
     if len(runs) < 2:
         raise ResultsError("to compare, name the results of two runs or more")
     rows: list[dict[str, Any]] = []
     for a, b in combinations(range(len(runs)), 2):
-        both = [task for task in found.fits[a] if task in found.fits[b]]
-        luck = _Luck(found, a, b, both)
-        for bucket, task, tasks in found.matrix.lines("task"):
-            held = [name for name in tasks if name in both]
-            if not held:
+        both = [task for task in all_climbs.fits[a] if task in all_climbs.fits[b]]
+        luck = _Luck(all_climbs, a, b, both)
+        for bucket, task, tasks in all_climbs.matrix.lines("task"):
+            common = [name for name in tasks if name in both]
+            if not common:
                 continue
-            one, two = ([found.fits[r][name].level for name in held] for r in (a, b))
-            alike = np.array([luck.of(name) for name in held])
-            value, low, high = level_difference(one, two, alike)
-            first, second = mean_level(one).cells(), mean_level(two).cells()
+            first_levels, second_levels = ([all_climbs.fits[r][name].level for name in common] for r in (a, b))
+            alike = np.array([luck.of(name) for name in common])
+            value, low, high = level_difference(first_levels, second_levels, alike)
+            first, second = mean_level(first_levels).cells(), mean_level(second_levels).cells()
             rows.append(
                 {"first": run_name(*runs[a]), "second": run_name(*runs[b])}
                 | {"bucket": bucket, "task": task}
-                | {"over": found.matrix.over(bucket, task, a, b)}
-                | {"shared": sum(luck.shared(name) for name in held)}
+                | {"over": all_climbs.matrix.over(bucket, task, a, b)}
+                | {"shared": sum(luck.shared(name) for name in common)}
                 | {"first_level": first["level"], "second_level": second["level"]}
                 | {"first_beyond": first["beyond"], "second_beyond": second["beyond"]}
                 | {"difference": value, "low": low, "high": high}
@@ -315,14 +315,14 @@ def compare_levels(found: Climbs) -> pl.DataFrame:
 class _Luck:
     """How much the levels of two runs rise and fall together, because they answered the same."""
 
-    def __init__(self, found: Climbs, a: int, b: int, tasks: Collection[str]) -> None:
+    def __init__(self, all_climbs: Climbs, a: int, b: int, tasks: Collection[str]) -> None:
         self.pairs = {
-            task: [(found.climbs[r][task], found.fits[r][task]) for r in (a, b)] for task in tasks
+            task: [(all_climbs.climbs[r][task], all_climbs.fits[r][task]) for r in (a, b)] for task in tasks
         }
         self.places = {task: _shared(*(climb for climb, _ in self.pairs[task])) for task in tasks}
         parts = [self._departures(task) for task in tasks]
-        together, most = (sum(part[i] for part in parts) for i in (0, 1))
-        self.correlation = float(np.clip(together / most, 0.0, 1.0)) if most > 0 else 0.0
+        together, possible = (sum(part[i] for part in parts) for i in (0, 1))
+        self.correlation = float(np.clip(together / possible, 0.0, 1.0)) if possible > 0 else 0.0
 
     def shared(self, task: str) -> int:
         """Return how many answers of a task both runs have."""
@@ -343,16 +343,16 @@ class _Luck:
         Answers tell of a level as much as their information; what only one run has, or what tells
         of one level alone, is not shared.
         """
-        told = []
+        information = []
         for climb, curve in self.pairs[task]:
-            told.append(curve.information()[climb.answers.rungs.astype(np.int64) - 1])
-        one, two = (part[places] for part, places in zip(told, self.places[task], strict=True))
-        whole = float(np.sqrt(told[0].sum() * told[1].sum()))
-        return self.correlation * float(np.sqrt(one * two).sum()) / whole if whole > 0 else 0.0
+            information.append(curve.information()[climb.answers.rungs.astype(np.int64) - 1])
+        first, second = (part[places] for part, places in zip(information, self.places[task], strict=True))
+        total = float(np.sqrt(information[0].sum() * information[1].sum()))
+        return self.correlation * float(np.sqrt(first * second).sum()) / total if total > 0 else 0.0
 
 
-def _shared(one: Climb, two: Climb) -> tuple[list[int], list[int]]:
+def _shared(first: Climb, second: Climb) -> tuple[list[int], list[int]]:
     """Return the places of the answers that both have, in each."""
-    at = {name: i for i, name in enumerate(two.names)}
-    pairs = [(i, at[name]) for i, name in enumerate(one.names) if name in at]
+    at = {name: i for i, name in enumerate(second.names)}
+    pairs = [(i, at[name]) for i, name in enumerate(first.names) if name in at]
     return [i for i, _ in pairs], [j for _, j in pairs]

@@ -89,12 +89,12 @@ def heat_table(results: pl.DataFrame, cases: Cases, first: str, second: str) -> 
     maps = [task for task in tasks if min(len(cases.values(task, n)) for n in (first, second)) > 1]
     groups = []
     for task in maps or tasks:
-        others = cases.values(task, second)
+        second_values = cases.values(task, second)
         for value, ids in cases.values(task, first).items():
-            for other, its in others.items():
+            for second_value, its in second_values.items():
                 shared = frozenset(ids) & frozenset(its)
                 labels = {"task": task, "parameter": first, "value": value}
-                labels |= {"second_parameter": second, "second_value": other}
+                labels |= {"second_parameter": second, "second_value": second_value}
                 if shared:
                     groups.append(Group(labels, shared))
     return _measured(results, cases, groups, LEVEL)
@@ -107,19 +107,19 @@ def _measured(
     matrix = score_matrix(rows)
     lines: list[dict[str, Any]] = []
     for group in groups:
-        held = rows.filter(pl.col("id").is_in(group.ids))
+        of_group = rows.filter(pl.col("id").is_in(group.ids))
         figures = {
             tuple(row[name] for name in RUN): row
-            for row in held.group_by(RUN).agg(*_FIGURES).iter_rows(named=True)
+            for row in of_group.group_by(RUN).agg(*_FIGURES).iter_rows(named=True)
         }
         tasks = set(map(task_of, group.ids))
         blocks = [block.of(group.ids) for task, block in matrix.blocks.items() if task in tasks]
         if not figures:
             continue
-        found = means_of([block for block in blocks if len(block.sums)], level)
+        totals = means_of([block for block in blocks if len(block.sums)], level)
         for r, run in enumerate(matrix.runs):
             if run in figures:
-                cells = found.cells(r)
+                cells = totals.cells(r)
                 line = dict.fromkeys(SCHEMA) | dict(group.labels) | figures[run]
                 lines.append(line | {name: cells[column] for name, column in _MEANS.items()})
     order = {run: i for i, run in enumerate(matrix.runs)}

@@ -66,8 +66,8 @@ class Block:
 
     def of(self, ids: Collection[str]) -> "Block":
         """Return the scores of some instances."""
-        wanted = np.array([name in ids for name in self.names])
-        return self.take(np.flatnonzero(wanted[self.answers]))
+        in_ids = np.array([name in ids for name in self.names])
+        return self.take(np.flatnonzero(in_ids[self.answers]))
 
     def per_answer(self, values: Floats) -> Floats:
         """Return values added up by answer."""
@@ -84,13 +84,13 @@ class Matrix:
         runs: in alphabetical order.
         blocks: by task, in the catalogue's order.
         buckets: by task.
-        whole: tasks of the release, by bucket.
+        release_tasks: by bucket.
     """
 
     runs: tuple[Run, ...]
     blocks: Mapping[str, Block]
     buckets: Mapping[str, str]
-    whole: Mapping[str, Collection[str]]
+    release_tasks: Mapping[str, Collection[str]]
 
     def over(self, bucket: str, task: str | None, *runs: int) -> str | None:
         """Return what a line is over, if it is not all that its name says.
@@ -102,12 +102,12 @@ class Matrix:
         """
         if task:
             return None
-        held = {
+        present = {
             name: self.buckets[name]
             for name, block in self.blocks.items()
             if not runs or block.rows[:, list(runs)].any(axis=0).all()
         }
-        return said_over(bucket, held, self.whole)
+        return said_over(bucket, present, self.release_tasks)
 
     def lines(self, by: str) -> Iterator[tuple[str, str | None, list[str]]]:
         """Yield bucket, task and the tasks that are added up, as the paper's tables run.
@@ -115,26 +115,26 @@ class Matrix:
         The text tasks come last, and are not among those that are added up overall; over a single
         bucket there is no overall line.
         """
-        others = {*self.buckets.values()} - {MANIFOLDS}
-        held = {
+        further = {*self.buckets.values()} - {MANIFOLDS}
+        present = {
             bucket: [task for task in self.blocks if self.buckets[task] == bucket]
-            for bucket in dict.fromkeys((*BUCKETS, *sorted(others), MANIFOLDS))
+            for bucket in dict.fromkeys((*BUCKETS, *sorted(further), MANIFOLDS))
         }
-        held = {bucket: tasks for bucket, tasks in held.items() if tasks}
-        for bucket, tasks in held.items():
+        present = {bucket: tasks for bucket, tasks in present.items() if tasks}
+        for bucket, tasks in present.items():
             if bucket == MANIFOLDS:
-                yield from self._overall(held)
+                yield from self._overall(present)
             if by == "task":
                 yield from ((bucket, task, [task]) for task in tasks)
             yield bucket, None, tasks
-        if MANIFOLDS not in held:
-            yield from self._overall(held)
+        if MANIFOLDS not in present:
+            yield from self._overall(present)
 
     @staticmethod
-    def _overall(held: Mapping[str, list[str]]) -> Iterator[tuple[str, str | None, list[str]]]:
-        spatial = [bucket for bucket in held if bucket != MANIFOLDS]
+    def _overall(present: Mapping[str, list[str]]) -> Iterator[tuple[str, str | None, list[str]]]:
+        spatial = [bucket for bucket in present if bucket != MANIFOLDS]
         if len(spatial) > 1:
-            yield OVERALL, None, [task for bucket in spatial for task in held[bucket]]
+            yield OVERALL, None, [task for bucket in spatial for task in present[bucket]]
 
 
 def score_matrix(results: pl.DataFrame) -> Matrix:
@@ -159,11 +159,11 @@ def score_matrix(results: pl.DataFrame) -> Matrix:
         runs.with_row_index("run"), on=RUN, nulls_equal=True, maintain_order="left"
     ).sort("task", *ITEM)
     parts = {str(task): part for (task,), part in cells.partition_by("task", as_dict=True).items()}
-    known = [task for task in all_tasks() if task in parts]
+    tasks = [task for task in all_tasks() if task in parts]
     return Matrix(
         tuple(runs.iter_rows()),
-        {task: _block(parts[task], runs.height) for task in known},
-        {task: parts[task]["bucket"][0] for task in known},
+        {task: _block(parts[task], runs.height) for task in tasks},
+        {task: parts[task]["bucket"][0] for task in tasks},
         tasks_of(results),
     )
 
@@ -214,8 +214,8 @@ class Means:
 
     def cells(self, run: int) -> dict[str, Any]:
         """Return the figures of one run as cells of a table, see `MEANS`."""
-        found = {name: getattr(self, name)[run] for name in MEANS}
-        return {name: None if np.isnan(value) else float(value) for name, value in found.items()}
+        figures = {name: getattr(self, name)[run] for name in MEANS}
+        return {name: None if np.isnan(value) else float(value) for name, value in figures.items()}
 
 
 MEANS = ("mean", "low", "high", *ABOVE)
@@ -231,9 +231,9 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
     lifted_sums = np.sum([block.lifted.sum(axis=0) for block in blocks], axis=0)
     floors = np.sum([_floor_sum(block) for block in blocks], axis=0)
     low, high = ends([_part(block, block.sums) for block in blocks], level)
-    moved = any((block.lifted != block.sums).any() for block in blocks)
+    differ = any((block.lifted != block.sums).any() for block in blocks)
     lifted_ends = (
-        ends([_part(block, block.lifted) for block in blocks], level) if moved else (low, high)
+        ends([_part(block, block.lifted) for block in blocks], level) if differ else (low, high)
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         floor = floors / counts

@@ -49,15 +49,15 @@ def paired(block: Block, first: int, second: int) -> Paired:
     two runs, and the difference would show that.
     """
     both = (block.counts[:, first] > 0) & (block.counts[:, second] > 0)
-    held = block.take(np.flatnonzero(both))
+    common = block.take(np.flatnonzero(both))
     pair = [first, second]
-    scores, raised = (sums[:, pair] / held.counts[:, pair] for sums in (held.sums, held.lifted))
+    scores, raised = (sums[:, pair] / common.counts[:, pair] for sums in (common.sums, common.lifted))
     change = raised[:, 1] - raised[:, 0]
     columns = np.column_stack([np.ones(len(scores)), scores, change])
-    added = held.per_answer(columns)
+    added = common.per_answer(columns)
     there = added[:, 0] > 0
-    weights, one, two, raised_change = added[there].T
-    return Paired(np.flatnonzero(there), weights, one, two, raised_change, float(held.floors.sum()))
+    weights, first_sums, second_sums, raised_change = added[there].T
+    return Paired(np.flatnonzero(there), weights, first_sums, second_sums, raised_change, float(common.floors.sum()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def difference_of(pairs: Sequence[Paired], level: float = LEVEL) -> Difference:
     n = sum(pair.weights.sum() for pair in pairs)
     if not n:
         return Difference(0, *(None,) * 8)
-    one, two, raised = (
+    first, second, raised = (
         sum(float(getattr(pair, name).sum()) for pair in pairs) / n
         for name in ("first", "second", "lifted")
     )
@@ -98,7 +98,7 @@ def difference_of(pairs: Sequence[Paired], level: float = LEVEL) -> Difference:
     room = np.nan if np.isnan(floor) or floor >= 1 else 1 - floor
     of_raised = _ends(pairs, [pair.lifted for pair in pairs], level)
     above = [None if np.isnan(room) else end / room for end in (raised, *of_raised)]
-    return Difference(round(n), one, two, two - one, *between, *above)
+    return Difference(round(n), first, second, second - first, *between, *above)
 
 
 def _ends(pairs: Sequence[Paired], sums: Sequence[Floats], level: float) -> tuple[float, float]:

@@ -68,19 +68,19 @@ def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEV
     }
     rows = []
     for bucket, task, tasks in matrix.lines(by):
-        found = means_of([matrix.blocks[name] for name in tasks], level)
+        means = means_of([matrix.blocks[name] for name in tasks], level)
         for r, (model, setting, budget) in enumerate(matrix.runs):
-            if found.expected[r] == 0:
+            if means.expected[r] == 0:
                 continue
             row: dict[str, Any] = dict.fromkeys(SCHEMA)
             row |= {"bucket": bucket, "task": task, "over": matrix.over(bucket, task, r)}
-            row |= {"n": int(found.scores[r])}
+            row |= {"n": int(means.scores[r])}
             row |= {"model": model, "budget": budget, "setting": setting}
-            row |= {"samples": round(found.expected[r] / found.scores[r])}
-            row |= {"scored": int(found.scored[r])}
-            row |= {"coverage": found.scored[r] / found.expected[r]}
-            row |= found.cells(r)
-            row["mean_missing_as_zero"] = float(found.missing_as_zero[r])
+            row |= {"samples": round(means.expected[r] / means.scores[r])}
+            row |= {"scored": int(means.scored[r])}
+            row |= {"coverage": means.scored[r] / means.expected[r]}
+            row |= means.cells(r)
+            row["mean_missing_as_zero"] = float(means.missing_as_zero[r])
             if r in pairs:
                 change = difference_of([both[name, r] for name in tasks], level)
                 row |= {"delta_n": change.n, "delta": change.difference}

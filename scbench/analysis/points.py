@@ -34,11 +34,11 @@ class Cases:
     """
 
     def __init__(self, release: Release, tasks: Collection[str] | None = None) -> None:
-        held = release.manifest.tasks
+        records = release.manifest.tasks
         for name in tasks or ():
-            if name not in held:
+            if name not in records:
                 raise ResultsError(
-                    f"task {name!r} is not in release {release.version}.{did_you_mean(name, held)}"
+                    f"task {name!r} is not in release {release.version}.{did_you_mean(name, records)}"
                 )
         rows = [row for row in release.instances(tasks).values() if row.point is not None]
         if not rows:
@@ -55,17 +55,17 @@ class Cases:
 
     def values(self, task: str, name: str) -> dict[str, list[str]]:
         """Return a task's instances at each value of a parameter or fact, in the values' order."""
-        found: dict[str, list[str]] = {}
+        ids: dict[str, list[str]] = {}
         originals: dict[str, Any] = {}
         for row_id in self.by_task[task]:
             if name in self.points[row_id]:
                 value = self.points[row_id][name]
                 text = value if isinstance(value, str) else json.dumps(value)
                 originals.setdefault(text, value)
-                found.setdefault(text, []).append(row_id)
+                ids.setdefault(text, []).append(row_id)
         if self.is_ordered(task, name):
-            return {text: found[text] for text in sorted(found, key=lambda text: originals[text])}
-        return found
+            return {text: ids[text] for text in sorted(ids, key=lambda text: originals[text])}
+        return ids
 
     def is_ordered(self, task: str, name: str) -> bool:
         """Whether the values of a parameter or fact are numbers or truth values."""
@@ -86,10 +86,10 @@ class Cases:
         """
         tasks = [task for task in self.by_task if self.values(task, name)]
         if not tasks:
-            known = {key: None for point in self.points.values() for key in point}
+            names = {key: None for point in self.points.values() for key in point}
             raise ResultsError(
                 f"no drawn instance has a parameter or fact {name!r}."
-                f"{did_you_mean(name, known) or ' There are ' + ', '.join(known) + '.'}"
+                f"{did_you_mean(name, names) or ' There are ' + ', '.join(names) + '.'}"
             )
         return tasks
 
@@ -135,7 +135,7 @@ def _by_value(cases: Cases, task: str, name: str) -> Iterator[Group]:
 
 
 def _by_kind(cases: Cases) -> Iterator[Group]:
-    found: dict[tuple[str, str], set[str]] = {}
+    groups: dict[tuple[str, str], set[str]] = {}
     for task in cases.by_task:
         kinds = kinds_of(get_task(task).builder.space)
         for name in cases.varied(task):
@@ -146,8 +146,8 @@ def _by_kind(cases: Cases) -> Iterator[Group]:
             for place, ids in enumerate(values.values()):
                 level = LEVELS[0] if not place else LEVELS[2 if place == len(values) - 1 else 1]
                 key = (kinds[name], level if ordered else LEVELS[3])
-                found.setdefault(key, set()).update(ids)
+                groups.setdefault(key, set()).update(ids)
     for kind in KINDS:
         for level in LEVELS:
-            if (kind, level) in found:
-                yield Group({"kind": kind, "value": level}, frozenset(found[kind, level]))
+            if (kind, level) in groups:
+                yield Group({"kind": kind, "value": level}, frozenset(groups[kind, level]))

@@ -36,20 +36,20 @@ def run_table(results: pl.DataFrame) -> pl.DataFrame:
         differently holds all that was given, with " / " between. rows counts the scores of the run,
         prompts_hashed those whose line has the hash of the text that was sent.
     """
-    said = metadata_by_run(results)
+    metadata = metadata_by_run(results)
     counts = results.group_by(RUN).agg(
         rows=pl.len().cast(pl.Int64), prompts_hashed=pl.col("prompt_sha256").count().cast(pl.Int64)
     )
     rows = []
     for row in counts.sort(*RUN, nulls_last=False).iter_rows(named=True):
-        given = said.get(tuple(row[name] for name in RUN), [])
-        fields = {name: _joined(given, name) for name in (*_FIELDS, "budget_stated")}
+        lines = metadata.get(tuple(row[name] for name in RUN), [])
+        fields = {name: _joined(lines, name) for name in (*_FIELDS, "budget_stated")}
         rows.append(row | fields)
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _joined(given: Sequence[Mapping[str, Any]], name: str) -> str | None:
-    values = dict.fromkeys(_text(found[name]) for found in given if name in found)
+def _joined(lines: Sequence[Mapping[str, Any]], name: str) -> str | None:
+    values = dict.fromkeys(_text(line[name]) for line in lines if name in line)
     return " / ".join(values) or None
 
 

@@ -68,16 +68,16 @@ def pass_at_k(
     items = _items(results, passes)
     rows: list[dict[str, Any]] = []
     for bucket, task, tasks in matrix.lines("task"):
-        found, above = (means_of([m.blocks[name] for name in tasks]) for m in (matrix, raised))
-        held = items.filter(pl.col("task").is_in(tasks)).partition_by(RUN, as_dict=True)
+        means, above = (means_of([m.blocks[name] for name in tasks]) for m in (matrix, raised))
+        by_run = items.filter(pl.col("task").is_in(tasks)).partition_by(RUN, as_dict=True)
         for r, run in enumerate(matrix.runs):
-            part = held.get(run)
+            part = by_run.get(run)
             if part is None:
                 continue
             row: dict[str, Any] = dict(zip(RUN, run, strict=True))
             row |= {"bucket": bucket, "task": task}
             row |= {"over": matrix.over(bucket, task, r)} | _spread(part)
-            row |= found.cells(r) | {name: above.cells(r)[name] for name in ABOVE}
+            row |= means.cells(r) | {name: above.cells(r)[name] for name in ABOVE}
             counts = list(zip(part["samples"], part["passed"], strict=True))
             for k in ks:
                 tried = [_chance(s, c, k) for s, c in counts if s >= k]
@@ -128,11 +128,11 @@ def _vote(samples: pl.Series) -> pl.Series:
     Answers are compared as canonical JSON: equal for short answers and labels, hardly ever for
     solids, so the vote counts where answers can be compared.
     """
-    given = [(row["answer"], row["score"]) for row in samples.to_list()]
-    counts = Counter(answer for answer, _ in given if answer is not None).most_common(2)
+    votes = [(row["answer"], row["score"]) for row in samples.to_list()]
+    counts = Counter(answer for answer, _ in votes if answer is not None).most_common(2)
     settled = counts and counts[0][1] > 1 and (len(counts) == 1 or counts[0][1] > counts[1][1])
-    chosen = next((s for answer, s in given if answer == counts[0][0]), None) if settled else None
-    return pl.Series([chosen], dtype=pl.Float64)
+    vote = next((s for answer, s in votes if answer == counts[0][0]), None) if settled else None
+    return pl.Series([vote], dtype=pl.Float64)
 
 
 def _spread(part: pl.DataFrame) -> dict[str, Any]:

@@ -44,7 +44,7 @@ SCHEMA: Mapping[str, Any] = {
 }
 """Columns of `turn_table`."""
 
-_SHOWN = (*range(1, 11), 20, 50, 100, 200, 500)
+_LISTED_TURNS = (*range(1, 11), 20, 50, 100, 200, 500)
 """Turns that have a row; the last one has one, too."""
 _EXACT = 1e-9
 
@@ -95,11 +95,11 @@ def _of_setups(trials: pl.DataFrame) -> pl.DataFrame:
     With what it was played differs from task to task, and so do budgets, unless one was given: they
     stand there where a task was played with several.
     """
-    told = {text: _promised(parse_json(text.encode())) for text in trials["loop"].unique()}
+    setups = {text: _promised(parse_json(text.encode())) for text in trials["loop"].unique()}
     trials = trials.with_columns(
-        loop=pl.col("loop").replace_strict({text: words for text, (words, _) in told.items()}),
+        loop=pl.col("loop").replace_strict({text: words for text, (words, _) in setups.items()}),
         given=pl.col("loop").replace_strict(
-            {text: budget for text, (_, budget) in told.items()}, return_dtype=pl.Int64
+            {text: budget for text, (_, budget) in setups.items()}, return_dtype=pl.Int64
         ),
     )
     several = pl.col("given").n_unique().over(*RUN, "loop", "task").max().over(*RUN, "loop") > 1
@@ -112,13 +112,13 @@ def _of_setups(trials: pl.DataFrame) -> pl.DataFrame:
 def _promised(loop: Any) -> tuple[str, int | None]:  # noqa: ANN401  (JSON of the results)
     """Return the setup without its budget, as JSON, and the budget."""
     names = ("attempts", "disclose") if loop["setting"] == "retry" else ()
-    kept = {name: loop[name] for name in (*names, "setting") if name in loop}
-    return canonical_json(kept), loop.get("budget")
+    setup = {name: loop[name] for name in (*names, "setting") if name in loop}
+    return canonical_json(setup), loop.get("budget")
 
 
 def _lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]]:
-    most = max(1, int(part.select(pl.col("turn_scores").list.len().max()).item() or 1))
-    turns = [turn for turn in _SHOWN if turn < most] + [most]
+    last = max(1, int(part.select(pl.col("turn_scores").list.len().max()).item() or 1))
+    turns = [turn for turn in _LISTED_TURNS if turn < last] + [last]
     after = pl.concat([_after(part, turn) for turn in turns])
     scores = score_matrix(after)
     full = score_matrix(after.with_columns((pl.col("score") >= 1 - _EXACT).cast(pl.Float64)))

@@ -38,8 +38,8 @@ SCHEMA: Mapping[str, Any] = {
 
 def usage(name: str) -> pl.Expr:
     """Return an amount that the provider reports; null where it does not."""
-    found = pl.col("usage").str.json_path_match(f"$.{name}").cast(pl.Float64, strict=False)
-    return found.alias(name)
+    amount = pl.col("usage").str.json_path_match(f"$.{name}").cast(pl.Float64, strict=False)
+    return amount.alias(name)
 
 
 def was_cut_off() -> pl.Expr:
@@ -99,26 +99,26 @@ def cost_table(results: pl.DataFrame) -> pl.DataFrame:
 
 def _lines(matrix: Matrix, run: int, answers: pl.DataFrame) -> list[dict[str, Any]]:
     names = matrix.runs[run]
-    own = answers.filter(
+    of_run = answers.filter(
         pl.col(column).eq_missing(pl.lit(value)) for column, value in zip(RUN, names, strict=True)
     )
     rows = []
     for bucket, task, tasks in matrix.lines("task"):
-        part = own.filter(pl.col("task").is_in(tasks))
+        part = of_run.filter(pl.col("task").is_in(tasks))
         if part.is_empty():
             continue
-        found = means_of([matrix.blocks[name] for name in tasks]).cells(run)
+        means = means_of([matrix.blocks[name] for name in tasks]).cells(run)
         row: dict[str, Any] = {
             "bucket": bucket,
             "task": task,
             "over": matrix.over(bucket, task, run),
         }
         row |= {"answers": part.height, "cut_off": part["cut"].mean()}
-        row |= {name: found[name] for name in MEANS}
+        row |= {name: means[name] for name in MEANS}
         for name in _AMOUNTS:
             row |= {name: part[name].mean(), f"{name}_reported": part[name].count()}
-        told = part.filter(pl.col("output_tokens").is_not_null())
-        used = float(told["output_tokens"].sum())
-        row["score_per_1000_tokens"] = 1000 * float(told["score"].sum()) / used if used else None
+        reporting = part.filter(pl.col("output_tokens").is_not_null())
+        used = float(reporting["output_tokens"].sum())
+        row["score_per_1000_tokens"] = 1000 * float(reporting["score"].sum()) / used if used else None
         rows.append(row)
     return rows

@@ -101,10 +101,10 @@ def generate(
             raise ExperimentError("name the experiment or task first, then its options")
         if ladder or rung is not None:
             printed = None
-            given = [*context.args, *(form or [])]
-            if given:
+            extra = [*context.args, *(form or [])]
+            if extra:
                 raise ExperimentError(
-                    f"{given[0]!r}: the parameters of rungs are in the table of the ladder"
+                    f"{extra[0]!r}: the parameters of rungs are in the table of the ladder"
                 )
             experiment = rungs_of(target, rung, count, seed, private=private)
         elif target is None:
@@ -133,17 +133,17 @@ def generate(
             _write(experiment, out, name, workers or processors(), restart=restart, quiet=quiet)
 
 
-def _forms(task: "Task", given: list[str]) -> tuple[str, list[str]]:
+def _forms(task: "Task", forms: list[str]) -> tuple[str, list[str]]:
     """Tell how cases are printed from values of a parameter that happens to be called format."""
     from scbench.base.errors import ExperimentError
 
-    printed = [value for value in given if value in _PRINTED]
-    others = [value for value in given if value not in _PRINTED]
-    if others and "format" not in task.builder.space.model_fields:
-        raise ExperimentError(f"--format takes {' or '.join(_PRINTED)}, not {others[0]!r}")
+    printed = [value for value in forms if value in _PRINTED]
+    values = [value for value in forms if value not in _PRINTED]
+    if values and "format" not in task.builder.space.model_fields:
+        raise ExperimentError(f"--format takes {' or '.join(_PRINTED)}, not {values[0]!r}")
     if len(printed) > 1:
         raise ExperimentError(f"--format is given as {' and as '.join(printed)}")
-    return (printed or ["jsonl"])[0], [f"--format={value}" for value in others]
+    return (printed or ["jsonl"])[0], [f"--format={value}" for value in values]
 
 
 def _parameters(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _parameters(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
         option for option, name in options.items() if space.model_fields[name].annotation is bool
     }
     waiting = list(args)
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     while waiting:
         option, equals, value = waiting.pop(0).partition("=")
         option = option.replace("_", "-")
@@ -178,10 +178,10 @@ def _parameters(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
             else:
                 raise ExperimentError(f"{option} needs a value")
         parameter = options[option]
-        if parameter in found:
+        if parameter in parameters:
             raise ExperimentError(f"{option} is given twice")
-        found[parameter] = read_parameter(space, parameter, value)
-    return found
+        parameters[parameter] = read_parameter(space, parameter, value)
+    return parameters
 
 
 def _single(task: "Task", parameters: dict[str, Any], count: int, seed: int | None) -> "Experiment":
@@ -193,7 +193,7 @@ def _single(task: "Task", parameters: dict[str, Any], count: int, seed: int | No
 
 
 def _read(
-    target: str, rest: "Sequence[str]", count: int | None, form: list[str] | None
+    target: str, args: "Sequence[str]", count: int | None, form: list[str] | None
 ) -> "Experiment":
     from scbench.base.errors import ExperimentError, did_you_mean
     from scbench.catalog import all_tasks
@@ -204,10 +204,10 @@ def _read(
         raise ExperimentError(
             f"{target!r} is neither a task nor a file.{did_you_mean(target, all_tasks())}"
         )
-    given = [*rest, *(["--count"] if count else []), *(["--format"] if form else [])]
-    if given:
+    extra = [*args, *(["--count"] if count else []), *(["--format"] if form else [])]
+    if extra:
         raise ExperimentError(
-            f"{given[0]} goes with a task; what an experiment draws is in its file"
+            f"{extra[0]} goes with a task; what an experiment draws is in its file"
         )
     return read_experiment(path)
 
@@ -222,10 +222,10 @@ def _settled(experiment: "Experiment", *, private: bool, writes: bool) -> "Exper
     if experiment.seed is None and private:
         import secrets
 
-        drawn = secrets.randbits(128)
-        say(f"private seed: {drawn}")
+        seed = secrets.randbits(128)
+        say(f"private seed: {seed}")
         say("keep it: it is not stored anywhere; --seed continues or verifies with it")
-        return experiment.model_copy(update={"seed": drawn, "private": True})
+        return experiment.model_copy(update={"seed": seed, "private": True})
     if private and experiment.seed is not None and experiment.seed < _SHORT_SEED:
         say(
             "warning: a private seed this short can be found by trying all; without a seed, "
@@ -244,15 +244,15 @@ def _print(experiment: "Experiment", printed: str, workers: int) -> None:
 
     short = False
     with open_executor(workers) as executor:
-        for drawn in draw(plan(experiment), experiment.seed or 0, executor, set()):
-            task, total = drawn.planned.task, drawn.planned.point.count
-            for number, case in enumerate(drawn.cases, 1):
+        for batch in draw(plan(experiment), experiment.seed or 0, executor, set()):
+            task, total = batch.planned.task, batch.planned.point.count
+            for number, case in enumerate(batch.cases, 1):
                 line = json.dumps(case, ensure_ascii=False)
                 text = line if printed == "jsonl" else _text(task, case, number, total)
                 sys.stdout.write(text + "\n")
-            if drawn.reason:
+            if batch.reason:
                 short = True
-                say(f"{task.id}: {len(drawn.cases)} of {total} cases: {drawn.reason}")
+                say(f"{task.id}: {len(batch.cases)} of {total} cases: {batch.reason}")
     sys.stdout.flush()
     if short:
         raise typer.Exit(PROBLEMS)
@@ -262,8 +262,8 @@ def _text(task: "Task", case: "Row", number: int, total: int) -> str:
     from scbench.builders.shared.builder import Case
 
     facts = {name: value for name, value in case.items() if name not in Case.model_fields}
-    shown = ", ".join(f"{name} {value}" for name, value in {**case["params"], **facts}.items())
-    head = f"=== {task.id}, case {number} of {total}, seed {case['seed']}: {shown}"
+    label = ", ".join(f"{name} {value}" for name, value in {**case["params"], **facts}.items())
+    head = f"=== {task.id}, case {number} of {total}, seed {case['seed']}: {label}"
     return f"{head}\n\n{case['input'].rstrip()}\n\n--- target: {case['target']}\n"
 
 
@@ -281,27 +281,27 @@ def _write(
     from scbench.freezing.experiment import plan
     from scbench.freezing.fresh_folder import generate_folder
 
-    wanted = sum(planned.point.count for planned in plan(experiment))
+    total = sum(planned.point.count for planned in plan(experiment))
     try:
-        with progress(wanted, quiet=quiet, doing="drawing", done="drew", things="cases") as shown:
-            found = generate_folder(
+        with progress(total, quiet=quiet, doing="drawing", done="drew", things="cases") as bar:
+            generated = generate_folder(
                 experiment,
                 out,
                 name=name,
                 workers=workers,
                 restart=restart,
-                on_cases=lambda cases: shown.done(cases, cases),
+                on_cases=lambda cases: bar.done(cases, cases),
             )
     except KeyboardInterrupt:
         say("interrupted; the same command continues")
         raise typer.Exit(INTERRUPTED) from None
-    if found.resumed and not quiet:
-        say(f"{counted(found.resumed, 'point')} drawn before the interruption")
-    for short in found.gathered.shortfalls:
+    if generated.resumed and not quiet:
+        say(f"{counted(generated.resumed, 'point')} drawn before the interruption")
+    for short in generated.gathered.shortfalls:
         parameters = ", ".join(f"{key} {value}" for key, value in short.point.items())
         say(f"{short.task}: {short.got} of {short.asked} cases at {parameters}: {short.reason}")
     if not quiet:
-        manifest = found.manifest
+        manifest = generated.manifest
         say(f"{out}: {manifest.version}, {manifest.instances} cases, rows {manifest.rows_hash}")
-    if found.gathered.shortfalls:
+    if generated.gathered.shortfalls:
         raise typer.Exit(PROBLEMS)

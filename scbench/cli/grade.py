@@ -176,8 +176,8 @@ def grade(
     if (not files) != self_test:
         say("error: name a predictions file, or use --self-test (see --help)")
         raise typer.Exit(USAGE)
-    for name, given in (("report", report), ("shard", shard), ("cluster", cluster)):
-        if given and (check or self_test):
+    for name, flag in (("report", report), ("shard", shard), ("cluster", cluster)):
+        if flag and (check or self_test):
             say(f"error: --{name} goes with grading, not with --check or --self-test")
             raise typer.Exit(USAGE)
     with reported_errors("report" if report else None):
@@ -193,10 +193,10 @@ def grade(
         from scbench.release.load import find_release
 
         chosen_release, names = find_release(release).choose(names_in(tasks))
-        chosen = choose_tasks(chosen_release, names)
+        selection = choose_tasks(chosen_release, names)
         limits = WorkerLimits(workers or processors(), timeout, int(memory * 2**30), allow_code)
         if not files:
-            _self_test(chosen_release, chosen, limits, style, quiet=quiet)
+            _self_test(chosen_release, selection, limits, style, quiet=quiet)
         elif check:
             with TemporaryDirectory() as temporary:
                 path, imported = taken_in(
@@ -205,7 +205,7 @@ def grade(
                 _check(
                     path,
                     chosen_release,
-                    chosen,
+                    selection,
                     style,
                     partial=partial or bool(names),
                     exclude_withdrawn=exclude_withdrawn,
@@ -240,16 +240,16 @@ def grade(
             grade_and_tell(options, style, report=report, quiet=quiet)
 
 
-def _shard(given: str | None) -> "Shard | None":
+def _shard(text: str | None) -> "Shard | None":
     from scbench.grading.rows.chunks import Shard
 
-    if given is None:
+    if text is None:
         return None
-    number, slash, count = given.partition("/")
+    number, slash, count = text.partition("/")
     plain = slash and all(part.isascii() and part.isdecimal() for part in (number, count))
     if plain and 1 <= int(number) <= int(count):
         return Shard(int(number), int(count))
-    raise PredictionsError(f"--shard takes I/N with I from 1 to N, such as 2/8, not {given!r}")
+    raise PredictionsError(f"--shard takes I/N with I from 1 to N, such as 2/8, not {text!r}")
 
 
 def _stem(predictions: str, shard: str | None) -> str:
@@ -286,8 +286,8 @@ def grade_and_tell(
     if report:
         check_report(options.out / REPORT, options.predictions)
     try:
-        with progress(_total(options.predictions), quiet=quiet) as shown:
-            graded = grade_file(options, shown.done, shown.waiting)
+        with progress(_total(options.predictions), quiet=quiet) as bar:
+            graded = grade_file(options, bar.done, bar.waiting)
     except KeyboardInterrupt:
         say(f"interrupted; what was graded is kept in {options.out}, continue with --resume")
         raise typer.Exit(INTERRUPTED) from None
@@ -323,7 +323,7 @@ def _check(
     from scbench.cli.console import PROBLEMS, as_json, counted, plain
     from scbench.grading.check import check_file
 
-    found = check_file(
+    checked = check_file(
         predictions,
         release,
         tasks,
@@ -332,18 +332,18 @@ def _check(
         imported=imported,
     )
     if style is Format.JSON:
-        print(as_json(found.fields()))  # noqa: T201
+        print(as_json(checked.fields()))  # noqa: T201
     else:
-        for word, problems in (("problem", found.problems), ("warning", found.warnings)):
+        for word, problems in (("problem", checked.problems), ("warning", checked.warnings)):
             for problem in problems:
                 place = f"{problem.file}: " if problem.file else f"{predictions}: " * (not imported)
-                told = replace(problem, file=None)
-                print(plain(f"{place}{word}: {told}"))  # noqa: T201
+                bare = replace(problem, file=None)
+                print(plain(f"{place}{word}: {bare}"))  # noqa: T201
         print(  # noqa: T201
-            f"{counted(found.lines, 'line')}, {found.usable} to grade, "
-            f"{counted(len(found.problems), 'problem')}, {counted(len(found.warnings), 'warning')}"
+            f"{counted(checked.lines, 'line')}, {checked.usable} to grade, "
+            f"{counted(len(checked.problems), 'problem')}, {counted(len(checked.warnings), 'warning')}"
         )
-    raise typer.Exit(PROBLEMS if found.problems else 0)
+    raise typer.Exit(PROBLEMS if checked.problems else 0)
 
 
 def _self_test(
@@ -359,29 +359,29 @@ def _self_test(
     from scbench.grading.remarks import remarks
     from scbench.grading.selftest import self_test
 
-    with progress(None, quiet=quiet) as shown:
-        found = self_test(release, tasks, limits, shown.done, shown.waiting)
+    with progress(None, quiet=quiet) as bar:
+        outcome = self_test(release, tasks, limits, bar.done, bar.waiting)
     if style is Format.JSON:
-        counts = {"right": dict(found.right), "below": dict(found.below), "not_run": found.not_run}
-        print(as_json({**counts, "failures": found.failures}))  # noqa: T201
+        counts = {"right": dict(outcome.right), "below": dict(outcome.below), "not_run": outcome.not_run}
+        print(as_json({**counts, "failures": outcome.failures}))  # noqa: T201
     else:
         for task in tasks:
             print(  # noqa: T201
-                f"{task.id}: {found.right[task.id]} references score 1.0, "
-                f"{found.below[task.id]} counter-references score below 1.0"
+                f"{task.id}: {outcome.right[task.id]} references score 1.0, "
+                f"{outcome.below[task.id]} counter-references score below 1.0"
             )
     machine = {task.id: [name] for task in tasks if (name := task.fingerprint())}
     for remark in remarks(release, tasks, fingerprints=machine):
         say(remark)
-    for task_id, reason in found.not_run.items():
+    for task_id, reason in outcome.not_run.items():
         say(f"not run: {task_id}: {reason}")
-    for failure in found.failures:
+    for failure in outcome.failures:
         say(f"FAILED {failure}")
     if not quiet:
-        total = found.right.total() + found.below.total() + len(found.failures)
-        word = f"FAILED: {len(found.failures)} of" if found.failures else "passed: all"
+        total = outcome.right.total() + outcome.below.total() + len(outcome.failures)
+        word = f"FAILED: {len(outcome.failures)} of" if outcome.failures else "passed: all"
         say(f"self-test of release {release.version} {word} {total} answers")
-    raise typer.Exit(GRADER_ERRORS if found.failures else 0)
+    raise typer.Exit(GRADER_ERRORS if outcome.failures else 0)
 
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)

@@ -41,14 +41,14 @@ def import_(
         from scbench.formats.imports.gather import Wanted, gather
         from scbench.formats.imports.tables import read_mapping
 
-        wanted = Wanted(read_mapping(mapped), model, setting)
-        found = gather(files, sys.stdout.buffer, wanted)
+        overrides = Wanted(read_mapping(mapped), model, setting)
+        gathered = gather(files, sys.stdout.buffer, overrides)
         sys.stdout.buffer.flush()
         if not quiet:
-            say(f"recognised {found.recognised}")
-        for problem in found.problems:
+            say(f"recognised {gathered.recognised}")
+        for problem in gathered.problems:
             say(f"problem: {problem}")
-        raise typer.Exit(PROBLEMS if found.problems else 0)
+        raise typer.Exit(PROBLEMS if gathered.problems else 0)
 
 
 def taken_in(
@@ -73,8 +73,8 @@ def taken_in(
                 f"{file} is a folder; name the file of predictions. Results that a folder holds "
                 f"are shown by `scbench tables {file}`"
             )
-    wanted = Wanted(read_mapping(mapped), model, setting)
-    path, imported = take_in(files, folder, wanted, ours=interrupted(folder / WORK))
+    overrides = Wanted(read_mapping(mapped), model, setting)
+    path, imported = take_in(files, folder, overrides, ours=interrupted(folder / WORK))
     if imported is not None and not quiet:
         say(f"recognised {imported.recognised}")
     return path, imported

@@ -79,11 +79,11 @@ def build(
         limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
         if report:
             need("report", instead="--no-report")
-        known = read_organisations(organisations) if organisations else None
-        held = None
+        registry = read_organisations(organisations) if organisations else None
+        private_entries = None
         if private is not None:
-            held = collect_private(
-                private, out, limits, regrade=regrade, organisations=known, on_step=say
+            private_entries = collect_private(
+                private, out, limits, regrade=regrade, organisations=registry, on_step=say
             )
         done = collect(
             submissions,
@@ -92,20 +92,20 @@ def build(
             limits,
             regrade=regrade,
             reports=report,
-            organisations=known,
+            organisations=registry,
             on_step=say,
         )
         parts = [
             (submissions, done),
-            *([(private / "submissions", held)] if private and held else []),
+            *([(private / "submissions", private_entries)] if private and private_entries else []),
         ]
         for folder, part in parts:
             for name, findings in (*part.refused.items(), *part.warnings.items()):
                 for finding in findings:
                     print(as_text(finding, f"{folder / name}/{finding.file}".rstrip("/")))  # noqa: T201
         board = make_board(done)
-        if held is not None:
-            add_private(board, done, held)
+        if private_entries is not None:
+            add_private(board, done, private_entries)
         for path in write_board(out, board, done.entries, dataset):
             say(f"{path} written")
         reused = sum(entry.reused for entry in done.entries)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scbench.report.items import Item
     from scbench.report.page import Written
 
-_SHOWN = 10
+_MAX_FAILURES = 10
 _PICTURES = ("svg", "png", "html")
 _SOLIDS = ("glb", "stl")
 
@@ -114,8 +114,8 @@ def make_report(
     started = time.monotonic()
     with progress(
         None, quiet=quiet, doing="drawing", done="drew", things="items", estimate=True
-    ) as shown:
-        written = write_report(
+    ) as bar:
+        output = write_report(
             results,
             out,
             release=release,
@@ -123,23 +123,23 @@ def make_report(
             items=items.value,
             # Even with one processor, what draws must be a process that can be stopped.
             workers=max(workers or processors(), 2),
-            on_item=lambda done, total: shown.done(done, done, total),
+            on_item=lambda done, total: bar.done(done, done, total),
         )
-    failed = written.without_picture
+    failed = output.without_picture
     if failed:
-        say(f"no picture could be drawn for {len(failed)} of {written.items} items:")
-    for name, reason in failed[:_SHOWN]:
+        say(f"no picture could be drawn for {len(failed)} of {output.items} items:")
+    for name, reason in failed[:_MAX_FAILURES]:
         say(f"  {name}: {reason}")
-    if len(failed) > _SHOWN:
-        say(f"  ... and {len(failed) - _SHOWN} more; each item says it in its place")
+    if len(failed) > _MAX_FAILURES:
+        say(f"  ... and {len(failed) - _MAX_FAILURES} more; each item says it in its place")
     if not quiet:
-        names = ", ".join(map(str, written.pages[:3]))
-        more = f" and {len(written.pages) - 3} more" if len(written.pages) > 3 else ""
+        names = ", ".join(map(str, output.pages[:3]))
+        suffix = f" and {len(output.pages) - 3} more" if len(output.pages) > 3 else ""
         say(
-            f"{names}{more} written: {written.items} items, {written.bytes / 1e6:.1f} MB, "
+            f"{names}{suffix} written: {output.items} items, {output.bytes / 1e6:.1f} MB, "
             f"{time.monotonic() - started:.1f} s"
         )
-    return written
+    return output
 
 
 def show(
@@ -198,24 +198,24 @@ def show(
         from scbench.report import single
         from scbench.report.turns import transcript
 
-        found = find_release(release or (_release_of(results) if results else None)).fitting(item)
-        instance = single.find_instance(found, item)
-        shown, response = single.alone(instance), None
-        wanted = single.Wanted(model, setting, budget, sample)
+        source = find_release(release or (_release_of(results) if results else None)).fitting(item)
+        instance = single.find_instance(source, item)
+        view, response = single.alone(instance), None
+        filters = single.Wanted(model, setting, budget, sample)
         if results is not None:
-            shown = single.stored_by(results, instance, wanted)
+            view = single.stored_by(results, instance, filters)
         elif predictions is not None or reference:
             line = (
-                single.reference_line(found, instance)
+                single.reference_line(source, instance)
                 if predictions is None
-                else single.answered_by(predictions, instance, wanted)
+                else single.answered_by(predictions, instance, filters)
             )
             response = transcript(line.prediction)
-            shown = _graded(line, instance, found, timeout, allow_code)
+            view = _graded(line, instance, source, timeout, allow_code)
         if out is not None:
-            write_file(out, _written(shown, instance, response, form, scale, dark))
+            write_file(out, _file_bytes(view, instance, response, form, scale, dark))
         else:
-            _put(shown, instance, response, text=text, open_page=open_page)
+            _put(view, instance, response, text=text, open_page=open_page)
 
 
 def _form(item: str, out: Path | None) -> str:
@@ -259,8 +259,8 @@ def _graded(
     from scbench.report.single import grade_line
 
     limits = WorkerLimits(1, timeout, 4 * 2**30, allow_code)
-    with progress(None, quiet=False) as shown:
-        return grade_line(line, instance, release, limits, shown.waiting)
+    with progress(None, quiet=False) as bar:
+        return grade_line(line, instance, release, limits, bar.waiting)
 
 
 def _put(
@@ -272,14 +272,14 @@ def _put(
     from scbench.report.picture import draw_of
 
     has_picture = draw_of(get_task(item.task)) is not None
-    drawn = single.picture(item, instance) if has_picture or open_page else None
-    as_words = drawn is None or drawn.text is not None or not sys.stdout.isatty()
-    print(plain(single.as_text(item, instance, drawn)))  # noqa: T201
-    if drawn is not None and not text and (open_page or not as_words):
-        _open(item.id, single.single_page(item, instance, drawn, response))
+    picture = single.picture(item, instance) if has_picture or open_page else None
+    as_words = picture is None or picture.text is not None or not sys.stdout.isatty()
+    print(plain(single.as_text(item, instance, picture)))  # noqa: T201
+    if picture is not None and not text and (open_page or not as_words):
+        _open(item.id, single.single_page(item, instance, picture, response))
 
 
-def _written(
+def _file_bytes(
     item: "Item", instance: "Instance", response: str | None, form: str, scale: float, dark: bool
 ) -> bytes:
     from scbench.report import single
@@ -288,13 +288,13 @@ def _written(
 
     if form in _SOLIDS:
         return solid_file(single.solids(item, instance), form)
-    drawn = single.picture(item, instance)
+    picture = single.picture(item, instance)
     match form:
         case "html":
-            return single.single_page(item, instance, drawn, response).encode()
+            return single.single_page(item, instance, picture, response).encode()
         case "png":
-            return sheet_png(sheet_svg(drawn, item.id, dark=dark), scale)
-    return sheet_svg(drawn, item.id, dark=dark or None).encode()
+            return sheet_png(sheet_svg(picture, item.id, dark=dark), scale)
+    return sheet_svg(picture, item.id, dark=dark or None).encode()
 
 
 def _open(name: str, page: str) -> None:
@@ -357,16 +357,16 @@ def gallery(
         from scbench.release.load import find_release
         from scbench.report.gallery import Look, run_cases, write_gallery
 
-        found = find_release(release or (_release_of(results) if results else None))
+        source = find_release(release or (_release_of(results) if results else None))
         if sheet:
-            _contact_sheet(found, folder, rungs if ladder else None, scale or 1, dark)
+            _contact_sheet(source, folder, rungs if ladder else None, scale or 1, dark)
             return
         cases = None
         if results is not None:
             from scbench.report.single import Wanted
 
-            cases = run_cases(found, results, Wanted(model, setting, budget, sample))
-        count = write_gallery(found, folder, processors(), Look(scale, dark), cases)
+            cases = run_cases(source, results, Wanted(model, setting, budget, sample))
+        count = write_gallery(source, folder, processors(), Look(scale, dark), cases)
         say(f"{folder}: {count} pictures")
 
 
@@ -392,6 +392,6 @@ def _contact_sheet(
         numbers = [part.strip() for part in rungs.split(",")]
         if not all(part.isascii() and part.isdecimal() and len(part) < 5 for part in numbers):
             raise ReleaseError(f"--rungs takes numbers such as 1,4,8, not {rungs!r}")
-        chosen = list(dict.fromkeys(map(int, numbers)))
-        svg = contact_sheet(release, chosen, processors(), dark=dark)
+        rung_numbers = list(dict.fromkeys(map(int, numbers)))
+        svg = contact_sheet(release, rung_numbers, processors(), dark=dark)
     write_file(out, svg.encode() if out.suffix.lower() == ".svg" else sheet_png(svg, scale))

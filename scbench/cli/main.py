@@ -102,8 +102,8 @@ def example(
         from scbench.freezing.example import example_predictions
         from scbench.release.load import find_release
 
-        found, names = find_release(release).choose(names_in(tasks))
-        for line in example_predictions(found, names):
+        source, names = find_release(release).choose(names_in(tasks))
+        for line in example_predictions(source, names):
             sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
@@ -120,9 +120,9 @@ def export(
         from scbench.freezing.export import export_release
         from scbench.release.load import find_release
 
-        found = find_release(release)
-        export_release(found, folder)
-        say(f'release {found.version} is in {folder}; load it with load_dataset("{folder}")')
+        source = find_release(release)
+        export_release(source, folder)
+        say(f'release {source.version} is in {folder}; load it with load_dataset("{folder}")')
 
 
 @releases.command()
@@ -172,17 +172,17 @@ def build(
 
         folder = out or Path("releases", version)
         names = names_in(tasks)
-        chosen = None if names is None else [get_task(name) for name in names]
+        selection = None if names is None else [get_task(name) for name in names]
         experiment = manifolds_experiment() if with_manifolds else None
-        if chosen is not None and experiment is not None:
-            experiment = experiment.only([task.id for task in chosen])
-            chosen = [task for task in chosen if task.bucket != MANIFOLDS]
+        if selection is not None and experiment is not None:
+            experiment = experiment.only([task.id for task in selection])
+            selection = [task for task in selection if task.bucket != MANIFOLDS]
         manifest = build_release(
             version,
             folder,
-            chosen,
+            selection,
             experiment=experiment,
-            ladder=own_ladder(chosen) if with_ladder else None,
+            ladder=own_ladder(selection) if with_ladder else None,
             withdrawn=read_withdrawn(withdrawn) if withdrawn else {},
             workers=workers or processors(),
             on_task=lambda task: say(f"{task.id}: made"),
@@ -248,20 +248,20 @@ def verify(
             if not quiet:
                 say(f"checking {name}")
 
-        told = 0
+        printed = 0
 
         def tell(problems: Sequence[str]) -> None:
             nonlocal told
-            for problem in problems[told:]:
+            for problem in problems[printed:]:
                 print(problem, flush=True)  # noqa: T201
-            told = len(problems)
+            printed = len(problems)
 
         def hashes(problems: Sequence[str]) -> None:
             tell(problems)
             if not quiet:
                 n = len(problems)
-                found = f"show {n} problem{'s' * (n > 1)}" if n else "agree"
-                say(f"hashes {found}; now everything is made again, which takes minutes")
+                outcome = f"show {n} problem{'s' * (n > 1)}" if n else "agree"
+                say(f"hashes {outcome}; now everything is made again, which takes minutes")
 
         verified = (
             partial(verify_anywhere, str(root)) if elsewhere else partial(verify_release, root)

@@ -38,15 +38,15 @@ class _Lines(Quiet):
     def __init__(self, total: int | None, done: str, things: str) -> None:
         self._total = total
         self._words = (done, things)
-        self._said = 0
+        self._tenths = 0
         self._last = self._waited = time.monotonic()
 
     def done(self, rows: int, size: int, total: int | None = None) -> None:
         total = self._total = total or self._total
         tenth = rows.bit_length() if total is None else size * 10 // max(total, 1)
         now = time.monotonic()
-        if tenth > self._said and now - self._last > _BETWEEN_LINES:
-            self._said, self._last = tenth, now
+        if tenth > self._tenths and now - self._last > _BETWEEN_LINES:
+            self._tenths, self._last = tenth, now
             share = "" if total is None else f" ({min(100, size * 100 // max(total, 1))}%)"
             done, things = self._words
             _murmur(f"{done} {rows:,} {things.removesuffix('s') if rows == 1 else things}{share}")

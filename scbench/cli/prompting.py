@@ -76,19 +76,19 @@ def prompts(
 
         settings = Settings(model, structured, max_output_tokens)
         check_settings(form, settings, budgets=bool(budget))
-        wanted = None if ids is None else ids_in(ids)
+        only = None if ids is None else ids_in(ids)
         beside = [] if variant is Variant.DEFAULT else [variant.value]
-        held, names = find_release(release).choose([*(names_in(tasks) or ()), *beside] or None)
-        if wanted is not None and not beside:
-            held = held.fitting(min(wanted))
-        instances = chosen_instances(held, names, wanted)
+        source, names = find_release(release).choose([*(names_in(tasks) or ()), *beside] or None)
+        if only is not None and not beside:
+            source = source.fitting(min(only))
+        instances = chosen_instances(source, names, only)
         pictured = told_apart(instances)[True]
         sent = instances if images else told_apart(instances)[False]
         if pictured and not quiet:
             do = "are sent with them" if images else "are left out"
             say(f"{len(pictured)} of {len(instances)} need vision and {do}: {named(pictured)}")
         budgets = budget or ()
-        lines = (line_of(one, form, settings) for one in requests(sent, samples, budgets))
+        lines = (line_of(request, form, settings) for request in requests(sent, samples, budgets))
         if out is None:
             if pictured and not images and not quiet:
                 say(f"with --out they are listed in {LEFT_OUT}, which scbench-grade counts not_run")
@@ -103,7 +103,7 @@ def prompts(
         if not quiet:
             count = len(sent) * samples * max(len(budgets), 1)
             files = ", ".join(map(str, paths))
-            say(f"{counted(count, 'prompt')} of release {held.version}: {files}")
+            say(f"{counted(count, 'prompt')} of release {source.version}: {files}")
 
 
 def ids_in(source: str) -> set[str]:
@@ -118,7 +118,7 @@ def ids_in(source: str) -> set[str]:
         text = sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
     except (OSError, ValueError) as error:
         raise PredictionsError(f"cannot read ids from {source}: {error}") from None
-    found = {line.strip() for line in text.splitlines() if line.strip()}
-    if not found:
+    ids = {line.strip() for line in text.splitlines() if line.strip()}
+    if not ids:
         raise PredictionsError(f"{source} holds no ids")
-    return found
+    return ids

@@ -52,8 +52,8 @@ def publish(
         for problem in problems:
             print(problem)  # noqa: T201
         if problems:
-            found = counted(len(problems), "problem")
-            say(f"{root} does not verify ({found}), so it is not published")
+            count = counted(len(problems), "problem")
+            say(f"{root} does not verify ({count}), so it is not published")
             raise typer.Exit(PROBLEMS)
         release = open_release(root)
         if repo is not None:
@@ -98,10 +98,10 @@ def diff(
         from scbench.release.load import find_release
 
         before, after = find_release(old), find_release(new)
-        found = diff_releases(before, after)
-        for line in found.by_task():
+        changes = diff_releases(before, after)
+        for line in changes.by_task():
             say(line)
-        lines = list(found.lines())
+        lines = list(changes.lines())
         for line in lines:
             print(line)  # noqa: T201
         say(f"{before.version} to {after.version}: {len(lines)} differences")
@@ -117,13 +117,13 @@ def overlap(
         from scbench.release.load import find_release
 
         total = 0
-        for found in measure(find_release(first), find_release(second)):
+        for shared in measure(find_release(first), find_release(second)):
             print(  # noqa: T201
-                f"{found.task}: {len(found.prompts)} prompts and {len(found.params)} params of "
-                f"{found.first} are among the {found.second}"
+                f"{shared.task}: {len(shared.prompts)} prompts and {len(shared.params)} params of "
+                f"{shared.first} are among the {shared.second}"
             )
-            total += len({*found.prompts, *found.params})
-            for row_id in found.prompts[:5]:
+            total += len({*shared.prompts, *shared.params})
+            for row_id in shared.prompts[:5]:
                 print(f"  {row_id}")  # noqa: T201
         say(f"{total} shared")
         if total:

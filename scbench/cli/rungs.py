@@ -62,23 +62,23 @@ def rungs(
         table, tasks = _table(target)
         wrong = 0
         task = ""
-        for found in check_ladder(table, tasks, rung=rung, count=count):
-            held = table.tasks[found.task]
-            if found.task != task:
-                task = found.task
-                print(f"{task}: {held.measure}")  # noqa: T201
+        for check in check_ladder(table, tasks, rung=rung, count=count):
+            task_rungs = table.tasks[check.task]
+            if check.task != task:
+                task = check.task
+                print(f"{task}: {task_rungs.measure}")  # noqa: T201
                 print(_HEADS)  # noqa: T201
-            if found.measures:
-                ends = f"{found.mean:9.6g}  {min(found.measures):9.6g}  {max(found.measures):9.6g}"
-                floor = f"{sum(found.floors) / len(found.floors):5.2f}"
-                sizes = f"{floor}  {found.prompt:6}  {found.answer:6}"
-                times = f"{found.drawing:5.1f}  {found.judging:5.1f}"
-                point = ", ".join(f"{key} {value}" for key, value in found.point.items())
-                beyond = "+" if found.rung > len(held.rungs) else " "
-                print(f"  {found.rung:3}{beyond}  {ends}  {sizes}  {times}  {point}")  # noqa: T201
-            for problem in found.problems:
-                print(f"  {found.rung:3}   WRONG: {problem}")  # noqa: T201
-            wrong += len(found.problems)
+            if check.measures:
+                ends = f"{check.mean:9.6g}  {min(check.measures):9.6g}  {max(check.measures):9.6g}"
+                floor = f"{sum(check.floors) / len(check.floors):5.2f}"
+                sizes = f"{floor}  {check.prompt:6}  {check.answer:6}"
+                times = f"{check.drawing:5.1f}  {check.judging:5.1f}"
+                point = ", ".join(f"{key} {value}" for key, value in check.point.items())
+                beyond = "+" if check.rung > len(task_rungs.rungs) else " "
+                print(f"  {check.rung:3}{beyond}  {ends}  {sizes}  {times}  {point}")  # noqa: T201
+            for problem in check.problems:
+                print(f"  {check.rung:3}   WRONG: {problem}")  # noqa: T201
+            wrong += len(check.problems)
         if wrong:
             say(counted(wrong, "problem"))
             raise typer.Exit(PROBLEMS)

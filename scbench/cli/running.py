@@ -145,33 +145,33 @@ def run(
         from scbench.machine.work_folder import no_empty
 
         check_memory()
-        chosen = Variant.LADDER if ladder else variant
-        wanted = None if ids is None else sorted(ids_in(ids))
-        if wanted is not None and limit is not None:
+        config = Variant.LADDER if ladder else variant
+        only = None if ids is None else sorted(ids_in(ids))
+        if only is not None and limit is not None:
             raise PredictionsError("--ids says which items are asked: leave --limit out")
-        held, covered, instances = select(release, chosen, names_in(tasks), wanted)
+        source, covered, instances = select(release, config, names_in(tasks), only)
         parameters = {
             "tasks": covered,
-            "variant": held.manifest.config or Variant.DEFAULT.value,
+            "variant": source.manifest.config or Variant.DEFAULT.value,
             "release": release,
             "effort": effort,
             "reasoning_tokens": reasoning_tokens,
             "images": images,
             **({"tools": True, "sandbox": sandbox, "search": search} if tools else {}),
         }
-        arguments = [one.partition("=") for one in model_arg or ()]
+        arguments = [argument.partition("=") for argument in model_arg or ()]
         if not all(equals for _, equals, _ in arguments):
             raise PredictionsError("--model-arg needs NAME=VALUE")
         folder = out or Path("scbench-results", model.replace("/", "-"))
         logs = folder / LOGS
         plan = Plan(
             model,
-            held.version,
+            source.version,
             parameters,
             sorted({*(budget or ())}),
             {name: _value(value) for name, _, value in arguments},
         )
-        pace = Pace(samples, limit, wanted, base_url, max_connections, max_retries, quiet)
+        pace = Pace(samples, limit, only, base_url, max_connections, max_retries, quiet)
         try:
             with no_empty(folder):
                 complete, files = play(plan, pace, logs)
@@ -187,11 +187,11 @@ def run(
         grade_and_tell(
             Options(
                 predictions=path,
-                release=held,
+                release=source,
                 out=folder,
                 limits=WorkerLimits(workers or processors(), None, MEMORY),
                 tasks=covered,
-                partial=limit is not None or wanted is not None,
+                partial=limit is not None or only is not None,
                 restart=True,
                 imported=imported,
             ),

@@ -117,7 +117,7 @@ def init(
         from scbench.release.load import installed_releases
 
         newest = [*installed_releases(), None][-2 if installed_releases() else -1]
-        given = {
+        options = {
             "model": model,
             "model-version": model_version,
             "organisation": organisation,
@@ -127,23 +127,23 @@ def init(
             "contact": contact,
             "outputs-licence": outputs_licence,
         }
-        said = asked(given)
+        fields = asked(options)
         tools = tool or []
-        if said["setting"] == "tools" and not tools:
+        if fields["setting"] == "tools" and not tools:
             tools = [part.strip() for part in ask("tool", "Tools, by commas").split(",")]
-        names = {"name": said["model"], "version": said["model-version"]}
+        names = {"name": fields["model"], "version": fields["model-version"]}
         about = about_of(
             {
                 "model": names | ({"id": model_id} if model_id else {}),
-                "organisation": said["organisation"],
-                "date": said["date"],
-                "release": said["release"],
-                "setting": said["setting"],
+                "organisation": fields["organisation"],
+                "date": fields["date"],
+                "release": fields["release"],
+                "setting": fields["setting"],
                 "tools": tools,
                 "sampling": dict(map(parameter, sampling or [])),
                 "attempts": attempts,
-                "contact": said["contact"],
-                "outputs_licence": said["outputs-licence"],
+                "contact": fields["contact"],
+                "outputs_licence": fields["outputs-licence"],
             }
         )
         if predictions is not None:
@@ -198,20 +198,20 @@ def validate_(
         from scbench.leaderboard.organisations import check_organisation, read_organisations
         from scbench.leaderboard.validate import compare_with_others, validate
 
-        releases, wanted = finder(release)
-        known = read_organisations(organisations) if organisations else None
+        releases, version = finder(release)
+        registry = read_organisations(organisations) if organisations else None
         records, unfit = [], False
         for path in paths:
             with open_submission(path) as opened:
-                done = validate(opened, releases, wanted)
-                more = (
-                    [*check_organisation(done.about, known, submitter)]
-                    if done.about and known is not None
+                done = validate(opened, releases, version)
+                extra = (
+                    [*check_organisation(done.about, registry, submitter)]
+                    if done.about and registry is not None
                     else []
                 )
                 if against is not None and not done.problems:
-                    more += compare_with_others(done, against)
-                done.findings = in_order([*done.findings, *more])
+                    extra += compare_with_others(done, against)
+                done.findings = in_order([*done.findings, *extra])
             unfit = unfit or bool(done.problems)
             records.append(done.record())
             if style is not ReportKind.JSON:
@@ -226,8 +226,8 @@ def validate_(
 def _print(findings: "list[Finding]", opened: "Opened", style: ReportKind) -> None:
     from scbench.leaderboard.findings import WRITERS
 
-    for found in findings:
-        print(WRITERS[style.value](found, opened.where(found.file)))  # noqa: T201
+    for finding in findings:
+        print(WRITERS[style.value](finding, opened.where(finding.file)))  # noqa: T201
 
 
 def _verdict(done: "Validated") -> str:
@@ -274,17 +274,17 @@ def grade(
 
         if report:
             need("report", instead="--no-report")
-        releases, wanted = finder(release)
+        releases, version = finder(release)
         folder = out or Path("scbench-results", path.resolve().name.partition(".")[0])
         limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
         with open_submission(path) as opened:
-            done = validate(opened, releases, wanted)
+            done = validate(opened, releases, version)
             if done.problems:
                 _print(done.findings, opened, ReportKind.TEXT)
                 say(_verdict(done))
                 raise typer.Exit(PROBLEMS)
-            with progress(None, quiet=quiet) as shown:
-                graded = grade_submission(done, folder, limits, shown.done, shown.waiting)
+            with progress(None, quiet=quiet) as bar:
+                graded = grade_submission(done, folder, limits, bar.done, bar.waiting)
             if report:
                 write_report_of(done, folder, limits.workers)
         _show(graded, style)
@@ -334,10 +334,10 @@ def pack(
         from scbench.leaderboard.pack import pack as write
         from scbench.leaderboard.validate import validate
 
-        releases, wanted = finder(release)
+        releases, version = finder(release)
         target = out or Path(f"{folder.resolve().name}.zip")
         with open_submission(folder) as opened:
-            done = validate(opened, releases, wanted)
+            done = validate(opened, releases, version)
             _print(done.findings, opened, ReportKind.TEXT)
             if done.problems:
                 say(_verdict(done))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scbench.grading.run import RunReport
 
-_SHOWN = 20
+_MAX_SPELLED = 20
 """Problems spelled out on the terminal."""
 _ALIKE = 5
 """How many of those that differ in line and id alone."""
@@ -55,8 +55,8 @@ def _print_tables(report: "RunReport", style: Format) -> None:
     if not report.tally.rows:
         return
     release = report.summary["release"]["version"]
-    chosen = report.summary["options"]["tasks"]
-    over = f", only {', '.join(chosen)}" if chosen else ""
+    tasks = report.summary["options"]["tasks"]
+    over = f", only {', '.join(tasks)}" if tasks else ""
     tables = {
         f"Scores by {by}, release {release}{over}": table for by, table in report.tables.items()
     }
@@ -69,22 +69,22 @@ def _tell(report: "RunReport", out: Path, *, quiet: bool) -> None:
 
     summary = report.summary
     _list_problems(report, out)
-    for warning in report.warnings[:_SHOWN]:
+    for warning in report.warnings[:_MAX_SPELLED]:
         say(f"warning: {warning}")
     if summary["not_in_release"]:
-        listed = ", ".join(f"{row['task']} ({row['rows']})" for row in summary["not_in_release"])
+        counts = ", ".join(f"{row['task']} ({row['rows']})" for row in summary["not_in_release"])
         release = summary["release"]["version"]
-        say(f"not graded, because release {release} does not hold the task: {listed}")
+        say(f"not graded, because release {release} does not hold the task: {counts}")
     if report.grader_errors:
         failed = counted(report.grader_errors, "row")
         say(f"{failed} could not be graded (grader_error); this is a fault of scbench:")
-        for row in report.tally.failed[:_SHOWN]:
+        for row in report.tally.failed[:_MAX_SPELLED]:
             say(f"  line {row['line']}: {row['id']}: {row['reason']}")
     for task, reason, rows in report.tally.not_run:
         say(f"not graded, {counted(rows, 'row')} of {task}: {reason}")
     if quiet:
         return
-    for incident in report.incidents[:_SHOWN]:
+    for incident in report.incidents[:_MAX_SPELLED]:
         say(f"note: {incident}")
     if report.left_alone:
         count = report.left_alone
@@ -114,17 +114,17 @@ def _tell(report: "RunReport", out: Path, *, quiet: bool) -> None:
 def _list_problems(report: "RunReport", out: Path) -> None:
     from scbench.cli.console import counted, say
 
-    count, told = report.problem_counts.total(), 0
+    count, printed = report.problem_counts.total(), 0
     if count:
         say(f"{counted(count, 'problem')}:")
     alike: Counter[str] = Counter()
     for problem in report.problems:
         kind = problem.message.replace(repr(problem.id), "")
         alike[kind] += 1
-        if alike[kind] <= _ALIKE and alike.total() - alike[kind] < _SHOWN:
+        if alike[kind] <= _ALIKE and alike.total() - alike[kind] < _MAX_SPELLED:
             say(f"  {problem}")
-            told += 1
-    if count > told:
+            printed += 1
+    if count > printed:
         file = "problems.jsonl" if count > len(report.problems) else "summary.json"
-        most = f", {alike.most_common(1)[0][1]} of one kind" if max(alike.values()) > _ALIKE else ""
-        say(f"  ... and {count - told} more{most}: all are in {out}/{file}")
+        alike_words = f", {alike.most_common(1)[0][1]} of one kind" if max(alike.values()) > _ALIKE else ""
+        say(f"  ... and {count - printed} more{alike_words}: all are in {out}/{file}")

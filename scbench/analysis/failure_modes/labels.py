@@ -22,7 +22,7 @@ PASS = "pass"  # noqa: S105  (no password)
 THRESHOLD = 0.6
 """Scores below it are candidates."""
 
-FEW = 2
+SLIP_PLACES = 2
 """Places at which one failed check is still a slip."""
 
 STATES: tuple[str, ...] = (

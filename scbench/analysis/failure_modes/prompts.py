@@ -41,8 +41,8 @@ def clip(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     head, tail = 2 * limit // 3, limit - 2 * limit // 3
-    left = len(text) - head - tail
-    return f"{text[:head]}\n[cut: {left:,} of {len(text):,} characters]\n{text[-tail:]}"
+    cut = len(text) - head - tail
+    return f"{text[:head]}\n[cut: {cut:,} of {len(text):,} characters]\n{text[-tail:]}"
 
 
 def shown_prompt(prompt: str, images: int) -> str:

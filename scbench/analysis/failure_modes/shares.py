@@ -47,9 +47,9 @@ def states(
         ResultsError: the labels are not those of the candidates.
     """
     check_labels(labels, candidates(results, threshold))
-    known = undiagnosed(results, threshold).with_columns(status=results["status"])
-    said = labels.select(*IDENTITY, "failure_mode")
-    joined = known.join(said, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left")
+    undecided = undiagnosed(results, threshold).with_columns(status=results["status"])
+    decisions = labels.select(*IDENTITY, "failure_mode")
+    joined = undecided.join(decisions, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left")
     return joined.select(*KEY, "status", state=pl.coalesce("state", "failure_mode"))
 
 
@@ -69,7 +69,7 @@ SHARES: Mapping[str, Any] = {
 """Columns of `label_shares`."""
 
 
-def label_shares(found: pl.DataFrame, *, by_task: bool = False) -> pl.DataFrame:
+def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataFrame:
     """Return how often each label occurs.
 
     Args:
@@ -84,7 +84,7 @@ def label_shares(found: pl.DataFrame, *, by_task: bool = False) -> pl.DataFrame:
     """
     groups = [*RUN, "task"] if by_task else [*RUN]
     order = {task: i for i, task in enumerate(all_tasks())}
-    counted = found.group_by(groups).agg(
+    counted = row_states.group_by(groups).agg(
         *((pl.col("state") == mode.value).sum().alias(f"label {mode}") for mode in Mode),
         *((pl.col("status") == status.value).sum().alias(status.value) for status in Status),
         judged=pl.col("state").is_in([mode.value for mode in Mode]).sum(),
@@ -104,7 +104,7 @@ def label_shares(found: pl.DataFrame, *, by_task: bool = False) -> pl.DataFrame:
 
 
 def run_pairs(
-    found: pl.DataFrame, first: str | None = None, second: str | None = None
+    row_states: pl.DataFrame, first: str | None = None, second: str | None = None
 ) -> list[tuple[Run, Run]]:
     """Return the pairs of runs to compare.
 
@@ -121,11 +121,11 @@ def run_pairs(
     Raises:
         ResultsError: there is no such run, or no pair.
     """
-    runs: list[Run] = list(found.select(RUN).unique().sort(RUN, nulls_last=False).iter_rows())
+    runs: list[Run] = list(row_states.select(RUN).unique().sort(RUN, nulls_last=False).iter_rows())
     if first is not None or second is not None:
         if first is None or second is None:
             raise ResultsError("name both runs, with --first and --second")
-        return [(_named(runs, first), _named(runs, second))]
+        return [(_run_of_name(runs, first), _run_of_name(runs, second))]
     pairs: list[tuple[Run, Run]] = [
         ((model, BASELINE, budget), (model, setting, budget))
         for model, setting, budget in runs
@@ -134,17 +134,17 @@ def run_pairs(
     if not pairs and len(runs) == 2:
         return [(runs[0], runs[1])]
     if not pairs:
-        named = ", ".join(repr(run_name(*run)) for run in runs)
-        raise ResultsError(f"name two of these runs with --first and --second: {named}")
+        names = ", ".join(repr(run_name(*run)) for run in runs)
+        raise ResultsError(f"name two of these runs with --first and --second: {names}")
     return pairs
 
 
-def _named(runs: Sequence[Run], name: str) -> Run:
-    known = {run_name(*run): run for run in runs}
-    if name not in known:
-        listed = ", ".join(map(repr, known))
-        raise ResultsError(f"there is no run {name!r} among {listed}.{did_you_mean(name, known)}")
-    return known[name]
+def _run_of_name(runs: Sequence[Run], name: str) -> Run:
+    by_name = {run_name(*run): run for run in runs}
+    if name not in by_name:
+        names = ", ".join(map(repr, by_name))
+        raise ResultsError(f"there is no run {name!r} among {names}.{did_you_mean(name, by_name)}")
+    return by_name[name]
 
 
 MATRIX: Mapping[str, Any] = {
@@ -157,7 +157,7 @@ MATRIX: Mapping[str, Any] = {
 """Columns of `transitions`."""
 
 
-def transitions(found: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.DataFrame:
+def transitions(row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.DataFrame:
     """Return what became of each state from one run to another, score by score.
 
     Args:
@@ -175,22 +175,22 @@ def transitions(found: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.Dat
     """
     rows: list[dict[str, Any]] = []
     for a, b in pairs:
-        counts = Counter(_both(found, a, b).iter_rows())
-        seen = {state for pair in counts for state in pair}
-        listed = [*STATES, *(status.value for status in Status if status.value in seen)]
+        counts = Counter(_both(row_states, a, b).iter_rows())
+        occurring = {state for pair in counts for state in pair}
+        order = [*STATES, *(status.value for status in Status if status.value in occurring)]
         pair = {"first": run_name(*a), "second": run_name(*b)}
         rows += (
             pair | {"first_state": x, "second_state": y, "count": counts[x, y]}
-            for x in listed
-            for y in listed
+            for x in order
+            for y in order
         )
     return pl.DataFrame(rows, schema=MATRIX)
 
 
-def _both(found: pl.DataFrame, a: Run, b: Run) -> pl.DataFrame:
+def _both(row_states: pl.DataFrame, a: Run, b: Run) -> pl.DataFrame:
     """Return columns first_state and second_state, a row for each score that both runs have."""
     first, second = (
-        found.filter(
+        row_states.filter(
             pl.all_horizontal(
                 pl.col(name).eq_missing(pl.lit(value)) for name, value in zip(RUN, run, strict=True)
             )
@@ -218,7 +218,7 @@ DELTAS: Mapping[str, Any] = {
 """Columns of `state_deltas`."""
 
 
-def state_deltas(found: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.DataFrame:
+def state_deltas(row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.DataFrame:
     """Return how often each state occurs in two runs, and the difference.
 
     Args:
@@ -236,7 +236,7 @@ def state_deltas(found: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.Da
     """
     rows: list[dict[str, Any]] = []
     for a, b in pairs:
-        all_rows = _both(found, a, b)
+        all_rows = _both(row_states, a, b)
         both = all_rows.filter(pl.all_horizontal(pl.all().is_in(list(STATES))))
         n = both.height
         firsts, seconds = (Counter(both[side].to_list()) for side in both.columns)

@@ -5,7 +5,7 @@ Cards print these signals and the built-in judge follows them, so the two cannot
 
 from typing import NamedTuple
 
-from scbench.analysis.failure_modes.labels import FEW, Mode
+from scbench.analysis.failure_modes.labels import SLIP_PLACES, Mode
 from scbench.catalog import Task
 from scbench.graders.shared.checklist import COMMON_CHECKS
 
@@ -34,8 +34,8 @@ _COMMON: dict[str, tuple[tuple[Mode, str], ...]] = {
     "resource_limit": ((Mode.OVERTHINKING, ""),),
 }
 _DEFINING = ((Mode.TRIVIALIZED, ""),)
-_OWN = (
-    (Mode.NEAR_MISS, f"it fails alone, at no more than {FEW} places"),
+_TASK_CHECK = (
+    (Mode.NEAR_MISS, f"it fails alone, at no more than {SLIP_PLACES} places"),
     (Mode.LOCAL_ONLY, "it fails at more places, or other checks fail with it"),
 )
 
@@ -43,10 +43,10 @@ _OWN = (
 def signals(task: Task) -> list[Signal]:
     """Return a signal for every check a task can fail: its own in their order, then the common."""
     defining = task.defining_checks
-    own = [
-        Signal(check, requirement, _DEFINING if check in defining else _OWN)
+    of_task = [
+        Signal(check, requirement, _DEFINING if check in defining else _TASK_CHECK)
         for check, requirement in task.checks.items()
     ]
-    return own + [
+    return of_task + [
         Signal(check, requirement, _COMMON[check]) for check, requirement in COMMON_CHECKS.items()
     ]
