@@ -9,8 +9,10 @@ from typing import Any
 
 import polars as pl
 
+from scbench.analysis.layout import Column, Sheet, sheet_of
 from scbench.analysis.matrix import means_of, score_matrix
 from scbench.analysis.runs import run_table
+from scbench.analysis.sheets import above_notes, figure, number, share
 from scbench.analysis.usage import usage, was_answered, was_cut_off
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL
@@ -113,3 +115,28 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
         .sort("model", "setting", "mean_output_tokens", "budget", nulls_last=True)
     )
     return points.select(list(SCHEMA))
+
+
+_SHARES = ("truncated", "empty", "cap_hit", "unparsed", "api_error")
+_SWEEP = (
+    Column("model", "model", is_words=True),
+    Column("setting", "setting", is_words=True),
+    Column("budget", number("budget", ",")),
+    Column("stated", lambda row: row["stated"] or "-"),
+    Column("N", "n"),
+    Column("accuracy", lambda row: figure({**row, "mean": row["accuracy"]}, row["n"])),
+    Column("mean tokens", number("mean_output_tokens", ",.1f")),
+    Column("reported", lambda row: f"{row['token_observations']}/{row['n']}"),
+    Column("answered", "answered"),
+    *(Column(name.replace("_", " "), share(name)) for name in _SHARES),
+)
+_SWEEP_NOTE = (
+    "Stated: whether the prompt said the budget. Shares are of the answered, in points; API "
+    "errors are of all rows. Tokens: as the provider reports them, where it does."
+)
+
+
+def budget_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `budget_sweep`."""
+    notes = [_SWEEP_NOTE, *above_notes(frame)]
+    return sheet_of("Output-token budget sweep", _SWEEP, frame.to_dicts(), notes)

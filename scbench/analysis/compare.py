@@ -7,11 +7,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench.analysis.matrix import Matrix, Run, score_matrix
-from scbench.analysis.paired import Paired, difference_of, paired
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.matrix import Matrix, Paired, Run, difference_of, paired, score_matrix
 from scbench.analysis.results import ON_TERSE
+from scbench.analysis.sheets import (
+    ABOVE_NOTE,
+    above_line,
+    after_sums,
+    chance,
+    interval_below,
+    line_words,
+    share,
+    signed,
+)
 from scbench.analysis.sign_flips import DRAWS, lines_tested
-from scbench.base.errors import ResultsError
+from scbench.base.errors import ResultsError, printable
 from scbench.base.intervals import LEVEL, Floats
 
 SCHEMA: Mapping[str, Any] = {
@@ -155,3 +165,60 @@ def _columns(
         places = starts[task] + pair.answers
         differences[places], weights[places] = pair.differences, pair.weights
     return differences, weights
+
+
+_NOTES = (
+    (
+        "Difference: second minus first over the scores both have, in points, with its 95 % "
+        "interval. Ahead: answers on which one run scores higher."
+    ),
+    (
+        "p: signs of the answers' differences flipped at random, exact where answers are few or "
+        "right or wrong; corrected: over all lines of all pairs, and the verdict comes from it. "
+        "Shows: the difference that would be found here with a chance of 80 %; - where none would."
+    ),
+)
+_SAME = 1e-9
+
+
+def _differs_above(row: Row) -> bool:
+    """Whether the difference above the floor is another than that of the means."""
+    return row["above"] is not None and abs(row["above"] - row["difference"]) > _SAME
+
+
+def _difference_cell(row: Row) -> str:
+    above = above_line(row, "above", signed) if _differs_above(row) else ""
+    return signed(row["difference"]) + interval_below(row, form=signed) + above
+
+
+def _verdict_cell(row: Row) -> str:
+    verdict = row["verdict"]
+    return str(verdict) if verdict in {TIED, TOO_FEW} else f"{printable(verdict)} is better"
+
+
+_COMPARISON = (
+    Column("task", line_words, is_words=True),
+    Column("N", "n"),
+    Column("first", share("first_mean")),
+    Column("second", share("second_mean")),
+    Column("difference", _difference_cell),
+    Column("1st ahead", "first_ahead"),
+    Column("2nd ahead", "second_ahead"),
+    Column("p", lambda row: chance(row["p_value"])),
+    Column("p corrected", lambda row: chance(row["p_corrected"])),
+    Column("shows", share("shows")),
+    Column("verdict", _verdict_cell, is_words=True),
+)
+
+
+def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
+    """Lay out a table of `compare_runs`, a sheet for each pair of runs."""
+    sheets = []
+    for (first, second), part in frame.group_by("first", "second", maintain_order=True):
+        rows = part.to_dicts()
+        title = f"{printable(str(first))} (first) against {printable(str(second))} (second)"
+        if ON_TERSE in str(first):
+            title += ": what a full specification is worth"
+        notes = [*_NOTES, *([ABOVE_NOTE] if any(map(_differs_above, rows)) else [])]
+        sheets.append(sheet_of(title, _COMPARISON, rows, notes, after_sums(rows)))
+    return sheets

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from scbench.analysis.manifolds import joined
-from scbench.analysis.points import Cases
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.manifolds import Cases, joined
+from scbench.analysis.sheets import number, run_words, task_title
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import Status
 from scbench.grading.score_tables import RUN, lifted
@@ -166,3 +167,35 @@ def _ordered(cases: Cases, parameter: str | None) -> Iterator[tuple[str, str, di
                 values = {row_id: point.get(name) for row_id, point in points.items()}
                 numbers = {i: v for i, v in values.items() if isinstance(v, int | float)}
                 yield task, name, {row_id: float(value) for row_id, value in numbers.items()}
+
+
+def _reach(row: Row) -> str:
+    """Return the interval of the half-way point; it may be open at one end."""
+    low, high = row["half_low"], row["half_high"]
+    if low is None and high is None:
+        return "-"
+    if low is None or high is None:
+        return f"below {high:.2f}" if low is None else f"above {low:.2f}"
+    return f"{low:.2f} to {high:.2f}"
+
+
+_FALLOFF = (
+    Column("model", run_words, is_words=True),
+    Column("task", task_title, is_words=True),
+    Column("parameter", "parameter", is_words=True),
+    Column("N", "n"),
+    Column("values", "values"),
+    Column("accuracy", "direction", is_words=True),
+    Column("half at", number("half")),
+    Column("95 %", _reach),
+)
+_FALLOFF_NOTE = (
+    "Half at: the value at which a logistic curve is half-way from all right to what guessing "
+    "gets; its interval holds what a likelihood-ratio test does not refuse, and is open where "
+    "the values do not bound it. Level: no slope can be told from none."
+)
+
+
+def falloff_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `falloff_table`."""
+    return sheet_of("Where half is lost", _FALLOFF, frame.to_dicts(), [_FALLOFF_NOTE])

@@ -8,15 +8,27 @@ mean of both ladders.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from scbench.analysis.ladder import Climb, Climbs, climbs_of, one_run
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.levels import DRAWS as FITS
 from scbench.analysis.levels import level_difference
 from scbench.analysis.results import one_grader
+from scbench.analysis.sheets import (
+    chance,
+    interval,
+    line_words,
+    points,
+    run_words,
+    rungs_signed,
+    share,
+    signed,
+)
 from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL, Floats, condense_differences, ends_of_differences
@@ -85,7 +97,9 @@ def gap_table(
     lines = [*_lines(here, there, cells)]
     # The last line before the rungs is the overall one, or that of the only bucket.
     overall_line = max(i for i, (labels, _) in enumerate(lines) if "rung" not in labels)
-    membership = np.column_stack([[float(cell in of_line) for cell in cells] for _, of_line in lines])
+    membership = np.column_stack(
+        [[float(cell in of_line) for cell in cells] for _, of_line in lines]
+    )
     means = np.array([(ours[cell][0], theirs[cell][0]) for cell in cells])
     # Which of the two is public does not move a weight, so signs stay as random as they were.
     weight = 1 / (means.mean(axis=1) + _EASY)
@@ -101,7 +115,9 @@ def gap_table(
         row: dict[str, Any] = (
             dict.fromkeys(SCHEMA) | run | labels | _figures(of_line, ours, theirs, level)
         )
-        tested, at = (overall_test, 0) if i == overall_line else (line_tests, i - (i > overall_line))
+        tested, at = (
+            (overall_test, 0) if i == overall_line else (line_tests, i - (i > overall_line))
+        )
         rows.append(row | _verdict(tested, at, level, row["difference"]))
     return pl.DataFrame(rows, schema=SCHEMA)
 
@@ -186,3 +202,46 @@ def _verdict(tested: Tested, line: int, level: float, difference: float) -> dict
     if corrected <= 1 - level + _ROUNDING:
         verdict = HIGHER if difference > 0 else LOWER
     return {"p_value": float(tested.p_value[line]), "p_corrected": corrected, "verdict": verdict}
+
+
+def _leak_cell(row: Row) -> str:
+    if row["leak"] is None:
+        return "-"
+    return f"{points(row['leak'])} %\n{interval(row, 'leak_')}"
+
+
+_GAP = (
+    Column(
+        "task",
+        lambda row: line_words(row) if row["rung"] is None else f"rung {row['rung']}",
+        is_words=True,
+    ),
+    Column("pairs", "pairs"),
+    Column("public", share("public")),
+    Column("private", share("private")),
+    Column("difference", lambda row: signed(row["difference"])),
+    Column("95 %", partial(interval, form=signed)),
+    Column("leak", _leak_cell),
+    Column("levels", lambda row: rungs_signed(row["levels"])),
+    Column("p", lambda row: chance(row["p_corrected"])),
+    Column("verdict", "verdict", is_words=True),
+)
+_NOTES = (
+    (
+        "Means in points, over rungs of tasks that both ladders have, each weighing the same; "
+        "difference: public minus private, with its 95 % interval. Leak: the share of public "
+        "items that would have to be known by heart to explain it. Levels: difference in rungs."
+    ),
+    (
+        "p: signs of the rungs' differences flipped at random. The overall line is tested by "
+        "itself, the others are corrected over the table."
+    ),
+)
+
+
+def gap_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `gap_table`."""
+    rows = frame.to_dicts()
+    ends = [row["task"] is None and row["rung"] is None for row in rows[:-1]]
+    title = f"Public against private ladder, {run_words(rows[0])}"
+    return sheet_of(title, _GAP, rows, _NOTES, [i for i, last in enumerate(ends, 1) if last])

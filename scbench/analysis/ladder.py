@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,19 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.compare import run_name
-from scbench.analysis.levels import DRAWS, Answers, Fit, fit, level_difference, mean_level
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.levels import DRAWS, FIRST, Answers, Fit, fit, level_difference, mean_level
 from scbench.analysis.matrix import Block, Matrix, score_matrix
 from scbench.analysis.results import one_grader, read_results
-from scbench.base.errors import ResultsError, did_you_mean
+from scbench.analysis.sheets import (
+    after_sums,
+    interval,
+    line_words,
+    number,
+    run_words,
+    rungs_signed,
+)
+from scbench.base.errors import ResultsError, did_you_mean, printable
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import rung_of
 from scbench.grading.score_tables import RUN
@@ -155,7 +165,12 @@ def climb_of(block: Block, run: int) -> Climb:
     requested = np.flatnonzero(block.per_answer(block.rows[:, run]))
     top = int(rungs.max())
     return Climb(
-        Answers(rungs[answered].astype(float), total[answered] / n[answered], floor[answered] / n[answered], top),
+        Answers(
+            rungs[answered].astype(float),
+            total[answered] / n[answered],
+            floor[answered] / n[answered],
+            top,
+        ),
         [block.names[i] for i in answered.tolist()],
         np.bincount(rungs[requested] - 1, minlength=top).astype(float),
     )
@@ -296,7 +311,9 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
             common = [name for name in tasks if name in both]
             if not common:
                 continue
-            first_levels, second_levels = ([all_climbs.fits[r][name].level for name in common] for r in (a, b))
+            first_levels, second_levels = (
+                [all_climbs.fits[r][name].level for name in common] for r in (a, b)
+            )
             alike = np.array([luck.of(name) for name in common])
             value, low, high = level_difference(first_levels, second_levels, alike)
             first, second = mean_level(first_levels).cells(), mean_level(second_levels).cells()
@@ -317,7 +334,8 @@ class _Luck:
 
     def __init__(self, all_climbs: Climbs, a: int, b: int, tasks: Collection[str]) -> None:
         self.pairs = {
-            task: [(all_climbs.climbs[r][task], all_climbs.fits[r][task]) for r in (a, b)] for task in tasks
+            task: [(all_climbs.climbs[r][task], all_climbs.fits[r][task]) for r in (a, b)]
+            for task in tasks
         }
         self.places = {task: _shared(*(climb for climb, _ in self.pairs[task])) for task in tasks}
         parts = [self._departures(task) for task in tasks]
@@ -346,7 +364,9 @@ class _Luck:
         information = []
         for climb, curve in self.pairs[task]:
             information.append(curve.information()[climb.answers.rungs.astype(np.int64) - 1])
-        first, second = (part[places] for part, places in zip(information, self.places[task], strict=True))
+        first, second = (
+            part[places] for part, places in zip(information, self.places[task], strict=True)
+        )
         total = float(np.sqrt(information[0].sum() * information[1].sum()))
         return self.correlation * float(np.sqrt(first * second).sum()) / total if total > 0 else 0.0
 
@@ -356,3 +376,139 @@ def _shared(first: Climb, second: Climb) -> tuple[list[int], list[int]]:
     at = {name: i for i, name in enumerate(second.names)}
     pairs = [(i, at[name]) for i, name in enumerate(first.names) if name in at]
     return [i for i, _ in pairs], [j for _, j in pairs]
+
+
+_SPACING = 4
+"""Signs of the chart from one rung to the next."""
+_BARS = " ▁▂▃▄▅▆▇█"
+_NOTES = (
+    (
+        "Level: the rung on which a model scores half of what lies between the floor and 1. An "
+        'interval that leaves the ladder ends in "<1" or ">8". Slope: how fast scores fall, per '
+        "rung."
+    ),
+    (
+        "Over several tasks: the mean of their levels, where one beyond its ladder counts for at "
+        "most half a rung more; + and - say how many lie above and below."
+    ),
+)
+_CHART = "Chart: ● the level, ─ its interval; by rung: mean scores above the floor."
+
+
+def level_words(row: Row, name: str = "") -> str:
+    """Return a level as it is read: a number of rungs, "below 1", or a dash."""
+    return row[f"{name}beyond"] or number(f"{name}level", ".1f")(row)
+
+
+def interval_words(row: Row) -> str:
+    """Return an interval; what leaves the ladder says at which end."""
+    if row["level"] is None and row["beyond"] is None:
+        return ""
+    low, high = row["low"], row["high"]
+    below, above = f"<{FIRST:g}", f">{row['rungs']}"
+    if high is not None and high < FIRST:
+        return below
+    if low is not None and low > row["rungs"]:
+        return above
+    return f"{below if low is None else f'{low:.1f}'} to {above if high is None else f'{high:.1f}'}"
+
+
+def _answers_cell(row: Row) -> str:
+    return f"{row['scored']}" if row["scored"] == row["n"] else f"{row['scored']}/{row['n']}"
+
+
+def _level_cell(row: Row) -> str:
+    """Return a level, and of several tasks how many lie beyond their ladders."""
+    strays = ((" +", row["tasks_above"]), (" -", row["tasks_below"])) if not row["task"] else ()
+    return level_words(row) + "".join(f"{sign}{count}" for sign, count in strays if count)
+
+
+_LEVELS = (
+    Column("task", line_words, is_words=True),
+    Column("answers", _answers_cell),
+    Column("level", _level_cell),
+    Column("95 %", interval_words),
+    Column("slope", number("slope", missing="")),
+    Column("floor", number("floor", missing="")),
+)
+
+
+def ladder_sheets(frame: pl.DataFrame, rungs: pl.DataFrame, *, chart: bool = True) -> list[Sheet]:
+    """Lay out a table of `ladder_table`, a sheet for each run.
+
+    Args:
+        frame: the table.
+        rungs: of the same results, see `rung_table`.
+        chart: whether to draw each line with signs.
+    """
+    means: dict[tuple[Any, ...], dict[int, float | None]] = {}
+    for row in rungs.iter_rows(named=True):
+        line = tuple(row[name] for name in (*RUN, "task"))
+        means.setdefault(line, {})[row["rung"]] = row["above"]
+    runs = frame.partition_by(RUN, maintain_order=True)
+    sheets = []
+    for part in runs:
+        rows = part.to_dicts()
+        top = max(row["rungs"] for row in rows)
+        ruler = " " + "".join(str(rung).ljust(_SPACING) for rung in range(1, top + 1)).rstrip()
+        charts = (
+            Column(ruler, partial(_track, top), is_words=True),
+            Column("by rung", partial(_spark, means), is_words=True),
+        )
+        # Once, below the last table.
+        notes = [*_NOTES, *([_CHART] if chart else [])] if part is runs[-1] else []
+        if any(row["coverage"] < 1 for row in rows):
+            notes.append("Answers without a score are left out: scored/asked for.")
+        columns = [*_LEVELS, *(charts if chart else ())]
+        title = f"Levels, {run_words(rows[0])}"
+        sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows)))
+    return sheets
+
+
+def _track(top: int, row: Row) -> str:
+    """Draw a level with its interval on a line from the first rung to the top."""
+    if row["level"] is None and row["beyond"] is None:
+        return ""
+    width = (top - 1) * _SPACING + 3
+    end = (row["rungs"] - 1) * _SPACING + 2
+
+    def place(value: float | None, beyond: int) -> int:
+        return beyond if value is None else round((value - FIRST) * _SPACING) + 1
+
+    low, high = place(row["low"], 0), place(row["high"], end)
+    at = place(row["level"], 0 if row["beyond"] == f"below {FIRST:g}" else end)
+    signs = ["·" if i % _SPACING == 1 else " " for i in range(width)]
+    signs[low : high + 1] = "─" * (high + 1 - low)
+    signs[min(at, width - 1)] = "●"
+    return "".join(signs).rstrip()
+
+
+def _spark(means: Mapping[tuple[Any, ...], Mapping[int, float | None]], row: Row) -> str:
+    """Draw means by rung as bars; a dot where there is none."""
+    by_rung = means.get(tuple(row[name] for name in (*RUN, "task")), {})
+    heights = (by_rung[rung] for rung in sorted(by_rung))
+    return "".join("·" if m is None else _BARS[round(m * (len(_BARS) - 1))] for m in heights)
+
+
+_LEVEL_PAIRS = (
+    Column("task", line_words, is_words=True),
+    Column("shared", "shared"),
+    Column("first", partial(level_words, name="first_")),
+    Column("second", partial(level_words, name="second_")),
+    Column("difference", lambda row: rungs_signed(row["difference"])),
+    Column("95 %", partial(interval, form=rungs_signed)),
+)
+_PAIRS_NOTE = (
+    "Difference: second minus first, in rungs, with its 95 % interval; a level counts for at "
+    "most half a rung beyond its ladder. Shared: answers to the same items, whose luck is the same."
+)
+
+
+def level_pairs_sheets(frame: pl.DataFrame) -> list[Sheet]:
+    """Lay out a table of `compare_levels`, a sheet for each pair."""
+    sheets = []
+    for (first, second), part in frame.group_by("first", "second", maintain_order=True):
+        rows = part.to_dicts()
+        title = f"Levels, {printable(str(first))} and {printable(str(second))}"
+        sheets.append(sheet_of(title, _LEVEL_PAIRS, rows, [_PAIRS_NOTE], after_sums(rows)))
+    return sheets

@@ -336,7 +336,9 @@ def level_difference(
     Returns:
         The difference and the ends, each level held within half a rung beyond its ladder.
     """
-    first_ends, second_ends = (np.array([level.clipped() for level in levels]) for levels in (first, second))
+    first_ends, second_ends = (
+        np.array([level.clipped() for level in levels]) for levels in (first, second)
+    )
     change = second_ends[:, 0] - first_ends[:, 0]
     down_one, down_two = first_ends[:, 0] - first_ends[:, 1], second_ends[:, 0] - second_ends[:, 1]
     up_one, up_two = first_ends[:, 2] - first_ends[:, 0], second_ends[:, 2] - second_ends[:, 0]

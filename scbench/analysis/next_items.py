@@ -101,8 +101,8 @@ def next_items(standing: Standing, limit: int) -> pl.DataFrame:
     """Return the items that tell most, best first.
 
     Args:
-        asked: what is known, and what can still be asked.
-        most: how many.
+        standing: what is known, and what can still be asked.
+        limit: how many.
 
     Returns:
         Columns `SCHEMA`: information (Fisher's, per squared rung) and error (the standard error of

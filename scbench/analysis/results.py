@@ -334,7 +334,9 @@ def _nothing_lost(rows: pl.DataFrame, *, partial: bool) -> None:
     required = spatial or expected.keys()
     for row in runs.group_by(*RUN, "sample").agg("task").sort(*RUN, "sample").iter_rows(named=True):
         present = set(row["task"])
-        lacking = sorted(required - present) if present & required else []  # text tasks may stand alone
+        lacking = (
+            sorted(required - present) if present & required else []
+        )  # text tasks may stand alone
         if lacking and not partial:
             further = f" and {len(lacking) - _MAX_NAMES} more" if len(lacking) > _MAX_NAMES else ""
             raise ResultsError(

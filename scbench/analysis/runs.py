@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
 
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.base.errors import printable
 from scbench.grading.score_tables import RUN, metadata_by_run
 
 COLUMNS = ("run_metadata", "prompt_sha256")
@@ -59,3 +62,35 @@ def _text(value: Any) -> str:  # noqa: ANN401
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def runs_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `run_table`; what nobody says is left out."""
+    says = [name for name in frame.columns if frame[name].is_not_null().any()]
+    columns = [
+        *(Column(name, name, is_words=name != "budget") for name in RUN if name in says),
+        *(
+            Column(
+                name.replace("_", " ").removesuffix(" sha256"),
+                partial(_field, name),
+                is_words=name != "temperature",
+            )
+            for name in frame.columns[3:-2]
+            if name in says
+        ),
+        Column("rows", "rows"),
+        Column("prompts hashed", "prompts_hashed"),
+    ]
+    note = (
+        "As the predictions say; - where they do not. Prompts hashed: rows whose line has the "
+        "hash of the text that was sent."
+    )
+    return sheet_of("Runs", columns, frame.to_dicts(), [note])
+
+
+def _field(name: str, row: Row) -> str:
+    if row[name] is None:
+        return "-"
+    if not name.endswith("sha256"):
+        return printable(row[name])
+    return " / ".join(digest[:12] for digest in row[name].split(" / "))

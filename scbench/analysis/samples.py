@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import comb
 from typing import Any
 
 import polars as pl
 
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.matrix import means_of, score_matrix
 from scbench.analysis.results import ITEM
+from scbench.analysis.sheets import above_notes, line_words, mean_cell, number, points, run_words
 from scbench.base.model import Status
 from scbench.grading.score_tables import ABOVE, RUN, lifted, with_floors
 
@@ -150,3 +153,47 @@ def _spread(part: pl.DataFrame) -> dict[str, Any]:
         "within": within,
         "between": between,
     }
+
+
+def _with_count(row: Row, share: str, count: str, *, counted: bool) -> str:
+    return points(row[share]) + (f"\nof {row[count]}" if counted else "")
+
+
+_SAMPLES = (
+    Column("model", run_words, is_words=True),
+    Column("task", line_words, is_words=True),
+    Column("N", "n"),
+    Column("samples", "samples"),
+    Column("mean of n", mean_cell),
+    Column(
+        "majority",
+        lambda row: _with_count(row, "majority", "majority_n", counted=row["majority_n"] > 0),
+    ),
+    Column("var. within", number("within", ".3f")),
+    Column("var. between", number("between", ".3f")),
+)
+_SAMPLES_NOTES = (
+    (
+        "Mean of n: over the means of items, with its 95 % interval. Majority: the score of the "
+        "answer given most often, over the items with one that was given twice. Pass@k: the chance "
+        "that one of k samples is right, unbiased, over the items with so many."
+    ),
+    "Variances are of scores: within items, over samples; between items, beyond that.",
+)
+
+
+def samples_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `pass_at_k`, a line for all k."""
+    lines: dict[tuple[Any, ...], dict[Any, Any]] = {}
+    for row in frame.iter_rows(named=True):
+        key = tuple(row[name] for name in (*RUN, "bucket", "task"))
+        passes = _with_count(row, "pass_at_k", "pass_n", counted=row["pass_n"] < row["n"])
+        lines.setdefault(key, row)[f"pass@{row['k']}"] = passes
+    names = [f"pass@{k}" for k in sorted(frame["k"].unique())]
+    columns = [*_SAMPLES, *(Column(name, partial(_passes, name)) for name in names)]
+    notes = [*_SAMPLES_NOTES, *above_notes(frame)]
+    return sheet_of("Several samples per item", columns, lines.values(), notes)
+
+
+def _passes(name: str, row: Row) -> str:
+    return str(row.get(name, "-"))

@@ -59,8 +59,8 @@ def adjusted(observed: Floats, simulated: Iterable[Floats], n: int) -> Floats:
     """Return p-values, corrected over all lines of a table by the step-down.
 
     Args:
-        found: sizes of the statistics, shape (lines,).
-        drawn: sizes of the statistics of draws, some draws at a time, shape (draws, lines).
+        observed: sizes of the statistics, shape (lines,).
+        simulated: sizes of the statistics of draws, some draws at a time, shape (draws, lines).
         n: answers, which say whether draws are all that there are.
     """
     order = np.argsort(-observed, kind="stable")
@@ -204,7 +204,7 @@ def sign_test(less: int, greater: int) -> float:
 
     Args:
         less: differences below 0.
-        more: above 0.
+        greater: above 0.
     """
     n, fewer = less + greater, min(less, greater)
     tail = sum(comb(n, k) for k in range(fewer + 1))

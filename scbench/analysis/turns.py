@@ -4,13 +4,23 @@ The score after a turn is that of the last answer up to then: 0 before there is 
 end of a trial on that of the whole trial. Turns are compared as runs are, answer by answer.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
-from scbench.analysis.matrix import means_of, score_matrix
-from scbench.analysis.paired import difference_of, paired
+from scbench.analysis.layout import Column, Sheet, sheet_of
+from scbench.analysis.matrix import difference_of, means_of, paired, score_matrix
+from scbench.analysis.sheets import (
+    interval_below,
+    line_words,
+    number,
+    points,
+    run_words,
+    share,
+    signed,
+)
 from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL
@@ -157,3 +167,38 @@ def _after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
         score=pl.when(going_on).then(so_far).otherwise("score"),
         budget=pl.lit(turn, pl.Int64),
     )
+
+
+_TURNS = (
+    Column("task", lambda row: line_words(row) if row["turn"] == 1 else "", is_words=True),
+    Column("turn", "turn"),
+    Column("mean", lambda row: points(row["mean"]) + interval_below(row)),
+    Column("gain", lambda row: signed(row["gain"]) + interval_below(row, "gain_", signed)),
+    Column("solved", lambda row: points(row["solved"]) + interval_below(row, "solved_")),
+    Column("played", share("played")),
+    Column("queries", number("queries", ".1f")),
+    Column("N", "n"),
+)
+_TURNS_NOTE = (
+    "After a turn the last answer up to then counts, 0 before there is one. Gain: over the turn "
+    "above, over the same items, in points. Solved: share with the full score. Played: share of "
+    "trials with such a turn. Queries: what queries or actions cost in a whole trial. These scores "
+    "share no mean with answers given at once."
+)
+_PROMISED = {"retry": ("attempts", "disclose"), "probe": ("budget",), "act": ("budget",)}
+
+
+def turn_sheets(frame: pl.DataFrame) -> list[Sheet]:
+    """Lay out a table of `turn_table`, a sheet for each run and setup."""
+    sheets = []
+    for (setup,), part in frame.group_by("loop", maintain_order=True):
+        loop = json.loads(str(setup))
+        promised = ", ".join(
+            f"{name} {loop[name]}" for name in _PROMISED[loop["setting"]] if name in loop
+        )
+        for _, run in part.group_by("model", "budget", maintain_order=True):
+            rows = run.to_dicts()
+            title = f"Scores by turn: {run_words(rows[0])} ({promised})"
+            breaks = [i for i, row in enumerate(rows) if i and row["turn"] == 1]
+            sheets.append(sheet_of(title, _TURNS, rows, [_TURNS_NOTE], breaks))
+    return sheets

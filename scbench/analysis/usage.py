@@ -1,11 +1,22 @@
 """What runs used, as the provider reports it, and what that bought."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import polars as pl
 
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.matrix import MEANS, Matrix, means_of, score_matrix
+from scbench.analysis.sheets import (
+    above_notes,
+    changes_of,
+    line_words,
+    mean_cell,
+    number,
+    run_words,
+    share,
+)
 from scbench.base.errors import ResultsError
 from scbench.base.model import Status
 from scbench.grading.score_tables import RUN
@@ -119,6 +130,45 @@ def _lines(matrix: Matrix, run: int, answers: pl.DataFrame) -> list[dict[str, An
             row |= {name: part[name].mean(), f"{name}_reported": part[name].count()}
         reporting = part.filter(pl.col("output_tokens").is_not_null())
         used = float(reporting["output_tokens"].sum())
-        row["score_per_1000_tokens"] = 1000 * float(reporting["score"].sum()) / used if used else None
+        row["score_per_1000_tokens"] = (
+            1000 * float(reporting["score"].sum()) / used if used else None
+        )
         rows.append(row)
     return rows
+
+
+_COST = (
+    Column("model", run_words, is_words=True),
+    Column("task", line_words, is_words=True),
+    Column("answers", "answers"),
+    Column("mean", mean_cell),
+)
+_FORMS = {**dict.fromkeys(_AMOUNTS[:3], ",.0f"), "seconds": ",.1f", "cost": ",.4f"}
+_COST_NOTE = (
+    "Per answer, as the provider reports it; below a figure that not all answers have, their "
+    "number. Cost is in US dollars; cut off: share of the answers that the length limit ended, "
+    "in points. Score per 1,000 tokens: scores over output tokens, where these are reported."
+)
+
+
+def cost_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `cost_table`, without what nobody reports."""
+    rows = frame.to_dicts()
+    columns = [
+        *_COST,
+        *(
+            Column(name.replace("_", " "), partial(_amount, name, form))
+            for name, form in _FORMS.items()
+            if frame[f"{name}_reported"].sum()
+        ),
+        Column("score / 1,000 tokens", number("score_per_1000_tokens", ".3f")),
+        Column("cut off", share("cut_off")),
+    ]
+    notes = [_COST_NOTE, *above_notes(frame)]
+    return sheet_of("What answers cost", columns, rows, notes, changes_of([*map(run_words, rows)]))
+
+
+def _amount(name: str, form: str, row: Row) -> str:
+    count = row[f"{name}_reported"]
+    lacks_some = row[name] is not None and count < row["answers"]
+    return number(name, form)(row) + (f"\nof {count}" if lacks_some else "")

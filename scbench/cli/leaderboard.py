@@ -7,7 +7,11 @@ import typer
 
 from scbench.cli.console import PROBLEMS, counted, need, reported_errors, say
 from scbench.cli.options import AllowCode, Workers
+from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.leaderboard.findings import as_text
+from scbench.leaderboard.receipt import read_receipt
 from scbench.machine.processes import processors
+from scbench.release.load import find_release
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -65,15 +69,12 @@ def build(
     it says; everything else is graded anew. Keep the folder of the board: the receipts are in it.
     """
     with reported_errors("leaderboard", required=True):
-        from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.leaderboard.board import make_board
         from scbench.leaderboard.collect import collect
-        from scbench.leaderboard.findings import as_text
         from scbench.leaderboard.organisations import read_organisations
         from scbench.leaderboard.private import add_private, collect_private
         from scbench.leaderboard.publish import write_board
         from scbench.leaderboard.validate import release_finder
-        from scbench.release.load import find_release
 
         releases = release_finder([find_release(name) for name in release or []])
         limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
@@ -131,7 +132,6 @@ def eval_results(
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.hub_results import hub_results
-        from scbench.leaderboard.receipt import read_receipt
 
         text = hub_results(read_receipt(receipt), dataset, revision=revision, source=source)
         print(text, end="")  # noqa: T201

@@ -5,8 +5,7 @@ from functools import cache
 
 import pytest
 
-from scbench.analysis.budget import budget_sweep
-from scbench.analysis.run_sheets import budget_sheet
+from scbench.analysis.budget import budget_sheet, budget_sweep
 from scbench.base.errors import ResultsError
 from scbench.catalog import paper_tasks
 

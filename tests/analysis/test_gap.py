@@ -6,9 +6,8 @@ import polars as pl
 import pytest
 from ladders import ladder_results
 
-from scbench.analysis.gap import ALIKE, HIGHER, LOWER, gap_table
+from scbench.analysis.gap import ALIKE, HIGHER, LOWER, gap_sheet, gap_table
 from scbench.analysis.ladder import on_ladder
-from scbench.analysis.ladder_sheets import gap_sheet
 from scbench.analysis.layout import terminal
 from scbench.base.errors import ResultsError
 

@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from scbench.analysis.items import item_table, label_table
-from scbench.analysis.run_sheets import item_sheets
+from scbench.analysis.items import item_sheets, item_table, label_table
 from scbench.base.model import Instance
 from scbench.report.charts import draw, item_chart
 

@@ -7,12 +7,13 @@ from ladders import ladder_results
 from scbench.analysis.ladder import (
     climbs_of,
     compare_levels,
+    ladder_sheets,
     ladder_table,
+    level_pairs_sheets,
     on_ladder,
     read_ladders,
     rung_table,
 )
-from scbench.analysis.ladder_sheets import ladder_sheets, level_pairs_sheets
 from scbench.analysis.layout import terminal
 from scbench.analysis.results import check_results
 from scbench.base.errors import ResultsError

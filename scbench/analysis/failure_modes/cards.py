@@ -7,9 +7,8 @@ not make, or fall behind it.
 import json
 from collections.abc import Iterable, Iterator
 
-from scbench.analysis.failure_modes.labels import SLIP_PLACES, MEANINGS, Mode
+from scbench.analysis.failure_modes.labels import MEANINGS, SLIP_PLACES, Mode, Signal, signals
 from scbench.analysis.failure_modes.prompts import LENGTHS
-from scbench.analysis.failure_modes.signals import Signal, signals
 from scbench.catalog import Task
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.schemas.base import json_schema

@@ -6,6 +6,7 @@ accuracy rises, so a share can grow while its count shrinks.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -13,9 +14,11 @@ import polars as pl
 from scbench.analysis.compare import run_name
 from scbench.analysis.failure_modes.candidates import IDENTITY, KEY, candidates, undiagnosed
 from scbench.analysis.failure_modes.decisions import check_labels
-from scbench.analysis.failure_modes.labels import PASS, STATES, THRESHOLD, Mode
+from scbench.analysis.failure_modes.labels import MEANINGS, PASS, STATES, THRESHOLD, Mode
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.paper import BASELINE, TOOLS
-from scbench.base.errors import ResultsError, did_you_mean
+from scbench.analysis.sheets import changes_of, points, signed, statuses, task_title
+from scbench.base.errors import ResultsError, did_you_mean, printable
 from scbench.base.model import Status
 from scbench.catalog import all_tasks
 from scbench.grading.score_tables import RUN
@@ -49,7 +52,9 @@ def states(
     check_labels(labels, candidates(results, threshold))
     undecided = undiagnosed(results, threshold).with_columns(status=results["status"])
     decisions = labels.select(*IDENTITY, "failure_mode")
-    joined = undecided.join(decisions, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left")
+    joined = undecided.join(
+        decisions, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left"
+    )
     return joined.select(*KEY, "status", state=pl.coalesce("state", "failure_mode"))
 
 
@@ -73,7 +78,7 @@ def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataF
     """Return how often each label occurs.
 
     Args:
-        found: as `states` gives them.
+        row_states: as `states` gives them.
         by_task: whether to count each task by itself.
 
     Returns:
@@ -109,7 +114,7 @@ def run_pairs(
     """Return the pairs of runs to compare.
 
     Args:
-        found: as `states` gives them.
+        row_states: as `states` gives them.
         first: name of a run, as `scbench.analysis.compare.run_name` makes it; with ``second`` the
             only pair.
         second: name of another.
@@ -161,7 +166,7 @@ def transitions(row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> p
     """Return what became of each state from one run to another, score by score.
 
     Args:
-        found: as `states` gives them.
+        row_states: as `states` gives them.
         pairs: as `run_pairs` gives them.
 
     Returns:
@@ -222,7 +227,7 @@ def state_deltas(row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> 
     """Return how often each state occurs in two runs, and the difference.
 
     Args:
-        found: as `states` gives them.
+        row_states: as `states` gives them.
         pairs: as `run_pairs` gives them.
 
     Returns:
@@ -250,3 +255,98 @@ def state_deltas(row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> 
                 row |= {"delta": (second - first) / n}
             rows.append(dict.fromkeys(DELTAS) | row)
     return pl.DataFrame(rows, schema=DELTAS)
+
+
+_SHARES_NOTE = (
+    "Labels: count and share of the judged candidates, in points. What was never sent, blocked, "
+    "lost, cut off or blank is not judged and stands under status."
+)
+
+
+def _run_cell(row: Row) -> str:
+    return printable(run_name(row["model"], row["setting"], row["budget"]))
+
+
+def _label_cell(mode: Mode, row: Row) -> str:
+    count, share = row["labels"][mode]
+    return f"{count} ({points(share)})"
+
+
+def shares_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `label_shares`."""
+    by_task = frame["task"].null_count() < frame.height
+    rows = []
+    for part in frame.partition_by(*RUN, "task", maintain_order=True):
+        labels = {row[0]: row[1:] for row in part.select("failure_mode", "count", "share").rows()}
+        rows.append({**part.row(0, named=True), "labels": labels})
+    columns = [
+        Column("run", _run_cell, is_words=True),
+        *([Column("task", task_title, is_words=True)] if by_task else []),
+        *(Column(*names) for names in (("rows", "rows"), ("pass", "passed"), ("judged", "judged"))),
+        *(Column(MEANINGS[mode].short, partial(_label_cell, mode)) for mode in Mode),
+        Column("status", statuses, is_words=True, wraps=True),
+    ]
+    breaks = changes_of([*map(_run_cell, rows)]) if by_task else ()
+    return sheet_of("Failure modes", columns, rows, [_SHARES_NOTE], breaks)
+
+
+def state_title(state: str) -> str:
+    """Return a state's name for people; book-keeping states are named by their status."""
+    return MEANINGS[Mode(state)].short if state in set(Mode) else state
+
+
+def square_sheet(
+    title: str, head: str, states: Sequence[str], pairs: pl.DataFrame, note: str
+) -> Sheet:
+    """Lay out counts of pairs of states, with their sums.
+
+    Args:
+        title: what it shows.
+        head: of the states.
+        states: in their order.
+        pairs: with the state of the row, that of the column, and the count, as first columns.
+        note: to stand below.
+    """
+    cells = {(a, b): n for a, b, n in pairs.select(pairs.columns[:3]).iter_rows()}
+    titles = [*map(state_title, states), "all"]
+    table = [[cells[a, b] for b in states] for a in states]
+    table.append([sum(column) for column in zip(*table, strict=True)])
+    rows = [[name, *map(str, row), str(sum(row))] for name, row in zip(titles, table, strict=True)]
+    words, breaks = frozenset({head}), frozenset({len(states)})
+    return Sheet(title, [head, *titles], rows, words, [note], breaks)
+
+
+def matrix_sheets(frame: pl.DataFrame) -> list[Sheet]:
+    """Lay out a table of `transitions`, a sheet per pair."""
+    sheets = []
+    for (first, second), part in frame.group_by("first", "second", maintain_order=True):
+        states = part["first_state"].unique(maintain_order=True).to_list()
+        title = f"From {printable(str(first))} (rows) to {printable(str(second))} (columns)"
+        note = "Scores, paired: the same subtask, and the same sample, in both runs."
+        sheets.append(square_sheet(title, "state", states, part.drop("first", "second"), note))
+    return sheets
+
+
+def _rate_cell(side: str, row: Row) -> str:
+    return f"{row[f'{side}_count']} ({points(row[f'{side}_rate'])})"
+
+
+_DELTAS = (
+    Column("state", lambda row: state_title(row["state"]), is_words=True),
+    *(Column(side, partial(_rate_cell, side)) for side in ("first", "second")),
+    Column("difference", lambda row: signed(row["delta"])),
+)
+
+
+def deltas_sheets(frame: pl.DataFrame) -> list[Sheet]:
+    """Lay out a table of `state_deltas`."""
+    sheets = []
+    for (first, second), part in frame.group_by("first", "second", maintain_order=True):
+        note = (
+            f"Counts and rates in points, over the {part['n'][0]} scores with a state in both "
+            f"runs; {part['left_out'][0]} have none in one of them. These are differences of "
+            "margins: see `matrix` for what became of each score."
+        )
+        title = f"States of {printable(str(first))} (first) and {printable(str(second))} (second)"
+        sheets.append(sheet_of(title, _DELTAS, part.to_dicts(), [note]))
+    return sheets

@@ -7,9 +7,8 @@ import pytest
 
 from scbench.analysis.failure_modes.candidates import candidates
 from scbench.analysis.failure_modes.cards import card
-from scbench.analysis.failure_modes.labels import MEANINGS, Mode
+from scbench.analysis.failure_modes.labels import MEANINGS, Mode, signals
 from scbench.analysis.failure_modes.rules import judge_by_rules
-from scbench.analysis.failure_modes.signals import signals
 from scbench.base.errors import CatalogError
 from scbench.catalog import all_tasks, available_tasks, get_task
 from scbench.graders.shared.checklist import COMMON_CHECKS

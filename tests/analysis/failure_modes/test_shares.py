@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from scbench.analysis.failure_modes.agreement import agreement
+from scbench.analysis.failure_modes.agreement import agreement, agreement_sheet
 from scbench.analysis.failure_modes.candidates import candidates
 from scbench.analysis.failure_modes.decisions import (
     LABELS,
@@ -15,17 +15,14 @@ from scbench.analysis.failure_modes.decisions import (
 from scbench.analysis.failure_modes.labels import PASS, STATES, Mode
 from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
 from scbench.analysis.failure_modes.shares import (
+    deltas_sheets,
     label_shares,
+    matrix_sheets,
     run_pairs,
+    shares_sheet,
     state_deltas,
     states,
     transitions,
-)
-from scbench.analysis.failure_modes.sheets import (
-    agreement_sheet,
-    deltas_sheets,
-    matrix_sheets,
-    shares_sheet,
 )
 from scbench.base.errors import ResultsError
 
