@@ -61,7 +61,8 @@ class Cases:
         for name in tasks or ():
             if name not in records:
                 raise ResultsError(
-                    f"task {name!r} is not in release {release.version}.{did_you_mean(name, records)}"
+                    f"task {name!r} is not in release {release.version}."
+                    f"{did_you_mean(name, records)}"
                 )
         rows = [row for row in release.instances(tasks).values() if row.point is not None]
         if not rows:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from scbench.analysis.layout import Sheet, markdown
-from scbench.base.errors import ExperimentError, did_you_mean
+from scbench.base.errors import ExperimentError, ReleaseError, did_you_mean
 from scbench.builders.shared.builder import Case
 from scbench.catalog import Task, all_tasks, available_tasks, get_task
 from scbench.cli.console import (
@@ -31,7 +31,7 @@ from scbench.freezing.experiment import Experiment, experiment_of, plan, read_ex
 from scbench.freezing.listing import describe_task
 from scbench.freezing.points import parameters_of, points_of, read_parameter
 from scbench.machine.processes import open_executor, processors
-from scbench.release.load import find_release
+from scbench.release.load import Release, find_release
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -53,28 +53,48 @@ def tasks(
     """
     with reported_errors():
         if release is not None:
-            _held(release)
-            return
-        if task is not None:
-            found = describe_task(get_task(task))
-            sys.stdout.write(
-                as_json(found) + "\n" if style == "json" else _parameters_text(found, style)
-            )
-            return
-        every = [describe_task(known) for known in available_tasks()]
-        sys.stdout.write(as_json(every) + "\n" if style == "json" else _tasks_text(every, style))
+            described = _described_in(find_release(release), task)
+            write = _release_text
+        elif task is not None:
+            described, write = [describe_task(get_task(task))], _parameters_text
+        else:
+            described, write = [*map(describe_task, available_tasks())], _tasks_text
+        value = described if task is None else described[0]
+        text = f"{as_json(value)}\n" if style == "json" else write(described, style)
+        sys.stdout.write(text)
 
 
-def _held(name: str) -> None:
-    for task_id, record in find_release(name).manifest.tasks.items():
-        task = get_task(task_id)
-        print(  # noqa: T201
-            f"{task_id:30} {record.bucket:14} {record.scores:5}  {task.scoring:8} "
-            f"v{record.grader_version}  {task.title}"
+def _described_in(release: Release, task: str | None) -> list[dict[str, Any]]:
+    """Return what a release says of its tasks, or of one."""
+    records = release.manifest.tasks
+    if task is not None and task not in records:
+        raise ReleaseError(
+            f"release {release.version} does not hold the task {task!r}."
+            f"{did_you_mean(task, records)}"
         )
+    return [
+        {
+            "id": name,
+            "title": get_task(name).title,
+            "bucket": record.bucket,
+            "scores": record.scores,
+            "scoring": get_task(name).scoring,
+            "grader_version": record.grader_version,
+        }
+        for name, record in records.items()
+        if task in {None, name}
+    ]
 
 
-def _tasks_text(every: "Sequence[dict[str, Any]]", style: ListForm) -> str:
+def _release_text(described: Sequence[dict[str, Any]], _: ListForm) -> str:
+    return "".join(
+        f"{row['id']:30} {row['bucket']:14} {row['scores']:5}  {row['scoring']:8} "
+        f"v{row['grader_version']}  {row['title']}\n"
+        for row in described
+    )
+
+
+def _tasks_text(described: Sequence[dict[str, Any]], style: ListForm) -> str:
     heads = ["task", "bucket", "scores", "scoring", "parameters"]
     rows = [
         [
@@ -84,14 +104,15 @@ def _tasks_text(every: "Sequence[dict[str, Any]]", style: ListForm) -> str:
             row["scoring"],
             ", ".join(parameter["name"] for parameter in row["parameters"]),
         ]
-        for row in every
+        for row in described
     ]
     return _table_text("Tasks", heads, rows, style)
 
 
-def _parameters_text(found: "dict[str, Any]", style: ListForm) -> str:
-    size = f"{found['scores']} scores" if found["scores"] else "all cases are drawn"
-    title = f"{found['id']}: {found['title']}, {found['bucket']}, {size}, {found['scoring']}"
+def _parameters_text(described: Sequence[dict[str, Any]], style: ListForm) -> str:
+    (task,) = described
+    size = f"{task['scores']} scores" if task["scores"] else "all cases are drawn"
+    title = f"{task['id']}: {task['title']}, {task['bucket']}, {size}, {task['scoring']}"
     heads = ["parameter", "values", "default", "kind", "meaning"]
     rows = [
         [
@@ -101,29 +122,29 @@ def _parameters_text(found: "dict[str, Any]", style: ListForm) -> str:
             parameter["kind"] or "-",
             parameter["description"],
         ]
-        for parameter in found["parameters"]
+        for parameter in task["parameters"]
     ]
     text = _table_text(title, heads, rows, style)
-    if found["dimensions"]:
-        text += f"\nStresses: {', '.join(found['dimensions'])}.\n"
-    for name, meaning in found["facts"].items():
+    if task["dimensions"]:
+        text += f"\nStresses: {', '.join(task['dimensions'])}.\n"
+    for name, meaning in task["facts"].items():
         text += f"Recorded with each case: {name} ({meaning}).\n"
-    if found["ladder"]:
-        text += f"\n{_ladder_text(found['ladder'], style)}"
+    if task["ladder"]:
+        text += f"\n{_ladder_text(task['ladder'], style)}"
     return text
 
 
-def _ladder_text(held: "dict[str, Any]", style: ListForm) -> str:
-    points = [*held["rungs"], *held["beyond"]]
+def _ladder_text(rungs: dict[str, Any], style: ListForm) -> str:
+    points = [*rungs["rungs"], *rungs["beyond"]]
     rows = [
         [
-            f"{number}{'+' * (number > len(held['rungs']))}",
+            f"{number}{'+' * (number > len(rungs['rungs']))}",
             ", ".join(f"{name} {_value_text(value)}" for name, value in point.items()),
         ]
         for number, point in enumerate(points, 1)
     ]
-    beyond = " + is beyond those that releases hold." if held["beyond"] else ""
-    title = f"Ladder: {held['measure']}. {held['words']}{beyond}"
+    beyond = " + is beyond those that releases hold." if rungs["beyond"] else ""
+    title = f"Ladder: {rungs['measure']}. {rungs['words']}{beyond}"
     return _table_text(title, ["rung", "point"], rows, style)
 
 
@@ -134,7 +155,7 @@ def _value_text(value: object) -> str:
 
 
 def _table_text(
-    title: str, heads: "Sequence[str]", rows: "Sequence[Sequence[str]]", style: ListForm
+    title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], style: ListForm
 ) -> str:
     """Return a table whose last column is as long as it must be."""
     if style == "markdown":
@@ -262,7 +283,7 @@ def generate(
             )
 
 
-def _print_forms(task: "Task", forms: list[str]) -> tuple[str, list[str]]:
+def _print_forms(task: Task, forms: list[str]) -> tuple[str, list[str]]:
     """Tell how cases are printed from values of a parameter that happens to be called format."""
     printed = [value for value in forms if value in _PRINTED]
     values = [value for value in forms if value not in _PRINTED]
@@ -273,7 +294,7 @@ def _print_forms(task: "Task", forms: list[str]) -> tuple[str, list[str]]:
     return (printed or ["jsonl"])[0], [f"--format={value}" for value in values]
 
 
-def _task_parameters(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
+def _task_parameters(task: Task, args: Sequence[str]) -> dict[str, Any]:
     """Read the options that are parameters of a task."""
     space = task.builder.space
     options = {f"--{name.replace('_', '-')}": name for name in parameters_of(space)}
@@ -309,15 +330,15 @@ def _task_parameters(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
 
 
 def _experiment_of_task(
-    task: "Task", parameters: dict[str, Any], count: int, seed: int | None
-) -> "Experiment":
+    task: Task, parameters: dict[str, Any], count: int, seed: int | None
+) -> Experiment:
     points_of(task, parameters, {}, count)  # errors that name the parameter alone
     return experiment_of({"seed": seed, "task": [{"id": task.id, "count": count, **parameters}]})
 
 
 def _read_target(
-    target: str, args: "Sequence[str]", count: int | None, form: list[str] | None
-) -> "Experiment":
+    target: str, args: Sequence[str], count: int | None, form: list[str] | None
+) -> Experiment:
     path = Path(target)
     if not path.is_file() and path.suffix != ".toml":
         raise ExperimentError(
@@ -331,7 +352,7 @@ def _read_target(
     return read_experiment(path)
 
 
-def _with_seed(experiment: "Experiment", *, private: bool, writes: bool) -> "Experiment":
+def _with_seed(experiment: Experiment, *, private: bool, writes: bool) -> Experiment:
     """Settle the seed and whether it is private."""
     private = private or experiment.private
     if private and not writes:
@@ -349,7 +370,7 @@ def _with_seed(experiment: "Experiment", *, private: bool, writes: bool) -> "Exp
     return experiment.model_copy(update={"private": private})
 
 
-def _print_cases(experiment: "Experiment", printed: str, workers: int) -> None:
+def _print_cases(experiment: Experiment, printed: str, workers: int) -> None:
     """Print the cases of one task as they are drawn."""
     short = False
     with open_executor(workers) as executor:
@@ -367,7 +388,7 @@ def _print_cases(experiment: "Experiment", printed: str, workers: int) -> None:
         raise typer.Exit(PROBLEMS)
 
 
-def _case_text(task: "Task", case: "Row", number: int, total: int) -> str:
+def _case_text(task: Task, case: Row, number: int, total: int) -> str:
     facts = {name: value for name, value in case.items() if name not in Case.model_fields}
     label = ", ".join(f"{name} {value}" for name, value in {**case["params"], **facts}.items())
     head = f"=== {task.id}, case {number} of {total}, seed {case['seed']}: {label}"
@@ -375,7 +396,7 @@ def _case_text(task: "Task", case: "Row", number: int, total: int) -> str:
 
 
 def _write_folder(
-    experiment: "Experiment",
+    experiment: Experiment,
     out: Path,
     name: str | None,
     workers: int,

@@ -107,15 +107,15 @@ def report(
 
 
 def make_report(
-    results: "Sequence[Path]",
+    results: Sequence[Path],
     out: Path,
     *,
-    release: "Release | None",
+    release: Release | None,
     predictions: str | None = None,
     items: Which = "failed",
     workers: int = 0,
     quiet: bool = False,
-) -> "Written":
+) -> Written:
     """Write a report, and say on standard error what was written."""
     started = time.monotonic()
     with progress(
@@ -242,19 +242,19 @@ def _release_of(results: Path) -> str:
 
 
 def _graded_item(
-    line: "Line",
-    instance: "Instance",
-    release: "Release",
+    line: Line,
+    instance: Instance,
+    release: Release,
     timeout: float | None,
     allow_code: bool,
-) -> "Item":
+) -> Item:
     limits = WorkerLimits(1, timeout, 4 * 2**30, allow_code)
     with progress(None, quiet=False) as bar:
         return grade_line(line, instance, release, limits, bar.waiting)
 
 
 def _print_or_open_page(
-    item: "Item", instance: "Instance", response: str | None, *, text: bool, open_page: bool
+    item: Item, instance: Instance, response: str | None, *, text: bool, open_page: bool
 ) -> None:
     """Print or open an item."""
     has_picture = draw_of(get_task(item.task)) is not None
@@ -266,7 +266,7 @@ def _print_or_open_page(
 
 
 def _file_bytes(
-    item: "Item", instance: "Instance", response: str | None, form: str, scale: float, dark: bool
+    item: Item, instance: Instance, response: str | None, form: str, scale: float, dark: bool
 ) -> bytes:
     if form in _SOLIDS:
         return solid_file(single.solids(item, instance), form)
@@ -353,7 +353,7 @@ def _check_sheet(out: Path, results: Path | None) -> None:
 
 
 def _contact_sheet(
-    release: "Release", out: Path, rungs: str | None, scale: float, dark: bool
+    release: Release, out: Path, rungs: str | None, scale: float, dark: bool
 ) -> None:
     if rungs is None:
         svg = right_and_wrong(release, processors(), dark=dark)

@@ -89,7 +89,7 @@ def publish(
             say(f"release {release.version} is published and verified")
 
 
-def _to_hub(release: "Release", repo: str, *, dry_run: bool) -> None:
+def _to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
     from scbench.freezing.publish import plan_upload, publish_on_hub
 
     plan = plan_upload(release, repo, dry_run=dry_run)
@@ -152,7 +152,7 @@ def overlap(
 _HEADS = "  rung     mean      least       most  floor  prompt  answer   draw  judge  point"
 
 
-def _ladder_table(target: str | None) -> "tuple[Ladder, list[str] | None]":
+def _ladder_table(target: str | None) -> tuple[Ladder, list[str] | None]:
     """Return the table that a file or names of tasks are about, and the tasks."""
     if target is not None and target.endswith(".toml"):
         return read_ladder(Path(target)), None
@@ -161,7 +161,7 @@ def _ladder_table(target: str | None) -> "tuple[Ladder, list[str] | None]":
 
 def rungs_of(
     target: str | None, rung: int | None, count: int | None, seed: int | None, *, private: bool
-) -> "Experiment":
+) -> Experiment:
     """Return what draws a ladder: of a table of one's own, of some tasks, or of all."""
     table, tasks = _ladder_table(target)
     return table.experiment(seed=seed, private=private, tasks=tasks, rung=rung, count=count)

@@ -211,7 +211,7 @@ def _argument_value(text: str) -> object:
 
 
 def _write_left_out(
-    instances: "list[Instance]", path: Path, samples: int, budgets: "Sequence[int]"
+    instances: list[Instance], path: Path, samples: int, budgets: Sequence[int]
 ) -> list[str]:
     """Write down what was not asked for want of vision."""
     path.unlink(missing_ok=True)

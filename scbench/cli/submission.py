@@ -215,7 +215,7 @@ def validate_(
         raise typer.Exit(PROBLEMS if unfit else 0)
 
 
-def _print_findings(findings: "list[Finding]", opened: "Opened", style: ReportKind) -> None:
+def _print_findings(findings: list[Finding], opened: "Opened", style: ReportKind) -> None:
     for finding in findings:
         print(WRITERS[style](finding, opened.where(finding.file)))  # noqa: T201
 

@@ -308,7 +308,8 @@ def tell_check(
                 print(plain(f"{place}{word}: {bare}"))  # noqa: T201
         print(  # noqa: T201
             f"{counted(checked.lines, 'line')}, {checked.usable} to grade, "
-            f"{counted(len(checked.problems), 'problem')}, {counted(len(checked.warnings), 'warning')}"
+            f"{counted(len(checked.problems), 'problem')}, "
+            f"{counted(len(checked.warnings), 'warning')}"
         )
     raise typer.Exit(PROBLEMS if checked.problems else 0)
 

@@ -13,7 +13,14 @@ import yaml
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from scbench.base.canonical import parse_json
-from scbench.base.errors import JsonError, ScbenchError, did_you_mean, printable, problem_of
+from scbench.base.errors import (
+    JsonError,
+    ScbenchError,
+    did_you_mean,
+    items_of,
+    printable,
+    problem_of,
+)
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.submission import Submission
 
@@ -142,8 +149,7 @@ def read_submission(data: bytes, file: str) -> tuple[Submission | None, list[Fin
     try:
         return Submission.model_validate(value), []
     except ValidationError as error:
-        faults = error.errors(include_url=False)
-        return None, [_fault(dict(fault), lines, file) for fault in faults]
+        return None, [_fault(dict(fault), lines, file) for fault in items_of(error)]
 
 
 def _fault(fault: dict[str, Any], lines: Mapping[Place, int], file: str) -> Finding:

@@ -6,7 +6,7 @@ Pure: the same (task, params, answer) gives the same verdicts on every machine.
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from scbench.base.errors import Fault, is_echo, problem_of, shown
+from scbench.base.errors import Fault, items_of, problem_of, shown
 from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
 from scbench.schemas.shapes import Node, in_words, resolved_schema
@@ -86,8 +86,7 @@ def size_check(answer: JsonValue) -> Check | None:
 def schema_check(error: ValidationError, answer: JsonValue, model: type[BaseModel]) -> Check:
     """Say in one sentence what is wrong with the answer's shape, place by place."""
     schema = resolved_schema(model)
-    items = [item for item in error.errors(include_url=False) if not is_echo(item)]
-    found = {fault.at: fault for fault in (_fault(item, answer, schema) for item in items)}
+    found = {fault.at: fault for fault in (_fault(item, answer, schema) for item in items_of(error))}
     faults, count = list(found.values())[:_SHOWN], len(found)
     listed = "; ".join(map(str, faults))
     more = f" (and {count - _SHOWN} more)" if count > _SHOWN else ""

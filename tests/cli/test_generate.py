@@ -225,10 +225,19 @@ def test_one_task_is_listed_with_bounds_defaults_and_kinds(inside):
 
 def test_the_tasks_of_a_release_are_listed(inside, tmp_path):
     build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
-    listed = inside("tasks", "--release", "out").stdout
+    lines = inside("tasks", "--release", "out").stdout
     version = get_task("enumerate_edges").grader_version
-    said = f"enumerate_edges axiomatic 8 binary v{version} Enumerate Edges"
-    assert " ".join(listed.split()) == said
+    expected = f"enumerate_edges axiomatic 8 binary v{version} Enumerate Edges"
+    assert " ".join(lines.split()) == expected
+    assert inside("tasks", "enumerate_edges", "--release", "out").stdout == lines
+    record = {"id": "enumerate_edges", "title": "Enumerate Edges", "bucket": "axiomatic"}
+    record |= {"scores": 8, "scoring": "binary", "grader_version": version}
+    form = ("--release", "out", "--format", "json")
+    assert json.loads(inside("tasks", *form).stdout) == [record]
+    assert json.loads(inside("tasks", "enumerate_edges", *form).stdout) == record
+    done = inside("tasks", "two_segments", "--release", "out")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "release 0.0.1 does not hold the task 'two_segments'" in done.stderr
 
 
 # Frozen releases with text tasks.

@@ -78,7 +78,7 @@ def test_what_cannot_be_done_is_said_in_a_line(inside, args, said):
 def test_the_base_install_is_enough(tmp_path):
     """None of the libraries that extras bring is loaded, and no SDK of a provider."""
     code = (
-        "import sys; from scbench.cli.prompting import prompts; prompts(tasks='two_segments');"
+        "import sys; from scbench.cli.exchange import prompts; prompts(tasks='two_segments');"
         "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
     )
     done = subprocess.run(

@@ -123,8 +123,8 @@ def _cues(task: Task, shape: Shape) -> Iterator[str]:
             else ""
         )
         + ", or says that it solves something simpler.",
-        Mode.NEAR_MISS: f"one of the {count} checks of this task fails, at one or two places, and a "
-        "change there would mend it."
+        Mode.NEAR_MISS: f"one of the {count} checks of this task fails, at one or two places, and "
+        "a change there would mend it."
         if count > 1
         else "the only check of this task fails, and a small change would mend it.",
         Mode.LOCAL_ONLY: "checks fail together"
