@@ -11,6 +11,7 @@ import polars as pl
 
 from scbench.analysis.layout import Column, Sheet, sheet_of
 from scbench.analysis.matrix import means_of, score_matrix
+from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.runs import run_table
 from scbench.analysis.sheets import above_notes, figure, number, share
 from scbench.analysis.usage import usage, was_answered, was_cut_off
@@ -22,26 +23,14 @@ from scbench.grading.score_tables import ABOVE, RUN
 COLUMNS = ("usage", "finish_reason", "response_characters", "run_metadata", "prompt_sha256")
 """Columns of the results that a sweep needs in addition to `scbench.analysis.results.NEEDED`."""
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    "stated": pl.String,
-    "n": pl.Int64,
-    "answered": pl.Int64,
-    "coverage": pl.Float64,
-    "accuracy": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    **dict.fromkeys(ABOVE, pl.Float64),
-    "mean_output_tokens": pl.Float64,
-    "token_observations": pl.Int64,
-    "truncated": pl.Float64,
-    "empty": pl.Float64,
-    "cap_hit": pl.Float64,
-    "unparsed": pl.Float64,
-    "api_error": pl.Float64,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts("stated")
+    | counts("n answered")
+    | figures("coverage accuracy low high", *ABOVE, "mean_output_tokens")
+    | counts("token_observations")
+    | figures("truncated empty cap_hit unparsed api_error")
+)
 """Columns of `budget_sweep`."""
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.matrix import Matrix, Paired, Run, difference_of, paired, score_matrix
-from scbench.analysis.results import ON_TERSE
+from scbench.analysis.results import LINE_TYPES, ON_TERSE, counts, figures, texts
 from scbench.analysis.sheets import (
     ABOVE_NOTE,
     above_line,
@@ -24,29 +24,15 @@ from scbench.analysis.sign_flips import DRAWS, lines_tested
 from scbench.base.errors import ResultsError, printable
 from scbench.base.intervals import LEVEL, Floats
 
-SCHEMA: Mapping[str, Any] = {
-    "first": pl.String,
-    "second": pl.String,
-    "bucket": pl.String,
-    "task": pl.String,
-    "over": pl.String,
-    "n": pl.Int64,
-    "first_mean": pl.Float64,
-    "second_mean": pl.Float64,
-    "difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "above": pl.Float64,
-    "above_low": pl.Float64,
-    "above_high": pl.Float64,
-    "answers": pl.Int64,
-    "first_ahead": pl.Int64,
-    "second_ahead": pl.Int64,
-    "p_value": pl.Float64,
-    "p_corrected": pl.Float64,
-    "shows": pl.Float64,
-    "verdict": pl.String,
-}
+SCHEMA: Mapping[str, Any] = (
+    texts("first second")
+    | LINE_TYPES
+    | counts("n")
+    | figures("first_mean second_mean difference low high above above_low above_high")
+    | counts("answers first_ahead second_ahead")
+    | figures("p_value p_corrected shows")
+    | texts("verdict")
+)
 """Columns of `compare_runs`."""
 
 TIED, TOO_FEW = "tied", "too few items to tell"

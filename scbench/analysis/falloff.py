@@ -15,24 +15,19 @@ import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.manifolds import Cases, joined
+from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.sheets import number, run_words, task_title
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import Status
 from scbench.grading.score_tables import RUN, lifted
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    "task": pl.String,
-    "parameter": pl.String,
-    "n": pl.Int64,
-    "values": pl.Int64,
-    "half": pl.Float64,
-    "half_low": pl.Float64,
-    "half_high": pl.Float64,
-    "direction": pl.String,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts("task parameter")
+    | counts("n values")
+    | figures("half half_low half_high")
+    | texts("direction")
+)
 """Columns of `falloff_table`."""
 
 _PLACES = 401

@@ -18,7 +18,7 @@ from scbench.analysis.ladder import Climb, Climbs, climbs_of, one_run
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.levels import DRAWS as FITS
 from scbench.analysis.levels import level_difference
-from scbench.analysis.results import one_grader
+from scbench.analysis.results import LINE_TYPES, RUN_TYPES, counts, figures, one_grader, texts
 from scbench.analysis.sheets import (
     chance,
     interval,
@@ -34,19 +34,16 @@ from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL, Floats, condense_differences, ends_of_differences
 from scbench.grading.score_tables import RUN
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    **dict.fromkeys(("bucket", "task", "over"), pl.String),
-    "rung": pl.Int64,
-    **dict.fromkeys(("pairs", "public_n", "private_n"), pl.Int64),
-    **dict.fromkeys(("public", "private", "difference", "low", "high"), pl.Float64),
-    **dict.fromkeys(("leak", "leak_low", "leak_high"), pl.Float64),
-    **dict.fromkeys(("levels", "levels_low", "levels_high"), pl.Float64),
-    **dict.fromkeys(("p_value", "p_corrected"), pl.Float64),
-    "verdict": pl.String,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | LINE_TYPES
+    | counts("rung pairs public_n private_n")
+    | figures(
+        "public private difference low high leak leak_low leak_high levels levels_low",
+        "levels_high p_value p_corrected",
+    )
+    | texts("verdict")
+)
 """Columns of `gap_table`."""
 
 HIGHER, LOWER, ALIKE, UNCLEAR = "public is higher", "private is higher", "alike", "too few to tell"

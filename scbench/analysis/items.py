@@ -8,23 +8,20 @@ import polars as pl
 
 from scbench.analysis.layout import Column, Sheet, sheet_of
 from scbench.analysis.matrix import score_matrix
-from scbench.analysis.results import ITEM
+from scbench.analysis.results import ITEM, counts, figures, texts
 from scbench.analysis.sheets import changes_of, interval, number, share, task_title
 from scbench.base.intervals import condense, ends
 from scbench.catalog import all_tasks
 from scbench.grading.score_tables import RUN
 from scbench.release.load import Release
 
-ITEMS: Mapping[str, Any] = {
-    "task": pl.String,
-    "id": pl.String,
-    "subtask": pl.Int64,
-    "difficulty": pl.String,
-    "runs": pl.Int64,
-    "mean": pl.Float64,
-    "right": pl.Float64,
-    "discrimination": pl.Float64,
-}
+ITEMS: Mapping[str, Any] = (
+    texts("task id")
+    | counts("subtask")
+    | texts("difficulty")
+    | counts("runs")
+    | figures("mean right discrimination")
+)
 """Columns of `item_table`."""
 
 LABELS: Mapping[str, Any] = {

@@ -14,7 +14,15 @@ from scbench.analysis.compare import run_name
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.levels import DRAWS, FIRST, Answers, Fit, fit, level_difference, mean_level
 from scbench.analysis.matrix import Block, Matrix, score_matrix
-from scbench.analysis.results import one_grader, read_results
+from scbench.analysis.results import (
+    LINE_TYPES,
+    RUN_TYPES,
+    counts,
+    figures,
+    one_grader,
+    read_results,
+    texts,
+)
 from scbench.analysis.sheets import (
     after_sums,
     interval,
@@ -28,44 +36,29 @@ from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import rung_of
 from scbench.grading.score_tables import RUN
 
-_RUN: Mapping[str, Any] = {"model": pl.String, "setting": pl.String, "budget": pl.Int64}
-_LINE: Mapping[str, Any] = dict.fromkeys(("bucket", "task", "over"), pl.String)
-
-SCHEMA: Mapping[str, Any] = {
-    **_RUN,
-    **_LINE,
-    "rungs": pl.Int64,
-    "n": pl.Int64,
-    "scored": pl.Int64,
-    "coverage": pl.Float64,
-    **dict.fromkeys(("floor", "level", "low", "high"), pl.Float64),
-    "beyond": pl.String,
-    "slope": pl.Float64,
-    "tasks_below": pl.Int64,
-    "tasks_above": pl.Int64,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | LINE_TYPES
+    | counts("rungs n scored")
+    | figures("coverage floor level low high")
+    | texts("beyond")
+    | figures("slope")
+    | counts("tasks_below tasks_above")
+)
 """Columns of `ladder_table`."""
 
-RUNG_SCHEMA: Mapping[str, Any] = {
-    **_RUN,
-    "bucket": pl.String,
-    "task": pl.String,
-    "rung": pl.Int64,
-    "n": pl.Int64,
-    "scored": pl.Int64,
-    **dict.fromkeys(("mean", "floor", "above"), pl.Float64),
-}
+RUNG_SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES | texts("bucket task") | counts("rung n scored") | figures("mean floor above")
+)
 """Columns of `rung_table`."""
 
-COMPARED: Mapping[str, Any] = {
-    "first": pl.String,
-    "second": pl.String,
-    **_LINE,
-    "shared": pl.Int64,
-    **dict.fromkeys(("first_level", "second_level", "difference", "low", "high"), pl.Float64),
-    "first_beyond": pl.String,
-    "second_beyond": pl.String,
-}
+COMPARED: Mapping[str, Any] = (
+    texts("first second")
+    | LINE_TYPES
+    | counts("shared")
+    | figures("first_level second_level difference low high")
+    | texts("first_beyond second_beyond")
+)
 """Columns of `compare_levels`."""
 
 

@@ -15,6 +15,7 @@ import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.matrix import MEANS, means_of, score_matrix
+from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.sheets import (
     changes_of,
     interval,
@@ -182,20 +183,13 @@ COLUMNS = ("usage", "finish_reason")
 
 LABELS = ("task", "dimension", "kind", "parameter", "value", "second_parameter", "second_value")
 _MEANS = {"accuracy": "mean"} | {name: name for name in MEANS[1:]}
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    **dict.fromkeys(LABELS, pl.String),
-    "n": pl.Int64,
-    "scored": pl.Int64,
-    "coverage": pl.Float64,
-    **dict.fromkeys(_MEANS, pl.Float64),
-    "truncated": pl.Float64,
-    "unparsed": pl.Float64,
-    "mean_output_tokens": pl.Float64,
-    "token_observations": pl.Int64,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts(*LABELS)
+    | counts("n scored")
+    | figures("coverage", *_MEANS, "truncated unparsed mean_output_tokens")
+    | counts("token_observations")
+)
 """Columns of `manifold_table` and `heat_table`."""
 
 

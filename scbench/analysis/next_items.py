@@ -16,15 +16,10 @@ import polars as pl
 from scbench.analysis.ladder import climb_of
 from scbench.analysis.levels import Answers, Fit, fit
 from scbench.analysis.matrix import score_matrix
+from scbench.analysis.results import counts, figures, texts
 from scbench.base.model import Status, rung_of, task_of
 
-SCHEMA: Mapping[str, Any] = {
-    "id": pl.String,
-    "task": pl.String,
-    "rung": pl.Int64,
-    "information": pl.Float64,
-    "error": pl.Float64,
-}
+SCHEMA: Mapping[str, Any] = texts("id task") | counts("rung") | figures("information error")
 """Columns of `next_items`."""
 
 _WAITING = (Status.MISSING.value, Status.API_ERROR.value, Status.NOT_RUN.value)

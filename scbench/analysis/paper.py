@@ -12,33 +12,28 @@ import polars as pl
 
 from scbench.analysis.layout import Sheet
 from scbench.analysis.matrix import MEANS, Run, difference_of, means_of, paired, score_matrix
+from scbench.analysis.results import LINE_TYPES, counts, figures, texts
 from scbench.analysis.sheets import ABOVE, ABOVE_NOTE, LESS, figure, line_name, task_titles
 from scbench.base.errors import printable
 from scbench.base.intervals import LEVEL
 
 BASELINE, TOOLS = "no_tools", "tools"
 
-SCHEMA: Mapping[str, Any] = {
-    "bucket": pl.String,
-    "task": pl.String,
-    "over": pl.String,
-    "n": pl.Int64,
-    "model": pl.String,
-    "budget": pl.Int64,
-    "setting": pl.String,
-    "samples": pl.Int64,
-    "scored": pl.Int64,
-    "coverage": pl.Float64,
-    **dict.fromkeys(MEANS, pl.Float64),
-    "mean_missing_as_zero": pl.Float64,
-    "delta": pl.Float64,
-    "delta_low": pl.Float64,
-    "delta_high": pl.Float64,
-    "delta_above": pl.Float64,
-    "delta_above_low": pl.Float64,
-    "delta_above_high": pl.Float64,
-    "delta_n": pl.Int64,
-}
+SCHEMA: Mapping[str, Any] = (
+    LINE_TYPES
+    | counts("n")
+    | texts("model")
+    | counts("budget")
+    | texts("setting")
+    | counts("samples scored")
+    | figures(
+        "coverage",
+        *MEANS,
+        "mean_missing_as_zero delta delta_low delta_high delta_above delta_above_low",
+        "delta_above_high",
+    )
+    | counts("delta_n")
+)
 """Columns of `paper_table`."""
 
 

@@ -6,6 +6,7 @@ releases or two versions of a grader ends with an error that says which.
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -19,6 +20,26 @@ from scbench.grading.tally import fingerprints_in
 from scbench.release.load import installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE, read_manifest
 
+
+def texts(*names: str) -> dict[str, Any]:
+    """Return the types of columns of texts, of names with blanks between."""
+    return dict.fromkeys(" ".join(names).split(), pl.String)
+
+
+def counts(*names: str) -> dict[str, Any]:
+    """Return the types of columns of whole numbers."""
+    return dict.fromkeys(" ".join(names).split(), pl.Int64)
+
+
+def figures(*names: str) -> dict[str, Any]:
+    """Return the types of columns of numbers."""
+    return dict.fromkeys(" ".join(names).split(), pl.Float64)
+
+
+RUN_TYPES = texts("model setting") | counts("budget")
+"""Columns that tell runs apart."""
+LINE_TYPES = texts("bucket task over")
+"""Columns that tell the lines of a table apart, and what a line is over."""
 ITEM = ("id", "subtask")
 """Columns that tell scores of one sample of a run apart."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.results import RUN_TYPES, counts, texts
 from scbench.base.errors import printable
 from scbench.grading.score_tables import RUN, metadata_by_run
 
@@ -16,15 +17,9 @@ COLUMNS = ("run_metadata", "prompt_sha256")
 
 _FIELDS = ("model_version", "effort", "temperature", "tools", "system_prompt_sha256", "date")
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    **dict.fromkeys(_FIELDS, pl.String),
-    "budget_stated": pl.String,
-    "rows": pl.Int64,
-    "prompts_hashed": pl.Int64,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES | texts(*_FIELDS, "budget_stated") | counts("rows prompts_hashed")
+)
 """Columns of `run_table`."""
 
 

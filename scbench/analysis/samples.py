@@ -10,7 +10,7 @@ import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.matrix import means_of, score_matrix
-from scbench.analysis.results import ITEM
+from scbench.analysis.results import ITEM, LINE_TYPES, RUN_TYPES, counts, figures
 from scbench.analysis.sheets import above_notes, line_words, mean_cell, number, points, run_words
 from scbench.base.model import Status
 from scbench.grading.score_tables import ABOVE, RUN, lifted, with_floors
@@ -18,27 +18,16 @@ from scbench.grading.score_tables import ABOVE, RUN, lifted, with_floors
 COLUMNS = ("answer",)
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    "bucket": pl.String,
-    "task": pl.String,
-    "over": pl.String,
-    "n": pl.Int64,
-    "samples": pl.Int64,
-    "mean": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    **dict.fromkeys(ABOVE, pl.Float64),
-    "majority": pl.Float64,
-    "majority_n": pl.Int64,
-    "within": pl.Float64,
-    "between": pl.Float64,
-    "k": pl.Int64,
-    "pass_n": pl.Int64,
-    "pass_at_k": pl.Float64,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | LINE_TYPES
+    | counts("n samples")
+    | figures("mean low high", *ABOVE, "majority")
+    | counts("majority_n")
+    | figures("within between")
+    | counts("k pass_n")
+    | figures("pass_at_k")
+)
 """Columns of `pass_at_k`."""
 
 _EXACT = 1e-9

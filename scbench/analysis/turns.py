@@ -12,6 +12,7 @@ import polars as pl
 
 from scbench.analysis.layout import Column, Sheet, sheet_of
 from scbench.analysis.matrix import difference_of, means_of, paired, score_matrix
+from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.sheets import (
     interval_below,
     line_words,
@@ -30,28 +31,12 @@ from scbench.grading.score_tables import RUN
 COLUMNS = ("loop", "turn_scores", "queries")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    "loop": pl.String,
-    "bucket": pl.String,
-    "task": pl.String,
-    "over": pl.String,
-    "n": pl.Int64,
-    "turn": pl.Int64,
-    "mean": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "gain": pl.Float64,
-    "gain_low": pl.Float64,
-    "gain_high": pl.Float64,
-    "solved": pl.Float64,
-    "solved_low": pl.Float64,
-    "solved_high": pl.Float64,
-    "played": pl.Float64,
-    "queries": pl.Float64,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts("loop bucket task over")
+    | counts("n turn")
+    | figures("mean low high gain gain_low gain_high solved solved_low solved_high played queries")
+)
 """Columns of `turn_table`."""
 
 _LISTED_TURNS = (*range(1, 11), 20, 50, 100, 200, 500)

@@ -8,6 +8,7 @@ import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.matrix import MEANS, Matrix, means_of, score_matrix
+from scbench.analysis.results import LINE_TYPES, RUN_TYPES, counts, figures
 from scbench.analysis.sheets import (
     above_notes,
     changes_of,
@@ -27,23 +28,18 @@ COLUMNS = ("usage", "finish_reason")
 
 _AMOUNTS = ("input_tokens", "output_tokens", "reasoning_tokens", "seconds", "cost")
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    "bucket": pl.String,
-    "task": pl.String,
-    "over": pl.String,
-    "answers": pl.Int64,
-    **dict.fromkeys(MEANS, pl.Float64),
-    **{
-        column: kind
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | LINE_TYPES
+    | counts("answers")
+    | figures(*MEANS)
+    | {
+        key: value
         for name in _AMOUNTS
-        for column, kind in ((name, pl.Float64), (f"{name}_reported", pl.Int64))
-    },
-    "score_per_1000_tokens": pl.Float64,
-    "cut_off": pl.Float64,
-}
+        for key, value in (figures(name) | counts(f"{name}_reported")).items()
+    }
+    | figures("score_per_1000_tokens cut_off")
+)
 """Columns of `cost_table`."""
 
 

@@ -86,7 +86,8 @@ def size_check(answer: JsonValue) -> Check | None:
 def schema_check(error: ValidationError, answer: JsonValue, model: type[BaseModel]) -> Check:
     """Say in one sentence what is wrong with the answer's shape, place by place."""
     schema = resolved_schema(model)
-    found = {fault.at: fault for fault in (_fault(item, answer, schema) for item in items_of(error))}
+    listing = (_fault(item, answer, schema) for item in items_of(error))
+    found = {fault.at: fault for fault in listing}
     faults, count = list(found.values())[:_SHOWN], len(found)
     listed = "; ".join(map(str, faults))
     more = f" (and {count - _SHOWN} more)" if count > _SHOWN else ""

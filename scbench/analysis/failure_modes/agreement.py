@@ -11,20 +11,16 @@ import polars as pl
 from scbench.analysis.failure_modes.labels import Mode
 from scbench.analysis.failure_modes.shares import square_sheet
 from scbench.analysis.layout import Sheet
+from scbench.analysis.results import counts, figures, texts
 from scbench.analysis.sheets import points
 from scbench.base.errors import ResultsError, printable
 from scbench.base.intervals import LEVEL, Floats
 
-AGREEMENT: Mapping[str, Any] = {
-    "first_label": pl.String(),
-    "second_label": pl.String(),
-    "count": pl.Int64(),
-    "n": pl.Int64(),
-    "agreement": pl.Float64(),
-    "kappa": pl.Float64(),
-    "kappa_low": pl.Float64(),
-    "kappa_high": pl.Float64(),
-}
+AGREEMENT: Mapping[str, Any] = (
+    texts("first_label second_label")
+    | counts("count n")
+    | figures("agreement kappa kappa_low kappa_high")
+)
 """Columns of `agreement`."""
 
 

@@ -17,6 +17,7 @@ from scbench.analysis.failure_modes.decisions import check_labels
 from scbench.analysis.failure_modes.labels import MEANINGS, PASS, STATES, THRESHOLD, Mode
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.paper import BASELINE, TOOLS
+from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.sheets import changes_of, points, signed, statuses, task_title
 from scbench.base.errors import ResultsError, did_you_mean, printable
 from scbench.base.model import Status
@@ -58,19 +59,13 @@ def states(
     return joined.select(*KEY, "status", state=pl.coalesce("state", "failure_mode"))
 
 
-SHARES: Mapping[str, Any] = {
-    "model": pl.String(),
-    "setting": pl.String(),
-    "budget": pl.Int64(),
-    "task": pl.String(),
-    "failure_mode": pl.String(),
-    "count": pl.Int64(),
-    "judged": pl.Int64(),
-    "share": pl.Float64(),
-    "rows": pl.Int64(),
-    "passed": pl.Int64(),
-    **{status.value: pl.Int64() for status in Status},
-}
+SHARES: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts("task failure_mode")
+    | counts("count judged")
+    | figures("share")
+    | counts("rows passed", *(status.value for status in Status))
+)
 """Columns of `label_shares`."""
 
 
@@ -152,13 +147,7 @@ def _run_of_name(runs: Sequence[Run], name: str) -> Run:
     return by_name[name]
 
 
-MATRIX: Mapping[str, Any] = {
-    "first": pl.String(),
-    "second": pl.String(),
-    "first_state": pl.String(),
-    "second_state": pl.String(),
-    "count": pl.Int64(),
-}
+MATRIX: Mapping[str, Any] = texts("first second first_state second_state") | counts("count")
 """Columns of `transitions`."""
 
 
@@ -208,18 +197,11 @@ def _both(row_states: pl.DataFrame, a: Run, b: Run) -> pl.DataFrame:
     return both
 
 
-DELTAS: Mapping[str, Any] = {
-    "first": pl.String(),
-    "second": pl.String(),
-    "state": pl.String(),
-    "n": pl.Int64(),
-    "left_out": pl.Int64(),
-    "first_count": pl.Int64(),
-    "second_count": pl.Int64(),
-    "first_rate": pl.Float64(),
-    "second_rate": pl.Float64(),
-    "delta": pl.Float64(),
-}
+DELTAS: Mapping[str, Any] = (
+    texts("first second state")
+    | counts("n left_out first_count second_count")
+    | figures("first_rate second_rate delta")
+)
 """Columns of `state_deltas`."""
 
 
