@@ -80,7 +80,7 @@ def compare_runs(
         raise ResultsError("to compare, name the results of two runs or more")
     rows: list[dict[str, Any]] = []
     columns: list[tuple[Floats, Floats]] = []
-    for a, b in _pairs(matrix.runs):
+    for a, b in _pairs_to_compare(matrix.runs):
         _compare_pair(matrix, a, b, level, rows, columns)
     differences, weights = (np.column_stack(parts) for parts in zip(*columns, strict=True))
     tested = lines_tested(differences, weights, level, draws, seed)
@@ -94,7 +94,7 @@ def compare_runs(
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _pairs(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
+def _pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
     at = {run: i for i, run in enumerate(runs)}
     full = {i: (run[0].removesuffix(ON_TERSE), *run[1:]) for run, i in at.items()}
     twins = [(i, at[run]) for i, run in full.items() if run != runs[i] and run in at]
@@ -114,7 +114,7 @@ def _compare_pair(
     pairs = {task: paired(block, a, b) for task, block in matrix.blocks.items()}
     if not any(len(pair.weights) for pair in pairs.values()):
         raise ResultsError(f"{first} and {second} have no score in common")
-    starts, total = _starts(matrix)
+    starts, total = _answer_starts(matrix)
     for bucket, task, tasks in matrix.lines("task"):
         of_tasks = [pairs[name] for name in tasks]
         difference = difference_of(of_tasks, level)
@@ -131,10 +131,10 @@ def _compare_pair(
             | {"first_ahead": sum(int((change < -1e-9).sum()) for change in changes)}
             | {"second_ahead": sum(int((change > 1e-9).sum()) for change in changes)}
         )
-        columns.append(_columns(dict(zip(tasks, of_tasks, strict=True)), starts, total))
+        columns.append(_test_columns(dict(zip(tasks, of_tasks, strict=True)), starts, total))
 
 
-def _starts(matrix: Matrix) -> tuple[dict[str, int], int]:
+def _answer_starts(matrix: Matrix) -> tuple[dict[str, int], int]:
     """Return where each task's answers begin among all, and how many all are."""
     starts, total = {}, 0
     for task, block in matrix.blocks.items():
@@ -143,7 +143,7 @@ def _starts(matrix: Matrix) -> tuple[dict[str, int], int]:
     return starts, total
 
 
-def _columns(
+def _test_columns(
     pairs: Mapping[str, Paired], starts: Mapping[str, int], total: int
 ) -> tuple[Floats, Floats]:
     differences, weights = np.zeros(total), np.zeros(total)

@@ -58,17 +58,17 @@ def runs_in(
             date=when,
             release=version,
             graders=dict(rows.select("task", "grader_version").unique().sort("task").rows()),
-            lines=_lines(by_bucket, key),
-            task_lines=_lines(by_task, key),
-            tries=list(_tries(rows, instances)),
+            lines=_run_lines(by_bucket, key),
+            task_lines=_run_lines(by_task, key),
+            tries=list(_tries_of_run(rows, instances)),
         )
 
 
-def _lines(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, Any]]:
+def _run_lines(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, Any]]:
     return [row for row in table.to_dicts() if tuple(row[name] for name in RUN) == key]
 
 
-def _tries(rows: pl.DataFrame, instances: Mapping[str, Instance]) -> Iterator[Try]:
+def _tries_of_run(rows: pl.DataFrame, instances: Mapping[str, Instance]) -> Iterator[Try]:
     first = ("status", "answer", "reason", "usage", "finish_reason")
     grouped = rows.group_by("id", "sample", maintain_order=True).agg(
         pl.col("score").mean(),

@@ -74,10 +74,10 @@ def half_point(
         """Return log-likelihoods, of shape (places, slopes)."""
         steps = slopes[None, :, None] * (values - places[:, None, None]) / span
         chance = floor + (1 - floor) / (1 + np.exp(np.clip(steps, -50, 50)))
-        return _loglik(chance, right, n)
+        return _binomial_loglik(chance, right, n)
 
     surface = likelihood(places, _SLOPES)
-    flat = float(_loglik((right.sum() / n.sum()) * np.ones_like(n), right, n))
+    flat = float(_binomial_loglik((right.sum() / n.sum()) * np.ones_like(n), right, n))
     along = surface.max(axis=1)
     best = float(along.max())
     allowed = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2
@@ -99,7 +99,7 @@ def half_point(
     return Half(value, low, high, falls)
 
 
-def _loglik(chance: Floats, right: Floats, n: Floats) -> Floats:
+def _binomial_loglik(chance: Floats, right: Floats, n: Floats) -> Floats:
     safe = np.clip(chance, 1e-6, 1 - 1e-6)
     summed: Floats = (right * np.log(safe) + (n - right) * np.log(1 - safe)).sum(axis=-1)
     return summed
@@ -125,7 +125,7 @@ def falloff_table(
     guessed = pl.when(pl.col("status") == Status.ANSWERED.value).then("floor").otherwise(0.0)
     rows = rows.with_columns(guessed=guessed, raised=lifted())
     lines: list[dict[str, Any]] = []
-    for task, name, values in _ordered(cases, parameter):
+    for task, name, values in _ordered_parameters(cases, parameter):
         of_task = rows.filter(pl.col("task") == task)
         value = pl.col("id").replace_strict(values, default=None, return_dtype=pl.Float64)
         with_value = of_task.with_columns(value=value).filter(pl.col("value").is_not_null())
@@ -153,7 +153,9 @@ def _half(part: pl.DataFrame, level: float) -> dict[str, Any]:
     return ends | {"direction": "falls" if point.falls else "rises"}
 
 
-def _ordered(cases: Cases, parameter: str | None) -> Iterator[tuple[str, str, dict[str, float]]]:
+def _ordered_parameters(
+    cases: Cases, parameter: str | None
+) -> Iterator[tuple[str, str, dict[str, float]]]:
     """Yield task, parameter, and the value by instance id, of parameters with several numbers."""
     for task in cases.by_task if parameter is None else cases.with_name(parameter):
         for name in cases.varied(task) if parameter is None else [parameter]:

@@ -87,11 +87,11 @@ def gap_table(
     """
     _fit_together(public, private)
     here, there = (climbs_of(rows, fits, level) for rows in (public, private))
-    ours, theirs = _cells(here.climbs[0]), _cells(there.climbs[0])
+    ours, theirs = _rung_means(here.climbs[0]), _rung_means(there.climbs[0])
     cells = sorted(ours.keys() & theirs.keys())
     if not cells:
         raise ResultsError("the two ladders have no rung in common on which both have scores")
-    lines = [*_lines(here, there, cells)]
+    lines = [*_gap_lines(here, there, cells)]
     # The last line before the rungs is the overall one, or that of the only bucket.
     overall_line = max(i for i, (labels, _) in enumerate(lines) if "rung" not in labels)
     membership = np.column_stack(
@@ -110,16 +110,16 @@ def gap_table(
     rows = []
     for i, (labels, of_line) in enumerate(lines):
         row: dict[str, Any] = (
-            dict.fromkeys(SCHEMA) | run | labels | _figures(of_line, ours, theirs, level)
+            dict.fromkeys(SCHEMA) | run | labels | _gap_figures(of_line, ours, theirs, level)
         )
         tested, at = (
             (overall_test, 0) if i == overall_line else (line_tests, i - (i > overall_line))
         )
-        rows.append(row | _verdict(tested, at, level, row["difference"]))
+        rows.append(row | _line_verdict(tested, at, level, row["difference"]))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _lines(
+def _gap_lines(
     here: Climbs, there: Climbs, cells: Sequence[_Cell]
 ) -> Iterator[tuple[dict[str, Any], list[_Cell]]]:
     """Yield the labels of each line, with the difference of levels, and the rungs it is over."""
@@ -156,7 +156,7 @@ def _run_words(run: tuple[Any, ...]) -> str:
     return " ".join(str(part) for part in run if part is not None)
 
 
-def _cells(climbs: Mapping[str, Climb]) -> dict[_Cell, tuple[float, int]]:
+def _rung_means(climbs: Mapping[str, Climb]) -> dict[_Cell, tuple[float, int]]:
     """Return the mean score and the number of answers by task and rung."""
     cells = {}
     for task, climb in climbs.items():
@@ -166,7 +166,7 @@ def _cells(climbs: Mapping[str, Climb]) -> dict[_Cell, tuple[float, int]]:
     return cells
 
 
-def _figures(
+def _gap_figures(
     cells: list[_Cell],
     ours: Mapping[_Cell, tuple[float, int]],
     theirs: Mapping[_Cell, tuple[float, int]],
@@ -192,7 +192,7 @@ def _figures(
     }
 
 
-def _verdict(tested: Tested, line: int, level: float, difference: float) -> dict[str, Any]:
+def _line_verdict(tested: Tested, line: int, level: float, difference: float) -> dict[str, Any]:
     """Return the p-values of a line and what they say."""
     corrected = float(tested.p_corrected[line])
     verdict = UNCLEAR if tested.too_few[line] else ALIKE

@@ -330,7 +330,9 @@ class _Luck:
             task: [(all_climbs.climbs[r][task], all_climbs.fits[r][task]) for r in (a, b)]
             for task in tasks
         }
-        self.places = {task: _shared(*(climb for climb, _ in self.pairs[task])) for task in tasks}
+        self.places = {
+            task: _shared_answers(*(climb for climb, _ in self.pairs[task])) for task in tasks
+        }
         parts = [self._departures(task) for task in tasks]
         together, possible = (sum(part[i] for part in parts) for i in (0, 1))
         self.correlation = float(np.clip(together / possible, 0.0, 1.0)) if possible > 0 else 0.0
@@ -364,7 +366,7 @@ class _Luck:
         return self.correlation * float(np.sqrt(first * second).sum()) / total if total > 0 else 0.0
 
 
-def _shared(first: Climb, second: Climb) -> tuple[list[int], list[int]]:
+def _shared_answers(first: Climb, second: Climb) -> tuple[list[int], list[int]]:
     """Return the places of the answers that both have, in each."""
     at = {name: i for i, name in enumerate(second.names)}
     pairs = [(i, at[name]) for i, name in enumerate(first.names) if name in at]

@@ -203,8 +203,8 @@ def fit(answers: Answers, draws: int = DRAWS, level: float = LEVEL) -> Fit:
     low, high = -np.inf, np.inf
     if draws:
         runs = _simulated(n, chances[at], by_slope, dispersion, draws)
-        limit = _limit(runs, n, chances, dispersion, at, level)
-        low, high = _ends(marginal, places, limit)
+        limit = _shortfall_limit(runs, n, chances, dispersion, at, level)
+        low, high = _interval_ends(marginal, places, limit)
     slope = float(by_slope @ _SLOPES)
     estimate = Level(value, low, high, top, slope, int(value < FIRST), int(value > top))
     return Fit(estimate, places, weights, floor, (by_slope @ chances[at])[rung], dispersion)
@@ -250,7 +250,7 @@ def _simulated(
         draws: how many runs.
     """
     rungs = np.repeat(np.arange(len(n)), n.astype(np.int64))
-    uniform = _uniform(draws, len(rungs) + 1)
+    uniform = _uniform_numbers(draws, len(rungs) + 1)
     slope = np.searchsorted(np.cumsum(by_slope)[:-1], uniform[:, 0])
     p = chances[slope]
     counts = (uniform[:, 1:] < p[:, rungs]) @ (rungs[:, None] == np.arange(len(n))).astype(float)
@@ -259,14 +259,14 @@ def _simulated(
 
 
 @lru_cache(maxsize=8)
-def _uniform(rows: int, columns: int) -> Floats:
+def _uniform_numbers(rows: int, columns: int) -> Floats:
     """Return numbers in [0, 1) of bits that numpy keeps fixed."""
     bits = np.random.PCG64(Stream("levels", rows, columns).getrandbits(128))
     words = bits.random_raw(rows * columns) >> np.uint64(11)
     return words.astype(np.float64).reshape(rows, columns) * 2.0**-53
 
 
-def _limit(
+def _shortfall_limit(
     runs: Floats, n: Floats, chances: Floats, dispersion: float, at: int, level: float
 ) -> float:
     """Return by how much simulated runs fall short at their own level, in all but 5 % of them."""
@@ -283,7 +283,7 @@ def _limit(
     return float(np.quantile(short, level))
 
 
-def _ends(marginal: Floats, places: Floats, limit: float) -> tuple[float, float]:
+def _interval_ends(marginal: Floats, places: Floats, limit: float) -> tuple[float, float]:
     """Return where the likelihood crosses the limit; infinite where it does not."""
     over = marginal - (marginal.max() - limit)
     inside = np.flatnonzero(over >= 0)

@@ -391,7 +391,7 @@ def heat_sheets(frame: pl.DataFrame, metric: str) -> list[Sheet]:
         rows = part.to_dicts()
         cells = {(row["value"], row["second_value"]): f"{form(row)}\n{row['n']}" for row in rows}
         first, second = rows[0]["parameter"], rows[0]["second_parameter"]
-        across = _in_order(dict.fromkeys(value for _, value in cells))
+        across = _values_in_order(dict.fromkeys(value for _, value in cells))
         lines = [
             [value, *(cells.get((value, beside), "") for beside in across)]
             for value in dict.fromkeys(value for value, _ in cells)
@@ -403,7 +403,7 @@ def heat_sheets(frame: pl.DataFrame, metric: str) -> list[Sheet]:
     return sheets
 
 
-def _in_order(values: Mapping[str, None]) -> list[str]:
+def _values_in_order(values: Mapping[str, None]) -> list[str]:
     try:
         return sorted(values, key=float)
     except ValueError:

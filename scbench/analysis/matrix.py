@@ -211,13 +211,13 @@ def score_matrix(results: pl.DataFrame) -> Matrix:
     tasks = [task for task in all_tasks() if task in parts]
     return Matrix(
         tuple(runs.iter_rows()),
-        {task: _block(parts[task], runs.height) for task in tasks},
+        {task: _task_block(parts[task], runs.height) for task in tasks},
         {task: parts[task]["bucket"][0] for task in tasks},
         tasks_of(results),
     )
 
 
-def _block(part: pl.DataFrame, runs: int) -> Block:
+def _task_block(part: pl.DataFrame, runs: int) -> Block:
     item = part.select(pl.struct(ITEM).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
     answer = part.select(pl.col("id").rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
     run = part["run"].to_numpy()
@@ -279,10 +279,12 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
     )
     lifted_sums = np.sum([block.lifted.sum(axis=0) for block in blocks], axis=0)
     floors = np.sum([_floor_sum(block) for block in blocks], axis=0)
-    low, high = ends([_part(block, block.sums) for block in blocks], level)
+    low, high = ends([_interval_part(block, block.sums) for block in blocks], level)
     differ = any((block.lifted != block.sums).any() for block in blocks)
     lifted_ends = (
-        ends([_part(block, block.lifted) for block in blocks], level) if differ else (low, high)
+        ends([_interval_part(block, block.lifted) for block in blocks], level)
+        if differ
+        else (low, high)
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         floor = floors / counts
@@ -305,7 +307,7 @@ def _floor_sum(block: Block) -> Floats:
     return summed
 
 
-def _part(block: Block, sums: Floats) -> Part:
+def _interval_part(block: Block, sums: Floats) -> Part:
     weights = block.per_answer(block.counts)
     with np.errstate(invalid="ignore", divide="ignore"):
         return condense(block.per_answer(sums) / weights, weights)
@@ -397,15 +399,17 @@ def difference_of(pairs: Sequence[Paired], level: float = LEVEL) -> Difference:
         sum(float(getattr(pair, name).sum()) for pair in pairs) / n
         for name in ("first", "second", "lifted")
     )
-    between = _ends(pairs, [pair.differences for pair in pairs], level)
+    between = _difference_ends(pairs, [pair.differences for pair in pairs], level)
     floor = np.float64(sum(pair.floor for pair in pairs) / n)
     room = np.nan if np.isnan(floor) or floor >= 1 else 1 - floor
-    of_raised = _ends(pairs, [pair.lifted for pair in pairs], level)
+    of_raised = _difference_ends(pairs, [pair.lifted for pair in pairs], level)
     above = [None if np.isnan(room) else end / room for end in (raised, *of_raised)]
     return Difference(round(n), first, second, second - first, *between, *above)
 
 
-def _ends(pairs: Sequence[Paired], sums: Sequence[Floats], level: float) -> tuple[float, float]:
+def _difference_ends(
+    pairs: Sequence[Paired], sums: Sequence[Floats], level: float
+) -> tuple[float, float]:
     parts = [
         condense_differences((change / pair.weights)[:, None], pair.weights[:, None])
         for pair, change in zip(pairs, sums, strict=True)

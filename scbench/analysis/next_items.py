@@ -116,7 +116,9 @@ def next_items(standing: Standing, limit: int) -> pl.DataFrame:
             task: max(rungs, key=lambda rung: by_rung[task][rung - 1])
             for task, rungs in waiting.items()
         }
-        task = max(best, key=lambda name: _gain(precision[name], by_rung[name][best[name] - 1]))
+        task = max(
+            best, key=lambda name: _variance_gain(precision[name], by_rung[name][best[name] - 1])
+        )
         rung = best[task]
         information = float(by_rung[task][rung - 1])
         precision[task] += information
@@ -131,6 +133,6 @@ def next_items(standing: Standing, limit: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _gain(precision: float, information: float) -> float:
+def _variance_gain(precision: float, information: float) -> float:
     """Return by how much an item lowers the variance of a level."""
     return 1 / precision - 1 / (precision + information)

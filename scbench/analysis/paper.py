@@ -57,7 +57,7 @@ def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEV
         floor, and delta_n (how many scores those are).
     """
     matrix = score_matrix(results)
-    pairs = {second: first for first, second in _pairs(matrix.runs)}
+    pairs = {second: first for first, second in _tool_pairs(matrix.runs)}
     both = {
         (task, second): paired(block, first, second)
         for task, block in matrix.blocks.items()
@@ -88,7 +88,7 @@ def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEV
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _pairs(runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
+def _tool_pairs(runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
     """Yield the places of a run without tools and the same model's with them."""
     place = {run: i for i, run in enumerate(runs)}
     for (model, setting, budget), i in place.items():

@@ -41,17 +41,17 @@ def run_table(results: pl.DataFrame) -> pl.DataFrame:
     rows = []
     for row in counts.sort(*RUN, nulls_last=False).iter_rows(named=True):
         lines = metadata.get(tuple(row[name] for name in RUN), [])
-        fields = {name: _joined(lines, name) for name in (*_FIELDS, "budget_stated")}
+        fields = {name: _joined_fields(lines, name) for name in (*_FIELDS, "budget_stated")}
         rows.append(row | fields)
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _joined(lines: Sequence[Mapping[str, Any]], name: str) -> str | None:
-    values = dict.fromkeys(_text(line[name]) for line in lines if name in line)
+def _joined_fields(lines: Sequence[Mapping[str, Any]], name: str) -> str | None:
+    values = dict.fromkeys(_field_text(line[name]) for line in lines if name in line)
     return " / ".join(values) or None
 
 
-def _text(value: Any) -> str:  # noqa: ANN401
+def _field_text(value: Any) -> str:  # noqa: ANN401
     if isinstance(value, list):
         return ", ".join(value) or "none"
     if isinstance(value, bool):

@@ -57,7 +57,7 @@ def pass_at_k(
     results = with_floors(results)
     matrix = score_matrix(_one_each(results, pl.col("score")))
     raised = score_matrix(_one_each(results, lifted()))
-    items = _items(results, passes)
+    items = _item_samples(results, passes)
     rows: list[dict[str, Any]] = []
     for bucket, task, tasks in matrix.lines("task"):
         means, above = (means_of([m.blocks[name] for name in tasks]) for m in (matrix, raised))
@@ -68,7 +68,7 @@ def pass_at_k(
                 continue
             row: dict[str, Any] = dict(zip(RUN, run, strict=True))
             row |= {"bucket": bucket, "task": task}
-            row |= {"over": matrix.over(bucket, task, r)} | _spread(part)
+            row |= {"over": matrix.over(bucket, task, r)} | _line_spread(part)
             row |= means.cells(r) | {name: above.cells(r)[name] for name in ABOVE}
             counts = list(zip(part["samples"], part["passed"], strict=True))
             for k in ks:
@@ -94,7 +94,7 @@ def _chance(samples: int, passed: int, k: int) -> float:
     return 1 - comb(samples - passed, k) / comb(samples, k)
 
 
-def _items(results: pl.DataFrame, passes: float) -> pl.DataFrame:
+def _item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
     """Return each item's samples: how many, how many pass, their variance, and what a vote says."""
     scored = results.filter(pl.col("score").is_not_null()).with_columns(
         answer=pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id")
@@ -127,7 +127,7 @@ def _vote(samples: pl.Series) -> pl.Series:
     return pl.Series([vote], dtype=pl.Float64)
 
 
-def _spread(part: pl.DataFrame) -> dict[str, Any]:
+def _line_spread(part: pl.DataFrame) -> dict[str, Any]:
     """Return counts, the vote and the variances of a line's items."""
     votes, repeated = part["vote"].drop_nulls(), part.filter(pl.col("samples") > 1)
     within = repeated["variance"].mean()

@@ -136,7 +136,7 @@ def lines_tested(
         reached += (part >= observed - EXACT).sum(axis=0)
     p_values = _share(reached, len(flips), n)
     for line in np.flatnonzero(differ):
-        exact = _exact(differences[:, line])
+        exact = _exact_p_value(differences[:, line])
         p_values[line] = p_values[line] if exact is None else exact
     p_values = np.where(differ, p_values, 1.0)
     corrected = np.maximum(np.where(differ, adjusted(observed, simulated, n), 1.0), p_values)
@@ -188,7 +188,7 @@ def _shows(spread: Floats, weights: Floats, limit: float) -> Floats:
         return np.where(findable <= 1, findable, np.nan)
 
 
-def _exact(differences: Floats) -> float | None:
+def _exact_p_value(differences: Floats) -> float | None:
     """Return the two-sided p-value of one line where it can be had without draws."""
     nonzero = differences[np.abs(differences) > _NONE]
     sizes = np.abs(nonzero)

@@ -80,7 +80,7 @@ def turn_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEVE
         part = trials.join(
             pl.DataFrame([run], schema=runs.schema), on=runs.columns, nulls_equal=True
         )
-        rows += (run | row for row in _lines(part, by, level))
+        rows += (run | row for row in _turn_lines(part, by, level))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -111,10 +111,10 @@ def _promised(loop: Any) -> tuple[str, int | None]:  # noqa: ANN401  (JSON of th
     return canonical_json(setup), loop.get("budget")
 
 
-def _lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]]:
+def _turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]]:
     last = max(1, int(part.select(pl.col("turn_scores").list.len().max()).item() or 1))
     turns = [turn for turn in _LISTED_TURNS if turn < last] + [last]
-    after = pl.concat([_after(part, turn) for turn in turns])
+    after = pl.concat([_scores_after(part, turn) for turn in turns])
     scores = score_matrix(after)
     full = score_matrix(after.with_columns((pl.col("score") >= 1 - _EXACT).cast(pl.Float64)))
     for bucket, task, tasks in scores.lines(by):
@@ -144,7 +144,7 @@ def _lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]
             }
 
 
-def _after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
+def _scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
     """Return the scores after a turn, as a run of its own: its number stands for the budget."""
     so_far = pl.col("turn_scores").list.head(turn).list.drop_nulls().list.last().fill_null(0.0)
     going_on = pl.col("turn_scores").list.len() > turn

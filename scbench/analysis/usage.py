@@ -99,12 +99,12 @@ def cost_table(results: pl.DataFrame) -> pl.DataFrame:
     rows = [
         line | dict(zip(RUN, run, strict=True))
         for r, run in enumerate(matrix.runs)
-        for line in _lines(matrix, r, answers)
+        for line in _cost_lines(matrix, r, answers)
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _lines(matrix: Matrix, run: int, answers: pl.DataFrame) -> list[dict[str, Any]]:
+def _cost_lines(matrix: Matrix, run: int, answers: pl.DataFrame) -> list[dict[str, Any]]:
     names = matrix.runs[run]
     of_run = answers.filter(
         pl.col(column).eq_missing(pl.lit(value)) for column, value in zip(RUN, names, strict=True)

@@ -135,7 +135,7 @@ def compare(
     model with itself: what a full specification is worth. Of a ladder, differences of levels
     follow; with several samples per item, `scbench samples`.
     """
-    ks = _tries(k)
+    ks = _ks_in(k)
     columns = (*SAMPLE_COLUMNS, "metrics")
     rows = read_results(results, columns, partial=partial, tell_apart=True, both_prompts=True)
     for remark in machines(rows):
@@ -158,13 +158,13 @@ def samples(results: Files, k: Tries = "1", partial: Partial = False) -> Result:
 
     Mean of n, majority, pass@k, variances.
     """
-    ks = _tries(k)
+    ks = _ks_in(k)
     rows = read_results(results, SAMPLE_COLUMNS, partial=partial, tell_apart=True)
     table = pass_at_k(rows, ks)
     return Result(table, [samples_sheet(table)])
 
 
-def _tries(k: str) -> list[int]:
+def _ks_in(k: str) -> list[int]:
     parts = [part.strip() for part in k.split(",")]
     if not all(part.isascii() and part.isdecimal() and int(part[:9]) > 0 for part in parts):
         raise ResultsError(f"--k takes numbers from 1, separated by commas, not {k!r}")

@@ -199,7 +199,9 @@ def show(
         form = _file_form(item, out)
         if form in {"png", "html"} or open_page:
             require(*NEEDS["report"])
-        source = find_release(release or (_release_of(results) if results else None)).fitting(item)
+        source = find_release(
+            release or (_release_of_results(results) if results else None)
+        ).fitting(item)
         instance = single.find_instance(source, item)
         view, response = single.alone(instance), None
         filters = single.Wanted(model, setting, budget, sample)
@@ -237,7 +239,7 @@ def _file_form(item: str, out: Path | None) -> str:
     return form
 
 
-def _release_of(results: Path) -> str:
+def _release_of_results(results: Path) -> str:
     return str(read_results([results], partial=True)["release"][0])
 
 
@@ -334,7 +336,7 @@ def gallery(
         if sheet:
             _check_sheet(folder, results)
         require(*NEEDS["report"])
-        source = find_release(release or (_release_of(results) if results else None))
+        source = find_release(release or (_release_of_results(results) if results else None))
         if sheet:
             _contact_sheet(source, folder, rungs if ladder else None, scale or 1, dark)
             return

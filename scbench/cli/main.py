@@ -66,7 +66,7 @@ class _Commands(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """List the commands by their lines."""
-        TyperGroup(commands=self.commands).format_commands(ctx, formatter)
+        TyperGroup(commands=dict(self.commands)).format_commands(ctx, formatter)
 
 
 app = typer.Typer(

@@ -55,7 +55,7 @@ class _Lines(Quiet):
         now = time.monotonic()
         if items and now - self._waited > _BETWEEN_WAITS:
             self._waited = now
-            _murmur("still at " + "; ".join(map(_words, items)))
+            _murmur("still at " + "; ".join(map(_item_words, items)))
 
 
 class _Bar(Quiet):
@@ -69,7 +69,7 @@ class _Bar(Quiet):
         self._bar.update(self._task, completed=size, rows=rows, total=total)
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
-        self._bar.update(self._task, slow="; ".join(map(_words, items)))
+        self._bar.update(self._task, slow="; ".join(map(_item_words, items)))
 
 
 def _murmur(message: str) -> None:
@@ -80,7 +80,7 @@ def _murmur(message: str) -> None:
         hush()
 
 
-def _words(item: "Waiting") -> str:
+def _item_words(item: "Waiting") -> str:
     steps = f" step {item.done:,} of {item.total:,}," if item.total else ""
     return f"{item.instance_id}:{steps} {item.seconds:.0f} s"
 

@@ -233,7 +233,7 @@ def merge(
 REPORT = "report.html"
 
 
-def _total(predictions: str) -> int | None:
+def _bytes_to_come(predictions: str) -> int | None:
     """Return the bytes to come, if they are known before reading."""
     path = Path(predictions)
     if predictions == "-" or not path.is_file() or path.suffix in {".gz", ".zst"}:
@@ -256,7 +256,7 @@ def grade_and_tell(
     if report:
         check_report(options.out / REPORT, options.predictions)
     try:
-        with progress(_total(options.predictions), quiet=quiet) as bar:
+        with progress(_bytes_to_come(options.predictions), quiet=quiet) as bar:
             graded = grade_file(options, bar.done, bar.waiting)
     except KeyboardInterrupt:
         say(f"interrupted; what was graded is kept in {options.out}, continue with --resume")

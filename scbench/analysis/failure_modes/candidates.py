@@ -47,7 +47,7 @@ def candidates(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFr
         pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id").alias("answer")
     )
     low = filled.filter(_is_candidate(threshold))
-    names = [_name(row) for row in low.select(IDENTITY).iter_rows()]
+    names = [_candidate_name(row) for row in low.select(IDENTITY).iter_rows()]
     return low.select(pl.Series("candidate", names, pl.String), pl.all())
 
 
@@ -59,7 +59,7 @@ def _is_candidate(threshold: float) -> pl.Expr:
     return ((pl.col("score") < threshold) & replied).fill_null(value=False)
 
 
-def _name(values: tuple[object, ...]) -> str:
+def _candidate_name(values: tuple[object, ...]) -> str:
     return sha256(canonical_json(list(values)))[:16]
 
 

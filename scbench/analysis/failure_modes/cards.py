@@ -31,7 +31,7 @@ def card(task: Task) -> str:
         ("Intent", [_intent(task)]),
         ("Output contract", _contract(task)),
         ("Hard constraints", _constraints(task)),
-        ("Verifier signals", _table(task_signals)),
+        ("Verifier signals", _signal_table(task_signals)),
         ("Tie-breaks", _cues(task, shape_of(task.answer_model))),
         ("Judge input", _input()),
         ("Classification request", _request()),
@@ -96,7 +96,7 @@ def _constraints(task: Task) -> Iterator[str]:
         yield f"- `{check}`: {requirement}"
 
 
-def _table(task_signals: Iterable[Signal]) -> Iterator[str]:
+def _signal_table(task_signals: Iterable[Signal]) -> Iterator[str]:
     yield "| signal | meaning if it fails | likely label |"
     yield "|---|---|---|"
     for signal in task_signals:

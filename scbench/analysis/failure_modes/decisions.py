@@ -98,13 +98,13 @@ def read_labels(paths: Iterable[Path]) -> pl.DataFrame:
     Raises:
         ResultsError: a file cannot be read or holds no labels, or a candidate is named twice.
     """
-    labels = pl.concat([_read(path) for path in paths])
+    labels = pl.concat([_read_file_of_labels(path) for path in paths])
     if labels["candidate"].is_duplicated().any():
         raise ResultsError("the labels name a candidate twice; give those of one judge, each once")
     return labels
 
 
-def _read(path: Path) -> pl.DataFrame:
+def _read_file_of_labels(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise ResultsError(
             f"no such file: {path}; `scbench failure-modes judge` or `import` writes labels"

@@ -145,8 +145,8 @@ def import_decisions(stream: BinaryIO, rows: pl.DataFrame) -> tuple[pl.DataFrame
     }
     problems: list[Problem] = []
     decided: dict[str, tuple[int, Decision]] = {}
-    for number, text in _lines(stream, problems):
-        decision = _read(text)
+    for number, text in _numbered_lines(stream, problems):
+        decision = _decision_in(text)
         if isinstance(decision, str):
             problems.append(Problem("bad_decision", decision, number))
             continue
@@ -163,7 +163,7 @@ def import_decisions(stream: BinaryIO, rows: pl.DataFrame) -> tuple[pl.DataFrame
     return pl.DataFrame(records, schema=DECISIONS), problems
 
 
-def _lines(stream: BinaryIO, problems: list[Problem]) -> Iterator[tuple[int, bytes]]:
+def _numbered_lines(stream: BinaryIO, problems: list[Problem]) -> Iterator[tuple[int, bytes]]:
     """Yield lines that are not blank, with their numbers; a stream that breaks is a problem."""
     number = 0
     try:
@@ -176,7 +176,7 @@ def _lines(stream: BinaryIO, problems: list[Problem]) -> Iterator[tuple[int, byt
         problems.append(Problem("unreadable", f"reading stopped here: {reason}", number + 1))
 
 
-def _read(text: bytes) -> Decision | str:
+def _decision_in(text: bytes) -> Decision | str:
     """Return a line's decision, or what is wrong with it."""
     try:
         value = parse_json(text)

@@ -88,14 +88,16 @@ def _decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
         status=row["status"],
         answer=parsed(row, "answer"),
         keys=shape_of(task.answer_model).keys,
-        failed={check["id"]: _places(check) for check in checks if check["passed"] is False},
+        failed={
+            check["id"]: _failing_places(check) for check in checks if check["passed"] is False
+        },
         open=sum(check["passed"] is None for check in checks),
         score=row["score"],
         partial=task.scoring == "partial",
         characters=row["response_characters"],
         reasoning=row["reasoning_characters"] or 0,
     )
-    finding = _label(evidence, task.defining_checks)
+    finding = _finding_of(evidence, task.defining_checks)
     return {
         "candidate": row["candidate"],
         "task": row["task"],
@@ -107,7 +109,7 @@ def _decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
     }
 
 
-def _label(evidence: _Evidence, defining: Iterable[str]) -> _Finding:
+def _finding_of(evidence: _Evidence, defining: Iterable[str]) -> _Finding:
     failed = evidence.failed
     if evidence.status == Status.REFUSED:
         return _Finding(Mode.EVASION, 0.95, "The reply declines in words and holds no answer.")
@@ -182,7 +184,7 @@ def _single_failure(failure: tuple[str, int], *, evidence: _Evidence) -> _Findin
     return _Finding(Mode.NEAR_MISS, round(confidence - less, 1), why)
 
 
-def _places(check: Mapping[str, Any]) -> int:
+def _failing_places(check: Mapping[str, Any]) -> int:
     """Return at how many places a check fails; 0 if its details list none.
 
     A count without a list of places is of something else, such as the parts of an answer.
