@@ -23,7 +23,7 @@ from scbench.analysis.sheets import (
     number,
     run_words,
     share,
-    task_titles,
+    task_title,
 )
 from scbench.analysis.usage import usage, was_cut_off
 from scbench.base.errors import ResultsError, did_you_mean
@@ -337,7 +337,7 @@ def column_of(metric: str) -> str:
 
 
 def _task_cell(row: Row) -> str:
-    return "all" if row["task"] is None else task_titles().get(row["task"], row["task"])
+    return "all" if row["task"] is None else task_title(row)
 
 
 _LABEL_COLUMNS = (

@@ -74,7 +74,7 @@ def task_titles() -> dict[str, str]:
 
 def task_title(row: Row) -> str:
     """Return the title of a row's task."""
-    return task_titles().get(row["task"], row["task"])
+    return task_titles().get(row["task"]) or str(row["task"])
 
 
 def run_words(row: Row) -> str:

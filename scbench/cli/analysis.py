@@ -344,8 +344,8 @@ def manifolds(
         return Result(table, [falloff_sheet(table)])
     if heat is not None:
         table = heat_table(rows, cases, *pair)
-        chart = bound(heat_chart, table, column_of(metric), METRICS[metric])
-        return Result(table, heat_sheets(table, metric), chart)
+        heat_map = bound(heat_chart, table, column_of(metric), METRICS[metric])
+        return Result(table, heat_sheets(table, metric), heat_map)
     table = manifold_table(rows, cases, by, parameter=parameter)
     lines = f"values of {parameter}" if parameter else by
     sheets = [manifold_sheet(f"Drawn instances by {lines}, release {graded.version}", table)]

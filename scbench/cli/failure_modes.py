@@ -69,14 +69,12 @@ Second = Annotated[
 
 
 def _rows_to_judge(results: list[Path], threshold: float, *, partial: bool) -> pl.DataFrame:
-
     return candidates(read_results(results, COLUMNS, partial=partial), threshold)
 
 
 def _labelled_states(
     labels: list[Path], results: list[Path], threshold: float, *, partial: bool
 ) -> pl.DataFrame:
-
     rows = read_results(results, COLUMNS, partial=partial)
     return states(rows, read_labels(labels), threshold)
 

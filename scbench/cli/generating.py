@@ -54,13 +54,19 @@ def tasks(
     with reported_errors():
         if release is not None:
             described = _described_in(find_release(release), task)
-            write = _release_text
-        elif task is not None:
-            described, write = [describe_task(get_task(task))], _parameters_text
         else:
-            described, write = [*map(describe_task, available_tasks())], _tasks_text
-        value = described if task is None else described[0]
-        text = f"{as_json(value)}\n" if style == "json" else write(described, style)
+            listing = available_tasks() if task is None else [get_task(task)]
+            described = [*map(describe_task, listing)]
+        if style == "json":
+            text = as_json(described if task is None else described[0]) + "\n"
+        elif release is not None:
+            text = _release_text(described)
+        else:
+            text = (
+                _tasks_text(described, style)
+                if task is None
+                else _parameters_text(described[0], style)
+            )
         sys.stdout.write(text)
 
 
@@ -86,7 +92,7 @@ def _described_in(release: Release, task: str | None) -> list[dict[str, Any]]:
     ]
 
 
-def _release_text(described: Sequence[dict[str, Any]], _: ListForm) -> str:
+def _release_text(described: Sequence[dict[str, Any]]) -> str:
     return "".join(
         f"{row['id']:30} {row['bucket']:14} {row['scores']:5}  {row['scoring']:8} "
         f"v{row['grader_version']}  {row['title']}\n"
@@ -109,8 +115,7 @@ def _tasks_text(described: Sequence[dict[str, Any]], style: ListForm) -> str:
     return _table_text("Tasks", heads, rows, style)
 
 
-def _parameters_text(described: Sequence[dict[str, Any]], style: ListForm) -> str:
-    (task,) = described
+def _parameters_text(task: dict[str, Any], style: ListForm) -> str:
     size = f"{task['scores']} scores" if task["scores"] else "all cases are drawn"
     title = f"{task['id']}: {task['title']}, {task['bucket']}, {size}, {task['scoring']}"
     heads = ["parameter", "values", "default", "kind", "meaning"]

@@ -218,7 +218,7 @@ def show(
         if out is not None:
             write_file(out, _file_bytes(view, instance, response, form, scale, dark))
         else:
-            _print_or_open_page(view, instance, response, text=text, open_page=open_page)
+            _print_or_open(view, instance, response, text=text, open_page=open_page)
 
 
 def _file_form(item: str, out: Path | None) -> str:
@@ -255,7 +255,7 @@ def _graded_item(
         return grade_line(line, instance, release, limits, bar.waiting)
 
 
-def _print_or_open_page(
+def _print_or_open(
     item: Item, instance: Instance, response: str | None, *, text: bool, open_page: bool
 ) -> None:
     """Print or open an item."""

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from scbench.cli.console import USAGE, say
+from scbench.cli.console import USAGE, reported_errors, say
 from scbench.cli.options import Version
 from scbench.cli.start import start
 
@@ -39,7 +39,7 @@ _COMMANDS = {
     "show": ("looking", "Show one item, and what an answer did to it."),
     "gallery": ("looking", "Draw one instance of every task."),
     "example": ("exchange", "Print predictions to try the grader on."),
-    "export": ("releases", "Copy a release to a folder."),
+    "export": ("exchange", "Copy a release to a folder."),
     "release": ("releases", "Build, verify, publish and compare releases."),
     "failure-modes": ("failure_modes", "Diagnose low scores."),
     "submission": ("submission", "Prepare, check and grade an entry for the leaderboard."),
@@ -60,7 +60,8 @@ class _Commands(TyperGroup):
         """Return a command, imported; None if there is none of that name."""
         if cmd_name not in _COMMANDS:
             return None
-        module = import_module(f"scbench.cli.{_COMMANDS[cmd_name][0]}")
+        with reported_errors():
+            module = import_module(f"scbench.cli.{_COMMANDS[cmd_name][0]}")
         group = typer.main.get_group(module.app)
         return group.commands.get(cmd_name, group)
 

@@ -32,7 +32,11 @@ from scbench.release.diff import diff_releases
 from scbench.release.hub import hub_name
 from scbench.release.load import Release, find_release, installed_releases, open_release
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Build, verify, publish and compare releases.",
+)
 
 
 @app.command()
