@@ -58,8 +58,8 @@ def test_terminal(monkeypatch):
 
 
 def test_what_is_piped_is_never_cut():
-    wide = Sheet("t", ["task", *(f"model-number-{i}" for i in range(40))], [["x", *["99.9"] * 40]])
-    text = terminal(wide)
+    width = Sheet("t", ["task", *(f"model-number-{i}" for i in range(40))], [["x", *["99.9"] * 40]])
+    text = terminal(width)
     assert "…" not in text
     assert "model-number-39" in text
     assert text.count("99.9") == 40
