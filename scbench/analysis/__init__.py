@@ -21,10 +21,9 @@ from scbench.analysis.ladder import (
     read_ladders,
     rung_table,
 )
-from scbench.analysis.manifolds import heat_table, manifold_table
+from scbench.analysis.manifolds import Cases, heat_table, manifold_table
 from scbench.analysis.next_items import asked_of, next_items, nothing_asked
 from scbench.analysis.paper import paper_table
-from scbench.analysis.points import Cases
 from scbench.analysis.results import check_results, read_results
 from scbench.analysis.runs import run_table
 from scbench.analysis.samples import pass_at_k

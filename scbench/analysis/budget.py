@@ -9,8 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from scbench.analysis.layout import Column, Sheet, sheet_of
 from scbench.analysis.matrix import means_of, score_matrix
+from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.runs import run_table
+from scbench.analysis.sheets import above_notes, figure, number, share
 from scbench.analysis.usage import usage, was_answered, was_cut_off
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL
@@ -20,26 +23,14 @@ from scbench.grading.score_tables import ABOVE, RUN
 COLUMNS = ("usage", "finish_reason", "response_characters", "run_metadata", "prompt_sha256")
 """Columns of the results that a sweep needs in addition to `scbench.analysis.results.NEEDED`."""
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    "stated": pl.String,
-    "n": pl.Int64,
-    "answered": pl.Int64,
-    "coverage": pl.Float64,
-    "accuracy": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    **dict.fromkeys(ABOVE, pl.Float64),
-    "mean_output_tokens": pl.Float64,
-    "token_observations": pl.Int64,
-    "truncated": pl.Float64,
-    "empty": pl.Float64,
-    "cap_hit": pl.Float64,
-    "unparsed": pl.Float64,
-    "api_error": pl.Float64,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts("stated")
+    | counts("n answered")
+    | figures("coverage accuracy low high", *ABOVE, "mean_output_tokens")
+    | counts("token_observations")
+    | figures("truncated empty cap_hit unparsed api_error")
+)
 """Columns of `budget_sweep`."""
 
 
@@ -76,11 +67,11 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
     )
     # Whatever was swept is one whole here, text tasks too.
     matrix = score_matrix(rows)
-    found = means_of(list(matrix.blocks.values()), level)
+    totals = means_of(list(matrix.blocks.values()), level)
     means = [
         dict(zip(RUN, run, strict=True))
-        | {"coverage": found.scored[r] / found.expected[r]}
-        | {"accuracy" if name == "mean" else name: v for name, v in found.cells(r).items()}
+        | {"coverage": totals.scored[r] / totals.expected[r]}
+        | {"accuracy" if name == "mean" else name: v for name, v in totals.cells(r).items()}
         for r, run in enumerate(matrix.runs)
     ]
     names = ("coverage", "accuracy", "low", "high", *ABOVE)
@@ -113,3 +104,28 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
         .sort("model", "setting", "mean_output_tokens", "budget", nulls_last=True)
     )
     return points.select(list(SCHEMA))
+
+
+_SHARES = ("truncated", "empty", "cap_hit", "unparsed", "api_error")
+_SWEEP = (
+    Column("model", "model", is_words=True),
+    Column("setting", "setting", is_words=True),
+    Column("budget", number("budget", ",")),
+    Column("stated", lambda row: row["stated"] or "-"),
+    Column("N", "n"),
+    Column("accuracy", lambda row: figure({**row, "mean": row["accuracy"]}, row["n"])),
+    Column("mean tokens", number("mean_output_tokens", ",.1f")),
+    Column("reported", lambda row: f"{row['token_observations']}/{row['n']}"),
+    Column("answered", "answered"),
+    *(Column(name.replace("_", " "), share(name)) for name in _SHARES),
+)
+_SWEEP_NOTE = (
+    "Stated: whether the prompt said the budget. Shares are of the answered, in points; API "
+    "errors are of all rows. Tokens: as the provider reports them, where it does."
+)
+
+
+def budget_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `budget_sweep`."""
+    notes = [_SWEEP_NOTE, *above_notes(frame)]
+    return sheet_of("Output-token budget sweep", _SWEEP, frame.to_dicts(), notes)

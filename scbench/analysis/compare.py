@@ -7,36 +7,32 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench.analysis.matrix import Matrix, Run, score_matrix
-from scbench.analysis.paired import Paired, difference_of, paired
-from scbench.analysis.results import ON_TERSE
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.matrix import Matrix, Paired, Run, difference_of, paired, score_matrix
+from scbench.analysis.results import LINE_TYPES, ON_TERSE, counts, figures, texts
+from scbench.analysis.sheets import (
+    ABOVE_NOTE,
+    above_line,
+    after_sums,
+    chance,
+    interval_below,
+    line_words,
+    share,
+    signed,
+)
 from scbench.analysis.sign_flips import DRAWS, lines_tested
-from scbench.base.errors import ResultsError
+from scbench.base.errors import ResultsError, printable
 from scbench.base.intervals import LEVEL, Floats
 
-SCHEMA: Mapping[str, Any] = {
-    "first": pl.String,
-    "second": pl.String,
-    "bucket": pl.String,
-    "task": pl.String,
-    "over": pl.String,
-    "n": pl.Int64,
-    "first_mean": pl.Float64,
-    "second_mean": pl.Float64,
-    "difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "above": pl.Float64,
-    "above_low": pl.Float64,
-    "above_high": pl.Float64,
-    "answers": pl.Int64,
-    "first_ahead": pl.Int64,
-    "second_ahead": pl.Int64,
-    "p_value": pl.Float64,
-    "p_corrected": pl.Float64,
-    "shows": pl.Float64,
-    "verdict": pl.String,
-}
+SCHEMA: Mapping[str, Any] = (
+    texts("first second")
+    | LINE_TYPES
+    | counts("n")
+    | figures("first_mean second_mean difference low high above above_low above_high")
+    | counts("answers first_ahead second_ahead")
+    | figures("p_value p_corrected shows")
+    | texts("verdict")
+)
 """Columns of `compare_runs`."""
 
 TIED, TOO_FEW = "tied", "too few items to tell"
@@ -84,7 +80,7 @@ def compare_runs(
         raise ResultsError("to compare, name the results of two runs or more")
     rows: list[dict[str, Any]] = []
     columns: list[tuple[Floats, Floats]] = []
-    for a, b in _pairs(matrix.runs):
+    for a, b in _pairs_to_compare(matrix.runs):
         _compare_pair(matrix, a, b, level, rows, columns)
     differences, weights = (np.column_stack(parts) for parts in zip(*columns, strict=True))
     tested = lines_tested(differences, weights, level, draws, seed)
@@ -98,7 +94,7 @@ def compare_runs(
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _pairs(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
+def _pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
     at = {run: i for i, run in enumerate(runs)}
     full = {i: (run[0].removesuffix(ON_TERSE), *run[1:]) for run, i in at.items()}
     twins = [(i, at[run]) for i, run in full.items() if run != runs[i] and run in at]
@@ -118,27 +114,27 @@ def _compare_pair(
     pairs = {task: paired(block, a, b) for task, block in matrix.blocks.items()}
     if not any(len(pair.weights) for pair in pairs.values()):
         raise ResultsError(f"{first} and {second} have no score in common")
-    starts, total = _starts(matrix)
+    starts, total = _answer_starts(matrix)
     for bucket, task, tasks in matrix.lines("task"):
-        held = [pairs[name] for name in tasks]
-        found = difference_of(held, level)
-        if not found.n:
+        of_tasks = [pairs[name] for name in tasks]
+        difference = difference_of(of_tasks, level)
+        if not difference.n:
             continue
-        changes = [pair.differences for pair in held]
+        changes = [pair.differences for pair in of_tasks]
         rows.append(
-            {"first": first, "second": second, "bucket": bucket, "task": task, "n": found.n}
+            {"first": first, "second": second, "bucket": bucket, "task": task, "n": difference.n}
             | {"over": matrix.over(bucket, task, a, b)}
-            | {"first_mean": found.first, "second_mean": found.second}
-            | {name: getattr(found, name) for name in ("difference", "low", "high")}
-            | {name: getattr(found, name) for name in ("above", "above_low", "above_high")}
-            | {"answers": sum(len(pair.weights) for pair in held)}
+            | {"first_mean": difference.first, "second_mean": difference.second}
+            | {name: getattr(difference, name) for name in ("difference", "low", "high")}
+            | {name: getattr(difference, name) for name in ("above", "above_low", "above_high")}
+            | {"answers": sum(len(pair.weights) for pair in of_tasks)}
             | {"first_ahead": sum(int((change < -1e-9).sum()) for change in changes)}
             | {"second_ahead": sum(int((change > 1e-9).sum()) for change in changes)}
         )
-        columns.append(_columns(dict(zip(tasks, held, strict=True)), starts, total))
+        columns.append(_test_columns(dict(zip(tasks, of_tasks, strict=True)), starts, total))
 
 
-def _starts(matrix: Matrix) -> tuple[dict[str, int], int]:
+def _answer_starts(matrix: Matrix) -> tuple[dict[str, int], int]:
     """Return where each task's answers begin among all, and how many all are."""
     starts, total = {}, 0
     for task, block in matrix.blocks.items():
@@ -147,7 +143,7 @@ def _starts(matrix: Matrix) -> tuple[dict[str, int], int]:
     return starts, total
 
 
-def _columns(
+def _test_columns(
     pairs: Mapping[str, Paired], starts: Mapping[str, int], total: int
 ) -> tuple[Floats, Floats]:
     differences, weights = np.zeros(total), np.zeros(total)
@@ -155,3 +151,60 @@ def _columns(
         places = starts[task] + pair.answers
         differences[places], weights[places] = pair.differences, pair.weights
     return differences, weights
+
+
+_NOTES = (
+    (
+        "Difference: second minus first over the scores both have, in points, with its 95 % "
+        "interval. Ahead: answers on which one run scores higher."
+    ),
+    (
+        "p: signs of the answers' differences flipped at random, exact where answers are few or "
+        "right or wrong; corrected: over all lines of all pairs, and the verdict comes from it. "
+        "Shows: the difference that would be found here with a chance of 80 %; - where none would."
+    ),
+)
+_SAME = 1e-9
+
+
+def _differs_above(row: Row) -> bool:
+    """Whether the difference above the floor is another than that of the means."""
+    return row["above"] is not None and abs(row["above"] - row["difference"]) > _SAME
+
+
+def _difference_cell(row: Row) -> str:
+    above = above_line(row, "above", signed) if _differs_above(row) else ""
+    return signed(row["difference"]) + interval_below(row, form=signed) + above
+
+
+def _verdict_cell(row: Row) -> str:
+    verdict = row["verdict"]
+    return str(verdict) if verdict in {TIED, TOO_FEW} else f"{printable(verdict)} is better"
+
+
+_COMPARISON = (
+    Column("task", line_words, is_words=True),
+    Column("N", "n"),
+    Column("first", share("first_mean")),
+    Column("second", share("second_mean")),
+    Column("difference", _difference_cell),
+    Column("1st ahead", "first_ahead"),
+    Column("2nd ahead", "second_ahead"),
+    Column("p", lambda row: chance(row["p_value"])),
+    Column("p corrected", lambda row: chance(row["p_corrected"])),
+    Column("shows", share("shows")),
+    Column("verdict", _verdict_cell, is_words=True),
+)
+
+
+def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
+    """Lay out a table of `compare_runs`, a sheet for each pair of runs."""
+    sheets = []
+    for (first, second), part in frame.group_by("first", "second", maintain_order=True):
+        rows = part.to_dicts()
+        title = f"{printable(str(first))} (first) against {printable(str(second))} (second)"
+        if ON_TERSE in str(first):
+            title += ": what a full specification is worth"
+        notes = [*_NOTES, *([ABOVE_NOTE] if any(map(_differs_above, rows)) else [])]
+        sheets.append(sheet_of(title, _COMPARISON, rows, notes, after_sums(rows)))
+    return sheets

@@ -32,18 +32,18 @@ def runs_in(
         ReleaseError: it is not installed.
     """
     (version,) = results["release"].unique()
-    found = find_release(release or version).fitting(version)
-    if found.version != version:
-        raise ResultsError(f"the results are of release {version}, not of {found.version}")
-    instances = found.instances(set(results["task"].unique()))
-    said = metadata_by_run(results)
+    graded = find_release(release or version).fitting(version)
+    if graded.version != version:
+        raise ResultsError(f"the results are of release {version}, not of {graded.version}")
+    instances = graded.instances(set(results["task"].unique()))
+    metadata = metadata_by_run(results)
     by_bucket, by_task = score_table(results, "bucket"), score_table(results, "task")
     for key, rows in sorted(
         results.partition_by(RUN, as_dict=True, maintain_order=True).items(),
         key=lambda pair: tuple(map(str, pair[0])),
     ):
-        told = {one["date"] for one in said.get(key, ()) if one.get("date")}
-        day = max(told, default=date)
+        dates = {line["date"] for line in metadata.get(key, ()) if line.get("date")}
+        day = max(dates, default=date)
         if day is None:
             raise ResultsError(f"no line of {key[0]!r} says when it was run; add --date YYYY-MM-DD")
         try:
@@ -58,17 +58,17 @@ def runs_in(
             date=when,
             release=version,
             graders=dict(rows.select("task", "grader_version").unique().sort("task").rows()),
-            lines=_lines(by_bucket, key),
-            task_lines=_lines(by_task, key),
-            tries=list(_tries(rows, instances)),
+            lines=_run_lines(by_bucket, key),
+            task_lines=_run_lines(by_task, key),
+            tries=list(_tries_of_run(rows, instances)),
         )
 
 
-def _lines(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, Any]]:
+def _run_lines(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, Any]]:
     return [row for row in table.to_dicts() if tuple(row[name] for name in RUN) == key]
 
 
-def _tries(rows: pl.DataFrame, instances: Mapping[str, Instance]) -> Iterator[Try]:
+def _tries_of_run(rows: pl.DataFrame, instances: Mapping[str, Instance]) -> Iterator[Try]:
     first = ("status", "answer", "reason", "usage", "finish_reason")
     grouped = rows.group_by("id", "sample", maintain_order=True).agg(
         pl.col("score").mean(),

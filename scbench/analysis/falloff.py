@@ -13,25 +13,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from scbench.analysis.manifolds import joined
-from scbench.analysis.points import Cases
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.manifolds import Cases, joined
+from scbench.analysis.results import RUN_TYPES, counts, figures, texts
+from scbench.analysis.sheets import number, run_words, task_title
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import Status
 from scbench.grading.score_tables import RUN, lifted
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    "task": pl.String,
-    "parameter": pl.String,
-    "n": pl.Int64,
-    "values": pl.Int64,
-    "half": pl.Float64,
-    "half_low": pl.Float64,
-    "half_high": pl.Float64,
-    "direction": pl.String,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts("task parameter")
+    | counts("n values")
+    | figures("half half_low half_high")
+    | texts("direction")
+)
 """Columns of `falloff_table`."""
 
 _PLACES = 401
@@ -78,10 +74,10 @@ def half_point(
         """Return log-likelihoods, of shape (places, slopes)."""
         steps = slopes[None, :, None] * (values - places[:, None, None]) / span
         chance = floor + (1 - floor) / (1 + np.exp(np.clip(steps, -50, 50)))
-        return _loglik(chance, right, n)
+        return _binomial_loglik(chance, right, n)
 
     surface = likelihood(places, _SLOPES)
-    flat = float(_loglik((right.sum() / n.sum()) * np.ones_like(n), right, n))
+    flat = float(_binomial_loglik((right.sum() / n.sum()) * np.ones_like(n), right, n))
     along = surface.max(axis=1)
     best = float(along.max())
     allowed = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2
@@ -89,7 +85,7 @@ def half_point(
         return None
     at = np.flatnonzero(along >= best - _CLEAR)  # a plateau, where a step fits anywhere between
     falls = bool(_SLOPES[surface[at[0]].argmax()] > 0)
-    held = np.flatnonzero(along >= best - allowed)
+    inside = np.flatnonzero(along >= best - allowed)
     edge = _PLACES - 1
     value = None
     if at[0] > 0 and at[-1] < edge:
@@ -98,12 +94,12 @@ def half_point(
         slope = _SLOPES[surface[at[0]].argmax()]
         fine = likelihood(near, slope * np.geomspace(0.8, 1.25, _FINE)).max(axis=1)
         value = float(near[fine >= fine.max() - _CLEAR].mean())
-    low = None if held[0] == 0 else float(places[held[0]])
-    high = None if held[-1] == edge else float(places[held[-1]])
+    low = None if inside[0] == 0 else float(places[inside[0]])
+    high = None if inside[-1] == edge else float(places[inside[-1]])
     return Half(value, low, high, falls)
 
 
-def _loglik(chance: Floats, right: Floats, n: Floats) -> Floats:
+def _binomial_loglik(chance: Floats, right: Floats, n: Floats) -> Floats:
     safe = np.clip(chance, 1e-6, 1 - 1e-6)
     summed: Floats = (right * np.log(safe) + (n - right) * np.log(1 - safe)).sum(axis=-1)
     return summed
@@ -129,11 +125,11 @@ def falloff_table(
     guessed = pl.when(pl.col("status") == Status.ANSWERED.value).then("floor").otherwise(0.0)
     rows = rows.with_columns(guessed=guessed, raised=lifted())
     lines: list[dict[str, Any]] = []
-    for task, name, values in _ordered(cases, parameter):
+    for task, name, values in _ordered_parameters(cases, parameter):
         of_task = rows.filter(pl.col("task") == task)
         value = pl.col("id").replace_strict(values, default=None, return_dtype=pl.Float64)
-        held = of_task.with_columns(value=value).filter(pl.col("value").is_not_null())
-        cells = held.group_by(*RUN, "value").agg(
+        with_value = of_task.with_columns(value=value).filter(pl.col("value").is_not_null())
+        cells = with_value.group_by(*RUN, "value").agg(
             right=pl.col("score").sort().sum(), n=pl.len(), floor=pl.col("guessed").sort().mean()
         )
         for run, part in sorted(
@@ -150,19 +146,53 @@ def _half(part: pl.DataFrame, level: float) -> dict[str, Any]:
     values, right, n, floor = columns
     if len(values) < 2 or np.isnan(floor).any() or (floor >= 1).any():
         return {}
-    found = half_point(values, right, n, floor, level)
-    if found is None:
+    point = half_point(values, right, n, floor, level)
+    if point is None:
         return {}
-    ends = {"half": found.value, "half_low": found.low, "half_high": found.high}
-    return ends | {"direction": "falls" if found.falls else "rises"}
+    ends = {"half": point.value, "half_low": point.low, "half_high": point.high}
+    return ends | {"direction": "falls" if point.falls else "rises"}
 
 
-def _ordered(cases: Cases, parameter: str | None) -> Iterator[tuple[str, str, dict[str, float]]]:
+def _ordered_parameters(
+    cases: Cases, parameter: str | None
+) -> Iterator[tuple[str, str, dict[str, float]]]:
     """Yield task, parameter, and the value by instance id, of parameters with several numbers."""
     for task in cases.by_task if parameter is None else cases.with_name(parameter):
         for name in cases.varied(task) if parameter is None else [parameter]:
             if cases.is_ordered(task, name) and len(cases.values(task, name)) > 1:
                 points = {row_id: cases.points[row_id] for row_id in cases.by_task[task]}
-                found = {row_id: point.get(name) for row_id, point in points.items()}
-                known = {i: v for i, v in found.items() if isinstance(v, int | float)}
-                yield task, name, {row_id: float(value) for row_id, value in known.items()}
+                values = {row_id: point.get(name) for row_id, point in points.items()}
+                numbers = {i: v for i, v in values.items() if isinstance(v, int | float)}
+                yield task, name, {row_id: float(value) for row_id, value in numbers.items()}
+
+
+def _reach(row: Row) -> str:
+    """Return the interval of the half-way point; it may be open at one end."""
+    low, high = row["half_low"], row["half_high"]
+    if low is None and high is None:
+        return "-"
+    if low is None or high is None:
+        return f"below {high:.2f}" if low is None else f"above {low:.2f}"
+    return f"{low:.2f} to {high:.2f}"
+
+
+_FALLOFF = (
+    Column("model", run_words, is_words=True),
+    Column("task", task_title, is_words=True),
+    Column("parameter", "parameter", is_words=True),
+    Column("N", "n"),
+    Column("values", "values"),
+    Column("accuracy", "direction", is_words=True),
+    Column("half at", number("half")),
+    Column("95 %", _reach),
+)
+_FALLOFF_NOTE = (
+    "Half at: the value at which a logistic curve is half-way from all right to what guessing "
+    "gets; its interval holds what a likelihood-ratio test does not refuse, and is open where "
+    "the values do not bound it. Level: no slope can be told from none."
+)
+
+
+def falloff_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `falloff_table`."""
+    return sheet_of("Where half is lost", _FALLOFF, frame.to_dicts(), [_FALLOFF_NOTE])

@@ -8,36 +8,45 @@ mean of both ladders.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from scbench.analysis.ladder import Climb, Climbs, climbs_of, one_run
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.levels import DRAWS as FITS
 from scbench.analysis.levels import level_difference
-from scbench.analysis.results import one_grader
+from scbench.analysis.results import LINE_TYPES, RUN_TYPES, counts, figures, one_grader, texts
+from scbench.analysis.sheets import (
+    chance,
+    interval,
+    line_words,
+    points,
+    run_words,
+    rungs_signed,
+    share,
+    signed,
+)
 from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL, Floats, condense_differences, ends_of_differences
 from scbench.grading.score_tables import RUN
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    **dict.fromkeys(("bucket", "task", "over"), pl.String),
-    "rung": pl.Int64,
-    **dict.fromkeys(("pairs", "public_n", "private_n"), pl.Int64),
-    **dict.fromkeys(("public", "private", "difference", "low", "high"), pl.Float64),
-    **dict.fromkeys(("leak", "leak_low", "leak_high"), pl.Float64),
-    **dict.fromkeys(("levels", "levels_low", "levels_high"), pl.Float64),
-    **dict.fromkeys(("p_value", "p_corrected"), pl.Float64),
-    "verdict": pl.String,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | LINE_TYPES
+    | counts("rung pairs public_n private_n")
+    | figures(
+        "public private difference low high leak leak_low leak_high levels levels_low",
+        "levels_high p_value p_corrected",
+    )
+    | texts("verdict")
+)
 """Columns of `gap_table`."""
 
-HIGHER, LOWER, ALIKE, FEW = "public is higher", "private is higher", "alike", "too few to tell"
+HIGHER, LOWER, ALIKE, UNCLEAR = "public is higher", "private is higher", "alike", "too few to tell"
 _EASY = 0.1
 """Added to a rung's mean, so that no rung has all the weight."""
 _Cell = tuple[str, int]
@@ -78,35 +87,39 @@ def gap_table(
     """
     _fit_together(public, private)
     here, there = (climbs_of(rows, fits, level) for rows in (public, private))
-    ours, theirs = _cells(here.climbs[0]), _cells(there.climbs[0])
+    ours, theirs = _rung_means(here.climbs[0]), _rung_means(there.climbs[0])
     cells = sorted(ours.keys() & theirs.keys())
     if not cells:
         raise ResultsError("the two ladders have no rung in common on which both have scores")
-    lines = [*_lines(here, there, cells)]
+    lines = [*_gap_lines(here, there, cells)]
     # The last line before the rungs is the overall one, or that of the only bucket.
-    asked = max(i for i, (labels, _) in enumerate(lines) if "rung" not in labels)
-    held = np.column_stack([[float(cell in of_line) for cell in cells] for _, of_line in lines])
+    overall_line = max(i for i, (labels, _) in enumerate(lines) if "rung" not in labels)
+    membership = np.column_stack(
+        [[float(cell in of_line) for cell in cells] for _, of_line in lines]
+    )
     means = np.array([(ours[cell][0], theirs[cell][0]) for cell in cells])
     # Which of the two is public does not move a weight, so signs stay as random as they were.
     weight = 1 / (means.mean(axis=1) + _EASY)
-    change = ((means[:, 0] - means[:, 1]) * weight)[:, None] * held
-    others = np.arange(len(lines)) != asked
-    alone, rest = (
-        lines_tested(change[:, part], held[:, part], level, draws, seed)
-        for part in (~others, others)
+    change = ((means[:, 0] - means[:, 1]) * weight)[:, None] * membership
+    is_line = np.arange(len(lines)) != overall_line
+    overall_test, line_tests = (
+        lines_tested(change[:, part], membership[:, part], level, draws, seed)
+        for part in (~is_line, is_line)
     )
     run = dict(zip(RUN, here.matrix.runs[0], strict=True))
     rows = []
     for i, (labels, of_line) in enumerate(lines):
         row: dict[str, Any] = (
-            dict.fromkeys(SCHEMA) | run | labels | _figures(of_line, ours, theirs, level)
+            dict.fromkeys(SCHEMA) | run | labels | _gap_figures(of_line, ours, theirs, level)
         )
-        tested, at = (alone, 0) if i == asked else (rest, i - (i > asked))
-        rows.append(row | _verdict(tested, at, level, row["difference"]))
+        tested, at = (
+            (overall_test, 0) if i == overall_line else (line_tests, i - (i > overall_line))
+        )
+        rows.append(row | _line_verdict(tested, at, level, row["difference"]))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _lines(
+def _gap_lines(
     here: Climbs, there: Climbs, cells: Sequence[_Cell]
 ) -> Iterator[tuple[dict[str, Any], list[_Cell]]]:
     """Yield the labels of each line, with the difference of levels, and the rungs it is over."""
@@ -128,8 +141,8 @@ def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:
     runs = [one_run(rows).select(RUN).unique().rows() for rows in (public, private)]
     if runs[0] != runs[1]:
         raise ResultsError(
-            f"the public results are of {_named(runs[0][0])}, the private ones of "
-            f"{_named(runs[1][0])}; a gap is that of one run"
+            f"the public results are of {_run_words(runs[0][0])}, the private ones of "
+            f"{_run_words(runs[1][0])}; a gap is that of one run"
         )
     if public["release_hash"][0] == private["release_hash"][0]:
         raise ResultsError(
@@ -139,21 +152,21 @@ def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:
     one_grader(pl.concat([rows.select("task", "grader_version") for rows in (public, private)]))
 
 
-def _named(run: tuple[Any, ...]) -> str:
+def _run_words(run: tuple[Any, ...]) -> str:
     return " ".join(str(part) for part in run if part is not None)
 
 
-def _cells(climbs: Mapping[str, Climb]) -> dict[_Cell, tuple[float, int]]:
+def _rung_means(climbs: Mapping[str, Climb]) -> dict[_Cell, tuple[float, int]]:
     """Return the mean score and the number of answers by task and rung."""
-    found = {}
+    cells = {}
     for task, climb in climbs.items():
         for rung in np.unique(climb.answers.rungs):
             scores = climb.answers.scores[climb.answers.rungs == rung]
-            found[task, int(rung)] = (float(scores.mean()), len(scores))
-    return found
+            cells[task, int(rung)] = (float(scores.mean()), len(scores))
+    return cells
 
 
-def _figures(
+def _gap_figures(
     cells: list[_Cell],
     ours: Mapping[_Cell, tuple[float, int]],
     theirs: Mapping[_Cell, tuple[float, int]],
@@ -165,7 +178,7 @@ def _figures(
     # known, and the interval would be too long.
     low, high = ends_of_differences([condense_differences(changes)], level)
     here, there = (float(np.mean([side[cell][0] for cell in cells])) for side in (ours, theirs))
-    found = {"difference": here - there, "low": float(low[0]), "high": float(high[0])}
+    figures = {"difference": here - there, "low": float(low[0]), "high": float(high[0])}
     room = 1 - there
     leak = {"leak": "difference", "leak_low": "low", "leak_high": "high"}
     return {
@@ -174,15 +187,58 @@ def _figures(
         "private_n": sum(theirs[cell][1] for cell in cells),
         "public": here,
         "private": there,
-        **found,
-        **({name: min(found[of] / room, 1.0) for name, of in leak.items()} if room > 0 else {}),
+        **figures,
+        **({name: min(figures[of] / room, 1.0) for name, of in leak.items()} if room > 0 else {}),
     }
 
 
-def _verdict(tested: Tested, line: int, level: float, difference: float) -> dict[str, Any]:
+def _line_verdict(tested: Tested, line: int, level: float, difference: float) -> dict[str, Any]:
     """Return the p-values of a line and what they say."""
     corrected = float(tested.p_corrected[line])
-    said = FEW if tested.too_few[line] else ALIKE
+    verdict = UNCLEAR if tested.too_few[line] else ALIKE
     if corrected <= 1 - level + _ROUNDING:
-        said = HIGHER if difference > 0 else LOWER
-    return {"p_value": float(tested.p_value[line]), "p_corrected": corrected, "verdict": said}
+        verdict = HIGHER if difference > 0 else LOWER
+    return {"p_value": float(tested.p_value[line]), "p_corrected": corrected, "verdict": verdict}
+
+
+def _leak_cell(row: Row) -> str:
+    if row["leak"] is None:
+        return "-"
+    return f"{points(row['leak'])} %\n{interval(row, 'leak_')}"
+
+
+_GAP = (
+    Column(
+        "task",
+        lambda row: line_words(row) if row["rung"] is None else f"rung {row['rung']}",
+        is_words=True,
+    ),
+    Column("pairs", "pairs"),
+    Column("public", share("public")),
+    Column("private", share("private")),
+    Column("difference", lambda row: signed(row["difference"])),
+    Column("95 %", partial(interval, form=signed)),
+    Column("leak", _leak_cell),
+    Column("levels", lambda row: rungs_signed(row["levels"])),
+    Column("p", lambda row: chance(row["p_corrected"])),
+    Column("verdict", "verdict", is_words=True),
+)
+_NOTES = (
+    (
+        "Means in points, over rungs of tasks that both ladders have, each weighing the same; "
+        "difference: public minus private, with its 95 % interval. Leak: the share of public "
+        "items that would have to be known by heart to explain it. Levels: difference in rungs."
+    ),
+    (
+        "p: signs of the rungs' differences flipped at random. The overall line is tested by "
+        "itself, the others are corrected over the table."
+    ),
+)
+
+
+def gap_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `gap_table`."""
+    rows = frame.to_dicts()
+    ends = [row["task"] is None and row["rung"] is None for row in rows[:-1]]
+    title = f"Public against private ladder, {run_words(rows[0])}"
+    return sheet_of(title, _GAP, rows, _NOTES, [i for i, last in enumerate(ends, 1) if last])

@@ -6,23 +6,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from scbench.analysis.layout import Column, Sheet, sheet_of
 from scbench.analysis.matrix import score_matrix
-from scbench.analysis.results import ITEM
+from scbench.analysis.results import ITEM, counts, figures, texts
+from scbench.analysis.sheets import changes_of, interval, number, share, task_title
 from scbench.base.intervals import condense, ends
 from scbench.catalog import all_tasks
 from scbench.grading.score_tables import RUN
 from scbench.release.load import Release
 
-ITEMS: Mapping[str, Any] = {
-    "task": pl.String,
-    "id": pl.String,
-    "subtask": pl.Int64,
-    "difficulty": pl.String,
-    "runs": pl.Int64,
-    "mean": pl.Float64,
-    "right": pl.Float64,
-    "discrimination": pl.Float64,
-}
+ITEMS: Mapping[str, Any] = (
+    texts("task id")
+    | counts("subtask")
+    | texts("difficulty")
+    | counts("runs")
+    | figures("mean right discrimination")
+)
 """Columns of `item_table`."""
 
 LABELS: Mapping[str, Any] = {
@@ -90,8 +89,8 @@ def _difficulties(release: Release | None, results: pl.DataFrame) -> dict[str, s
 
 
 def _correlation(first: Any, second: Any) -> float | None:  # noqa: ANN401
-    known = ~(np.isnan(first) | np.isnan(second))
-    a, b = first[known], second[known]
+    both = ~(np.isnan(first) | np.isnan(second))
+    a, b = first[both], second[both]
     if len(a) < _LEAST_RUNS or np.ptp(a) < _SAME or np.ptp(b) < _SAME:
         return None
     return float(np.corrcoef(a, b)[0, 1])
@@ -117,23 +116,60 @@ def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
         with np.errstate(invalid="ignore", divide="ignore"):
             by_run = block.per_answer(block.sums) / block.per_answer(block.counts)
         for name, scores in zip(block.names, by_run, strict=True):
-            known = scores[~np.isnan(scores)]
+            scored = scores[~np.isnan(scores)]
             label = difficulty.get(name)
-            if len(known) and label in ORDER:
-                cells.setdefault((name_of, label), []).append(known.mean())
-                cells.setdefault((None, label), []).append(known.mean())
+            if len(scored) and label in ORDER:
+                cells.setdefault((name_of, label), []).append(scored.mean())
+                cells.setdefault((None, label), []).append(scored.mean())
     rows: list[dict[str, Any]] = []
     names: list[str | None] = [*matrix.blocks, None]
     for task in names:
         easier = None
         for label in ORDER:
-            found = cells.get((task, label))
-            if found is None:
+            means = cells.get((task, label))
+            if means is None:
                 continue
-            low, high = (float(end[0]) for end in ends([condense(np.array(found)[:, None])]))
-            mean = float(np.mean(found))
-            row: dict[str, Any] = {"task": task, "difficulty": label, "n": len(found), "mean": mean}
+            low, high = (float(end[0]) for end in ends([condense(np.array(means)[:, None])]))
+            mean = float(np.mean(means))
+            row: dict[str, Any] = {"task": task, "difficulty": label, "n": len(means), "mean": mean}
             row |= {"low": low, "high": high}
             rows.append(row | {"in_order": None if easier is None else mean <= easier + _SAME})
             easier = mean
     return pl.DataFrame(rows, schema=LABELS)
+
+
+_ITEM_COLUMNS = (
+    Column("task", task_title, is_words=True),
+    Column("subtask", "subtask"),
+    Column("difficulty", lambda row: row["difficulty"] or "-", is_words=True),
+    Column("runs", "runs"),
+    Column("mean", share("mean")),
+    Column("share right", share("right")),
+    Column("discrimination", number("discrimination")),
+)
+_ITEM_NOTE = (
+    "Means are over runs, in points. Discrimination: correlation over runs of an item's score with "
+    "the run's mean on all other items of the table; - with fewer than three runs, or where all "
+    "score alike."
+)
+_IN_ORDER = {None: "-", True: "yes", False: "no: easier labels score lower"}
+_LABEL_COLUMNS = (
+    Column("task", lambda row: task_title(row) if row["task"] else "all", is_words=True),
+    Column("difficulty", "difficulty", is_words=True),
+    Column("N", "n"),
+    Column("mean", share("mean")),
+    Column("95 %", interval),
+    Column("as labelled", lambda row: _IN_ORDER[row["in_order"]], is_words=True),
+)
+_LABEL_NOTE = "As labelled: whether the mean is no higher than that of the next easier label."
+
+
+def item_sheets(items: pl.DataFrame, labels: pl.DataFrame) -> list[Sheet]:
+    """Lay out tables of `item_table` and `label_table`."""
+    return [
+        sheet_of(title, columns, frame.to_dicts(), [note], changes_of(frame["task"].to_list()))
+        for title, columns, frame, note in (
+            ("Items, over all runs", _ITEM_COLUMNS, items, _ITEM_NOTE),
+            ("Difficulty labels against means", _LABEL_COLUMNS, labels, _LABEL_NOTE),
+        )
+    ]

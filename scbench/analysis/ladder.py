@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -10,52 +11,54 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.compare import run_name
-from scbench.analysis.levels import DRAWS, Answers, Fit, fit, level_difference, mean_level
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.levels import DRAWS, FIRST, Answers, Fit, fit, level_difference, mean_level
 from scbench.analysis.matrix import Block, Matrix, score_matrix
-from scbench.analysis.results import one_grader, read_results
-from scbench.base.errors import ResultsError, did_you_mean
+from scbench.analysis.results import (
+    LINE_TYPES,
+    RUN_TYPES,
+    counts,
+    figures,
+    one_grader,
+    read_results,
+    texts,
+)
+from scbench.analysis.sheets import (
+    after_sums,
+    interval,
+    line_words,
+    number,
+    run_words,
+    rungs_signed,
+)
+from scbench.base.errors import ResultsError, did_you_mean, printable
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import rung_of
 from scbench.grading.score_tables import RUN
 
-_RUN: Mapping[str, Any] = {"model": pl.String, "setting": pl.String, "budget": pl.Int64}
-_LINE: Mapping[str, Any] = dict.fromkeys(("bucket", "task", "over"), pl.String)
-
-SCHEMA: Mapping[str, Any] = {
-    **_RUN,
-    **_LINE,
-    "rungs": pl.Int64,
-    "n": pl.Int64,
-    "scored": pl.Int64,
-    "coverage": pl.Float64,
-    **dict.fromkeys(("floor", "level", "low", "high"), pl.Float64),
-    "beyond": pl.String,
-    "slope": pl.Float64,
-    "tasks_below": pl.Int64,
-    "tasks_above": pl.Int64,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | LINE_TYPES
+    | counts("rungs n scored")
+    | figures("coverage floor level low high")
+    | texts("beyond")
+    | figures("slope")
+    | counts("tasks_below tasks_above")
+)
 """Columns of `ladder_table`."""
 
-RUNG_SCHEMA: Mapping[str, Any] = {
-    **_RUN,
-    "bucket": pl.String,
-    "task": pl.String,
-    "rung": pl.Int64,
-    "n": pl.Int64,
-    "scored": pl.Int64,
-    **dict.fromkeys(("mean", "floor", "above"), pl.Float64),
-}
+RUNG_SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES | texts("bucket task") | counts("rung n scored") | figures("mean floor above")
+)
 """Columns of `rung_table`."""
 
-COMPARED: Mapping[str, Any] = {
-    "first": pl.String,
-    "second": pl.String,
-    **_LINE,
-    "shared": pl.Int64,
-    **dict.fromkeys(("first_level", "second_level", "difference", "low", "high"), pl.Float64),
-    "first_beyond": pl.String,
-    "second_beyond": pl.String,
-}
+COMPARED: Mapping[str, Any] = (
+    texts("first second")
+    | LINE_TYPES
+    | counts("shared")
+    | figures("first_level second_level difference low high")
+    | texts("first_beyond second_beyond")
+)
 """Columns of `compare_levels`."""
 
 
@@ -113,14 +116,14 @@ def one_run(rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
     names = rows["model"].unique().sort().to_list()
     if model is not None and model not in names:
         raise ResultsError(f"the results hold no model {model!r}.{did_you_mean(model, names)}")
-    held = rows if model is None else rows.filter(pl.col("model") == model)
-    count = held.select(RUN).unique().height
+    of_model = rows if model is None else rows.filter(pl.col("model") == model)
+    count = of_model.select(RUN).unique().height
     if count > 1:
         raise ResultsError(
             f"the results hold {count} runs ({', '.join(names)}); name one with --model, or a file "
             "that holds one"
         )
-    return held
+    return of_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +154,18 @@ def climb_of(block: Block, run: int) -> Climb:
     n, total, floor = block.per_answer(
         np.column_stack([there, np.where(there > 0, scores, 0.0), floors])
     ).T
-    held = np.flatnonzero(n)
-    asked = np.flatnonzero(block.per_answer(block.rows[:, run]))
+    answered = np.flatnonzero(n)
+    requested = np.flatnonzero(block.per_answer(block.rows[:, run]))
     top = int(rungs.max())
     return Climb(
-        Answers(rungs[held].astype(float), total[held] / n[held], floor[held] / n[held], top),
-        [block.names[i] for i in held.tolist()],
-        np.bincount(rungs[asked] - 1, minlength=top).astype(float),
+        Answers(
+            rungs[answered].astype(float),
+            total[answered] / n[answered],
+            floor[answered] / n[answered],
+            top,
+        ),
+        [block.names[i] for i in answered.tolist()],
+        np.bincount(rungs[requested] - 1, minlength=top).astype(float),
     )
 
 
@@ -194,16 +202,16 @@ def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -
     ]
     fits = [
         {
-            task: found
+            task: curve
             for task, climb in of_run.items()
-            if not np.isnan((found := fit(climb.answers, draws, level)).level.value)
+            if not np.isnan((curve := fit(climb.answers, draws, level)).level.value)
         }
         for of_run in climbs
     ]
     return Climbs(matrix, climbs, fits)
 
 
-def ladder_table(found: Climbs) -> pl.DataFrame:
+def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
     """Return the level of each run on each task, bucket and overall.
 
     Returns:
@@ -214,22 +222,22 @@ def ladder_table(found: Climbs) -> pl.DataFrame:
         the top. Levels of tasks without a score are null, and no part of what adds them up.
     """
     rows: list[dict[str, Any]] = []
-    for r, run in enumerate(found.matrix.runs):
-        for bucket, task, tasks in found.matrix.lines("task"):
-            climbs = [found.climbs[r][name] for name in tasks]
-            asked = [climb for climb in climbs if climb.expected.any()]
-            if not asked:
+    for r, run in enumerate(all_climbs.matrix.runs):
+        for bucket, task, tasks in all_climbs.matrix.lines("task"):
+            climbs = [all_climbs.climbs[r][name] for name in tasks]
+            requested = [climb for climb in climbs if climb.expected.any()]
+            if not requested:
                 continue
-            fits = [found.fits[r][name] for name in tasks if name in found.fits[r]]
-            n = int(sum(climb.expected.sum() for climb in asked))
-            scored = sum(len(climb.names) for climb in asked)
-            floors = np.concatenate([climb.answers.floors for climb in asked])
+            fits = [all_climbs.fits[r][name] for name in tasks if name in all_climbs.fits[r]]
+            n = int(sum(climb.expected.sum() for climb in requested))
+            scored = sum(len(climb.names) for climb in requested)
+            floors = np.concatenate([climb.answers.floors for climb in requested])
             row = dict.fromkeys(SCHEMA) | dict(zip(RUN, run, strict=True))
-            row |= {"bucket": bucket, "task": task, "over": found.matrix.over(bucket, task, r)}
-            row |= {"rungs": max(climb.answers.top for climb in asked)}
+            row |= {"bucket": bucket, "task": task, "over": all_climbs.matrix.over(bucket, task, r)}
+            row |= {"rungs": max(climb.answers.top for climb in requested)}
             row |= {"n": n, "scored": scored, "coverage": scored / n}
             if fits:
-                level = mean_level([one.level for one in fits])
+                level = mean_level([curve.level for curve in fits])
                 row |= level.cells() | {"floor": float(floors.mean())}
                 row |= {"slope": level.slope} if task else {}
                 row |= {"tasks_below": level.below, "tasks_above": level.above}
@@ -237,7 +245,7 @@ def ladder_table(found: Climbs) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def rung_table(found: Climbs) -> pl.DataFrame:
+def rung_table(all_climbs: Climbs) -> pl.DataFrame:
     """Return means by rung, for each run and task.
 
     Returns:
@@ -245,20 +253,20 @@ def rung_table(found: Climbs) -> pl.DataFrame:
         mean of their floors, and the mean above the floor, from 0 (no better) to 1.
     """
     rows: list[dict[str, Any]] = []
-    for r, run in enumerate(found.matrix.runs):
-        for bucket, task, _ in found.matrix.lines("task"):
+    for r, run in enumerate(all_climbs.matrix.runs):
+        for bucket, task, _ in all_climbs.matrix.lines("task"):
             if task is None:
                 continue
-            climb = found.climbs[r][task]
+            climb = all_climbs.climbs[r][task]
             for rung, expected in enumerate(climb.expected, 1):
-                held = climb.answers.rungs == rung
+                on_rung = climb.answers.rungs == rung
                 row = dict.fromkeys(RUNG_SCHEMA) | dict(zip(RUN, run, strict=True))
                 row |= {"bucket": bucket, "task": task, "rung": rung}
-                row |= {"n": int(expected), "scored": int(held.sum())}
-                if held.any():
+                row |= {"n": int(expected), "scored": int(on_rung.sum())}
+                if on_rung.any():
                     mean, floor = (
-                        climb.answers.scores[held].mean(),
-                        climb.answers.floors[held].mean(),
+                        climb.answers.scores[on_rung].mean(),
+                        climb.answers.floors[on_rung].mean(),
                     )
                     row |= {"mean": float(mean), "floor": float(floor)}
                     row |= (
@@ -270,7 +278,7 @@ def rung_table(found: Climbs) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=RUNG_SCHEMA)
 
 
-def compare_levels(found: Climbs) -> pl.DataFrame:
+def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
     """Return differences of levels between each two runs, second minus first.
 
     A level is over all answers of its run. Runs that answered the same items share the luck of
@@ -285,26 +293,28 @@ def compare_levels(found: Climbs) -> pl.DataFrame:
     Raises:
         ResultsError: there are fewer than two runs.
     """
-    runs = found.matrix.runs
+    runs = all_climbs.matrix.runs
     if len(runs) < 2:
         raise ResultsError("to compare, name the results of two runs or more")
     rows: list[dict[str, Any]] = []
     for a, b in combinations(range(len(runs)), 2):
-        both = [task for task in found.fits[a] if task in found.fits[b]]
-        luck = _Luck(found, a, b, both)
-        for bucket, task, tasks in found.matrix.lines("task"):
-            held = [name for name in tasks if name in both]
-            if not held:
+        both = [task for task in all_climbs.fits[a] if task in all_climbs.fits[b]]
+        luck = _Luck(all_climbs, a, b, both)
+        for bucket, task, tasks in all_climbs.matrix.lines("task"):
+            common = [name for name in tasks if name in both]
+            if not common:
                 continue
-            one, two = ([found.fits[r][name].level for name in held] for r in (a, b))
-            alike = np.array([luck.of(name) for name in held])
-            value, low, high = level_difference(one, two, alike)
-            first, second = mean_level(one).cells(), mean_level(two).cells()
+            first_levels, second_levels = (
+                [all_climbs.fits[r][name].level for name in common] for r in (a, b)
+            )
+            alike = np.array([luck.of(name) for name in common])
+            value, low, high = level_difference(first_levels, second_levels, alike)
+            first, second = mean_level(first_levels).cells(), mean_level(second_levels).cells()
             rows.append(
                 {"first": run_name(*runs[a]), "second": run_name(*runs[b])}
                 | {"bucket": bucket, "task": task}
-                | {"over": found.matrix.over(bucket, task, a, b)}
-                | {"shared": sum(luck.shared(name) for name in held)}
+                | {"over": all_climbs.matrix.over(bucket, task, a, b)}
+                | {"shared": sum(luck.shared(name) for name in common)}
                 | {"first_level": first["level"], "second_level": second["level"]}
                 | {"first_beyond": first["beyond"], "second_beyond": second["beyond"]}
                 | {"difference": value, "low": low, "high": high}
@@ -315,14 +325,17 @@ def compare_levels(found: Climbs) -> pl.DataFrame:
 class _Luck:
     """How much the levels of two runs rise and fall together, because they answered the same."""
 
-    def __init__(self, found: Climbs, a: int, b: int, tasks: Collection[str]) -> None:
+    def __init__(self, all_climbs: Climbs, a: int, b: int, tasks: Collection[str]) -> None:
         self.pairs = {
-            task: [(found.climbs[r][task], found.fits[r][task]) for r in (a, b)] for task in tasks
+            task: [(all_climbs.climbs[r][task], all_climbs.fits[r][task]) for r in (a, b)]
+            for task in tasks
         }
-        self.places = {task: _shared(*(climb for climb, _ in self.pairs[task])) for task in tasks}
+        self.places = {
+            task: _shared_answers(*(climb for climb, _ in self.pairs[task])) for task in tasks
+        }
         parts = [self._departures(task) for task in tasks]
-        together, most = (sum(part[i] for part in parts) for i in (0, 1))
-        self.correlation = float(np.clip(together / most, 0.0, 1.0)) if most > 0 else 0.0
+        together, possible = (sum(part[i] for part in parts) for i in (0, 1))
+        self.correlation = float(np.clip(together / possible, 0.0, 1.0)) if possible > 0 else 0.0
 
     def shared(self, task: str) -> int:
         """Return how many answers of a task both runs have."""
@@ -343,16 +356,154 @@ class _Luck:
         Answers tell of a level as much as their information; what only one run has, or what tells
         of one level alone, is not shared.
         """
-        told = []
+        information = []
         for climb, curve in self.pairs[task]:
-            told.append(curve.information()[climb.answers.rungs.astype(np.int64) - 1])
-        one, two = (part[places] for part, places in zip(told, self.places[task], strict=True))
-        whole = float(np.sqrt(told[0].sum() * told[1].sum()))
-        return self.correlation * float(np.sqrt(one * two).sum()) / whole if whole > 0 else 0.0
+            information.append(curve.information()[climb.answers.rungs.astype(np.int64) - 1])
+        first, second = (
+            part[places] for part, places in zip(information, self.places[task], strict=True)
+        )
+        total = float(np.sqrt(information[0].sum() * information[1].sum()))
+        return self.correlation * float(np.sqrt(first * second).sum()) / total if total > 0 else 0.0
 
 
-def _shared(one: Climb, two: Climb) -> tuple[list[int], list[int]]:
+def _shared_answers(first: Climb, second: Climb) -> tuple[list[int], list[int]]:
     """Return the places of the answers that both have, in each."""
-    at = {name: i for i, name in enumerate(two.names)}
-    pairs = [(i, at[name]) for i, name in enumerate(one.names) if name in at]
+    at = {name: i for i, name in enumerate(second.names)}
+    pairs = [(i, at[name]) for i, name in enumerate(first.names) if name in at]
     return [i for i, _ in pairs], [j for _, j in pairs]
+
+
+_SPACING = 4
+"""Signs of the chart from one rung to the next."""
+_BARS = " ▁▂▃▄▅▆▇█"
+_NOTES = (
+    (
+        "Level: the rung on which a model scores half of what lies between the floor and 1. An "
+        'interval that leaves the ladder ends in "<1" or ">8". Slope: how fast scores fall, per '
+        "rung."
+    ),
+    (
+        "Over several tasks: the mean of their levels, where one beyond its ladder counts for at "
+        "most half a rung more; + and - say how many lie above and below."
+    ),
+)
+_CHART = "Chart: ● the level, ─ its interval; by rung: mean scores above the floor."
+
+
+def level_words(row: Row, name: str = "") -> str:
+    """Return a level as it is read: a number of rungs, "below 1", or a dash."""
+    return row[f"{name}beyond"] or number(f"{name}level", ".1f")(row)
+
+
+def interval_words(row: Row) -> str:
+    """Return an interval; what leaves the ladder says at which end."""
+    if row["level"] is None and row["beyond"] is None:
+        return ""
+    low, high = row["low"], row["high"]
+    below, above = f"<{FIRST:g}", f">{row['rungs']}"
+    if high is not None and high < FIRST:
+        return below
+    if low is not None and low > row["rungs"]:
+        return above
+    return f"{below if low is None else f'{low:.1f}'} to {above if high is None else f'{high:.1f}'}"
+
+
+def _answers_cell(row: Row) -> str:
+    return f"{row['scored']}" if row["scored"] == row["n"] else f"{row['scored']}/{row['n']}"
+
+
+def _level_cell(row: Row) -> str:
+    """Return a level, and of several tasks how many lie beyond their ladders."""
+    strays = ((" +", row["tasks_above"]), (" -", row["tasks_below"])) if not row["task"] else ()
+    return level_words(row) + "".join(f"{sign}{count}" for sign, count in strays if count)
+
+
+_LEVELS = (
+    Column("task", line_words, is_words=True),
+    Column("answers", _answers_cell),
+    Column("level", _level_cell),
+    Column("95 %", interval_words),
+    Column("slope", number("slope", missing="")),
+    Column("floor", number("floor", missing="")),
+)
+
+
+def ladder_sheets(frame: pl.DataFrame, rungs: pl.DataFrame, *, chart: bool = True) -> list[Sheet]:
+    """Lay out a table of `ladder_table`, a sheet for each run.
+
+    Args:
+        frame: the table.
+        rungs: of the same results, see `rung_table`.
+        chart: whether to draw each line with signs.
+    """
+    means: dict[tuple[Any, ...], dict[int, float | None]] = {}
+    for row in rungs.iter_rows(named=True):
+        line = tuple(row[name] for name in (*RUN, "task"))
+        means.setdefault(line, {})[row["rung"]] = row["above"]
+    runs = frame.partition_by(RUN, maintain_order=True)
+    sheets = []
+    for part in runs:
+        rows = part.to_dicts()
+        top = max(row["rungs"] for row in rows)
+        ruler = " " + "".join(str(rung).ljust(_SPACING) for rung in range(1, top + 1)).rstrip()
+        charts = (
+            Column(ruler, partial(_track, top), is_words=True),
+            Column("by rung", partial(_spark, means), is_words=True),
+        )
+        # Once, below the last table.
+        notes = [*_NOTES, *([_CHART] if chart else [])] if part is runs[-1] else []
+        if any(row["coverage"] < 1 for row in rows):
+            notes.append("Answers without a score are left out: scored/asked for.")
+        columns = [*_LEVELS, *(charts if chart else ())]
+        title = f"Levels, {run_words(rows[0])}"
+        sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows)))
+    return sheets
+
+
+def _track(top: int, row: Row) -> str:
+    """Draw a level with its interval on a line from the first rung to the top."""
+    if row["level"] is None and row["beyond"] is None:
+        return ""
+    width = (top - 1) * _SPACING + 3
+    end = (row["rungs"] - 1) * _SPACING + 2
+
+    def place(value: float | None, beyond: int) -> int:
+        return beyond if value is None else round((value - FIRST) * _SPACING) + 1
+
+    low, high = place(row["low"], 0), place(row["high"], end)
+    at = place(row["level"], 0 if row["beyond"] == f"below {FIRST:g}" else end)
+    signs = ["·" if i % _SPACING == 1 else " " for i in range(width)]
+    signs[low : high + 1] = "─" * (high + 1 - low)
+    signs[min(at, width - 1)] = "●"
+    return "".join(signs).rstrip()
+
+
+def _spark(means: Mapping[tuple[Any, ...], Mapping[int, float | None]], row: Row) -> str:
+    """Draw means by rung as bars; a dot where there is none."""
+    by_rung = means.get(tuple(row[name] for name in (*RUN, "task")), {})
+    heights = (by_rung[rung] for rung in sorted(by_rung))
+    return "".join("·" if m is None else _BARS[round(m * (len(_BARS) - 1))] for m in heights)
+
+
+_LEVEL_PAIRS = (
+    Column("task", line_words, is_words=True),
+    Column("shared", "shared"),
+    Column("first", partial(level_words, name="first_")),
+    Column("second", partial(level_words, name="second_")),
+    Column("difference", lambda row: rungs_signed(row["difference"])),
+    Column("95 %", partial(interval, form=rungs_signed)),
+)
+_PAIRS_NOTE = (
+    "Difference: second minus first, in rungs, with its 95 % interval; a level counts for at "
+    "most half a rung beyond its ladder. Shared: answers to the same items, whose luck is the same."
+)
+
+
+def level_pairs_sheets(frame: pl.DataFrame) -> list[Sheet]:
+    """Lay out a table of `compare_levels`, a sheet for each pair."""
+    sheets = []
+    for (first, second), part in frame.group_by("first", "second", maintain_order=True):
+        rows = part.to_dicts()
+        title = f"Levels, {printable(str(first))} and {printable(str(second))}"
+        sheets.append(sheet_of(title, _LEVEL_PAIRS, rows, [_PAIRS_NOTE], after_sums(rows)))
+    return sheets

@@ -1,12 +1,42 @@
 """Printing tables for people: on a terminal, in Markdown and in LaTeX.
 
-A `Sheet` holds cells that are formatted already; see `scbench.analysis.sheets`.
+A table declares its `Column`s once, beside what computes it; `sheet_of` writes the cells of a
+`Sheet`, which each form prints. What cells share is in `scbench.analysis.sheets`.
 """
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from scbench.base.errors import printable
+
+Row = Mapping[str, Any]
+"""A row of a frame, by column."""
+
+
+class Column(NamedTuple):
+    """A column of a table for people.
+
+    Attributes:
+        head: heading.
+        cell: what writes the cell of a row; or a key, whose value stands there as it is, and
+            nothing where it is null.
+        is_words: whether it holds words, which stand on the left; figures stand on the right.
+        wraps: whether cells are broken where a terminal is narrow; others are cut.
+    """
+
+    head: str
+    cell: str | Callable[[Row], str]
+    is_words: bool = False
+    wraps: bool = False
+
+    def text(self, row: Row) -> str:
+        """Return the cell of a row."""
+        if not isinstance(self.cell, str):
+            return self.cell(row)
+        return "" if row[self.cell] is None else printable(str(row[self.cell]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +50,7 @@ class Sheet:
         words: headings of columns that hold words; the others hold figures.
         notes: sentences to stand below.
         breaks: rows before which a new section begins.
+        wraps: headings of columns whose cells are broken where a terminal is narrow.
     """
 
     title: str
@@ -28,6 +59,34 @@ class Sheet:
     words: frozenset[str] = frozenset({"model", "setting", "bucket", "task", "status"})
     notes: Sequence[str] = ()
     breaks: frozenset[int] = frozenset()
+    wraps: frozenset[str] = frozenset()
+
+
+def sheet_of(
+    title: str,
+    columns: Sequence[Column],
+    rows: Iterable[Row],
+    notes: Sequence[str] = (),
+    breaks: Collection[int] = (),
+) -> Sheet:
+    """Write the cells of a table.
+
+    Args:
+        title: what it shows.
+        columns: from left to right.
+        rows: of the frame.
+        notes: sentences to stand below.
+        breaks: rows before which a new section begins.
+    """
+    return Sheet(
+        title,
+        [column.head for column in columns],
+        [[column.text(row) for column in columns] for row in rows],
+        frozenset(column.head for column in columns if column.is_words),
+        notes,
+        frozenset(breaks),
+        frozenset(column.head for column in columns if column.wraps),
+    )
 
 
 def markdown(sheet: Sheet) -> str:
@@ -70,10 +129,10 @@ def latex(sheet: Sheet) -> str:
         return guard + "".join(_LATEX.get(sign, sign) for sign in text)
 
     def cell(text: str) -> str:
-        first, *others = map(safe, text.split("\n"))
-        if not others:
+        first, *below = map(safe, text.split("\n"))
+        if not below:
             return first
-        small = r" \\ ".join([first, *(rf"{{\scriptsize {line}}}" for line in others)])
+        small = r" \\ ".join([first, *(rf"{{\scriptsize {line}}}" for line in below)])
         return rf"\shortstack[r]{{{small}}}"
 
     kinds = "".join("l" if head in sheet.words else "r" for head in sheet.heads)
@@ -108,7 +167,7 @@ def terminal(sheet: Sheet) -> str:
     )
     for head in sheet.heads:
         justify = "left" if head in sheet.words else "right"
-        table.add_column(Text(head), justify=justify, no_wrap=head != "status")  # type: ignore[arg-type]
+        table.add_column(Text(head), justify=justify, no_wrap=head not in sheet.wraps)  # type: ignore[arg-type]
     for i, row in enumerate(sheet.rows):
         if i in sheet.breaks:
             table.add_section()

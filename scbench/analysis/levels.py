@@ -89,7 +89,7 @@ class Level:
     below: int = 0
     above: int = 0
 
-    def held(self) -> tuple[float, float, float]:
+    def clipped(self) -> tuple[float, float, float]:
         """Return value, low and high, within half a rung beyond the ladder."""
         value, low, high = np.clip(
             (self.value, self.low, self.high), FIRST - BEYOND, self.top + BEYOND
@@ -143,17 +143,17 @@ class Fit:
         p = _chances(self.floor)
         with np.errstate(divide="ignore", invalid="ignore"):
             passed = np.where(self.floor < 1, (p - self.floor) / (1 - self.floor), 0.0)
-        told = _SLOPES[:, None] ** 2 * (1 - p) / p * np.maximum(passed, 0.0) ** 2
-        summed: Floats = np.einsum("ha,har->r", self.weights, told)
+        per_curve = _SLOPES[:, None] ** 2 * (1 - p) / p * np.maximum(passed, 0.0) ** 2
+        summed: Floats = np.einsum("ha,har->r", self.weights, per_curve)
         return summed / self.dispersion
 
     def variance(self) -> float:
         """Return the variance of the level over the fitted curves, those beyond held near."""
         top = len(self.floor)
-        held = np.clip(self.places, FIRST - BEYOND, top + BEYOND)
+        near = np.clip(self.places, FIRST - BEYOND, top + BEYOND)
         weights = self.weights.sum(axis=1)
-        mean = float(weights @ held)
-        return float(weights @ (held - mean) ** 2)
+        mean = float(weights @ near)
+        return float(weights @ (near - mean) ** 2)
 
 
 def places_of(top: int) -> Floats:
@@ -203,11 +203,11 @@ def fit(answers: Answers, draws: int = DRAWS, level: float = LEVEL) -> Fit:
     low, high = -np.inf, np.inf
     if draws:
         runs = _simulated(n, chances[at], by_slope, dispersion, draws)
-        limit = _limit(runs, n, chances, dispersion, at, level)
-        low, high = _ends(marginal, places, limit)
+        limit = _shortfall_limit(runs, n, chances, dispersion, at, level)
+        low, high = _interval_ends(marginal, places, limit)
     slope = float(by_slope @ _SLOPES)
-    found = Level(value, low, high, top, slope, int(value < FIRST), int(value > top))
-    return Fit(found, places, weights, floor, (by_slope @ chances[at])[rung], dispersion)
+    estimate = Level(value, low, high, top, slope, int(value < FIRST), int(value > top))
+    return Fit(estimate, places, weights, floor, (by_slope @ chances[at])[rung], dispersion)
 
 
 def _loglik(right: Floats, n: Floats, chances: Floats, dispersion: float) -> Floats:
@@ -215,8 +215,8 @@ def _loglik(right: Floats, n: Floats, chances: Floats, dispersion: float) -> Flo
     odds = np.log(chances) - np.log1p(-chances)
     flat = odds.reshape(-1, len(n))
     summed = (right @ flat.T).reshape(-1, *chances.shape[:2])
-    whole: Floats = (summed + np.log1p(-chances) @ n) / dispersion + _LOG_PRIOR
-    return whole
+    surface: Floats = (summed + np.log1p(-chances) @ n) / dispersion + _LOG_PRIOR
+    return surface
 
 
 def _likely(right: Floats, n: Floats, chances: Floats, dispersion: float) -> Floats:
@@ -250,7 +250,7 @@ def _simulated(
         draws: how many runs.
     """
     rungs = np.repeat(np.arange(len(n)), n.astype(np.int64))
-    uniform = _uniform(draws, len(rungs) + 1)
+    uniform = _uniform_numbers(draws, len(rungs) + 1)
     slope = np.searchsorted(np.cumsum(by_slope)[:-1], uniform[:, 0])
     p = chances[slope]
     counts = (uniform[:, 1:] < p[:, rungs]) @ (rungs[:, None] == np.arange(len(n))).astype(float)
@@ -259,14 +259,14 @@ def _simulated(
 
 
 @lru_cache(maxsize=8)
-def _uniform(rows: int, columns: int) -> Floats:
+def _uniform_numbers(rows: int, columns: int) -> Floats:
     """Return numbers in [0, 1) of bits that numpy keeps fixed."""
     bits = np.random.PCG64(Stream("levels", rows, columns).getrandbits(128))
     words = bits.random_raw(rows * columns) >> np.uint64(11)
     return words.astype(np.float64).reshape(rows, columns) * 2.0**-53
 
 
-def _limit(
+def _shortfall_limit(
     runs: Floats, n: Floats, chances: Floats, dispersion: float, at: int, level: float
 ) -> float:
     """Return by how much simulated runs fall short at their own level, in all but 5 % of them."""
@@ -283,11 +283,11 @@ def _limit(
     return float(np.quantile(short, level))
 
 
-def _ends(marginal: Floats, places: Floats, limit: float) -> tuple[float, float]:
+def _interval_ends(marginal: Floats, places: Floats, limit: float) -> tuple[float, float]:
     """Return where the likelihood crosses the limit; infinite where it does not."""
     over = marginal - (marginal.max() - limit)
-    held = np.flatnonzero(over >= 0)
-    first, last = int(held[0]), int(held[-1])
+    inside = np.flatnonzero(over >= 0)
+    first, last = int(inside[0]), int(inside[-1])
     low, high = -np.inf, np.inf
     if first > 0:
         low = float(np.interp(0.0, over[first - 1 : first + 1], places[first - 1 : first + 1]))
@@ -300,25 +300,25 @@ def mean_level(levels: Sequence[Level]) -> Level:
     """Return the mean of tasks' levels, which are of different items.
 
     Args:
-        levels: at least one; see `Level.held` for those beyond the ladder.
+        levels: at least one; see `Level.clipped` for those beyond the ladder.
     """
     k = len(levels)
     if k == 1:
         return levels[0]
-    held = np.array([found.held() for found in levels])
-    tops = np.array([found.top for found in levels])
-    value = float(held[:, 0].mean())
-    less, more = (float(np.hypot.reduce(held[:, 0] - held[:, end])) / k for end in (1, 2))
+    clipped = np.array([level.clipped() for level in levels])
+    tops = np.array([level.top for level in levels])
+    value = float(clipped[:, 0].mean())
+    down, up = (float(np.hypot.reduce(clipped[:, 0] - clipped[:, end])) / k for end in (1, 2))
     # What no task bounds is open.
-    low = value - less if (held[:, 1] > FIRST - BEYOND).any() else -np.inf
-    high = value + more if (held[:, 2] < tops + BEYOND).any() else np.inf
+    low = value - down if (clipped[:, 1] > FIRST - BEYOND).any() else -np.inf
+    high = value + up if (clipped[:, 2] < tops + BEYOND).any() else np.inf
     return Level(
         value,
         low,
         high,
         float(tops.mean()),
-        below=sum(found.below for found in levels),
-        above=sum(found.above for found in levels),
+        below=sum(level.below for level in levels),
+        above=sum(level.above for level in levels),
     )
 
 
@@ -336,13 +336,15 @@ def level_difference(
     Returns:
         The difference and the ends, each level held within half a rung beyond its ladder.
     """
-    one, two = (np.array([found.held() for found in levels]) for levels in (first, second))
-    change = two[:, 0] - one[:, 0]
-    down_one, down_two = one[:, 0] - one[:, 1], two[:, 0] - two[:, 1]
-    up_one, up_two = one[:, 2] - one[:, 0], two[:, 2] - two[:, 0]
-    less = down_two**2 + up_one**2 - 2 * alike * down_two * up_one
-    more = up_two**2 + down_one**2 - 2 * alike * up_two * down_one
+    first_ends, second_ends = (
+        np.array([level.clipped() for level in levels]) for levels in (first, second)
+    )
+    change = second_ends[:, 0] - first_ends[:, 0]
+    down_one, down_two = first_ends[:, 0] - first_ends[:, 1], second_ends[:, 0] - second_ends[:, 1]
+    up_one, up_two = first_ends[:, 2] - first_ends[:, 0], second_ends[:, 2] - second_ends[:, 0]
+    lower = down_two**2 + up_one**2 - 2 * alike * down_two * up_one
+    upper = up_two**2 + down_one**2 - 2 * alike * up_two * down_one
     k = len(change)
     value = float(change.mean())
-    low, high = (float(np.sqrt(np.maximum(side, 0).sum())) / k for side in (less, more))
+    low, high = (float(np.sqrt(np.maximum(side, 0).sum())) / k for side in (lower, upper))
     return value, value - low, value + high

@@ -14,16 +14,18 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from scbench.analysis.results import ITEM
-from scbench.analysis.whole import said_over, tasks_of
+from scbench.analysis.results import ITEM, expected_scores
 from scbench.base.intervals import (
     LEVEL,
     Floats,
     Part,
     condense,
+    condense_differences,
     ends,
+    ends_of_differences,
+    pair_of,
 )
-from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
+from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks, paper_tasks
 from scbench.grading.score_tables import ABOVE, OVERALL, RUN, above_floor, lifted, with_floors
 
 Run = tuple[str, str | None, int | None]
@@ -66,8 +68,8 @@ class Block:
 
     def of(self, ids: Collection[str]) -> "Block":
         """Return the scores of some instances."""
-        wanted = np.array([name in ids for name in self.names])
-        return self.take(np.flatnonzero(wanted[self.answers]))
+        in_ids = np.array([name in ids for name in self.names])
+        return self.take(np.flatnonzero(in_ids[self.answers]))
 
     def per_answer(self, values: Floats) -> Floats:
         """Return values added up by answer."""
@@ -84,13 +86,13 @@ class Matrix:
         runs: in alphabetical order.
         blocks: by task, in the catalogue's order.
         buckets: by task.
-        whole: tasks of the release, by bucket.
+        release_tasks: by bucket.
     """
 
     runs: tuple[Run, ...]
     blocks: Mapping[str, Block]
     buckets: Mapping[str, str]
-    whole: Mapping[str, Collection[str]]
+    release_tasks: Mapping[str, Collection[str]]
 
     def over(self, bucket: str, task: str | None, *runs: int) -> str | None:
         """Return what a line is over, if it is not all that its name says.
@@ -102,12 +104,12 @@ class Matrix:
         """
         if task:
             return None
-        held = {
+        present = {
             name: self.buckets[name]
             for name, block in self.blocks.items()
             if not runs or block.rows[:, list(runs)].any(axis=0).all()
         }
-        return said_over(bucket, held, self.whole)
+        return said_over(bucket, present, self.release_tasks)
 
     def lines(self, by: str) -> Iterator[tuple[str, str | None, list[str]]]:
         """Yield bucket, task and the tasks that are added up, as the paper's tables run.
@@ -115,26 +117,73 @@ class Matrix:
         The text tasks come last, and are not among those that are added up overall; over a single
         bucket there is no overall line.
         """
-        others = {*self.buckets.values()} - {MANIFOLDS}
-        held = {
+        further = {*self.buckets.values()} - {MANIFOLDS}
+        present = {
             bucket: [task for task in self.blocks if self.buckets[task] == bucket]
-            for bucket in dict.fromkeys((*BUCKETS, *sorted(others), MANIFOLDS))
+            for bucket in dict.fromkeys((*BUCKETS, *sorted(further), MANIFOLDS))
         }
-        held = {bucket: tasks for bucket, tasks in held.items() if tasks}
-        for bucket, tasks in held.items():
+        present = {bucket: tasks for bucket, tasks in present.items() if tasks}
+        for bucket, tasks in present.items():
             if bucket == MANIFOLDS:
-                yield from self._overall(held)
+                yield from self._overall(present)
             if by == "task":
                 yield from ((bucket, task, [task]) for task in tasks)
             yield bucket, None, tasks
-        if MANIFOLDS not in held:
-            yield from self._overall(held)
+        if MANIFOLDS not in present:
+            yield from self._overall(present)
 
     @staticmethod
-    def _overall(held: Mapping[str, list[str]]) -> Iterator[tuple[str, str | None, list[str]]]:
-        spatial = [bucket for bucket in held if bucket != MANIFOLDS]
+    def _overall(present: Mapping[str, list[str]]) -> Iterator[tuple[str, str | None, list[str]]]:
+        spatial = [bucket for bucket in present if bucket != MANIFOLDS]
         if len(spatial) > 1:
-            yield OVERALL, None, [task for bucket in spatial for task in held[bucket]]
+            yield OVERALL, None, [task for bucket in spatial for task in present[bucket]]
+
+
+_MAX_NAMES = 3
+"""Tasks that are named; of more, the number is given."""
+
+
+def tasks_of(results: pl.DataFrame) -> dict[str, set[str]]:
+    """Return the tasks of the release by bucket; the catalogue's if it is not installed."""
+    present = dict(results.select("task", "bucket").unique().iter_rows())
+    paper = {task.id for task in paper_tasks()}
+    ours = [
+        task.id for task in all_tasks().values() if task.id in paper or task.bucket == MANIFOLDS
+    ]
+    expected = expected_scores(results) or dict.fromkeys(ours)
+    buckets = present | {task: all_tasks()[task].bucket for task in expected if task in all_tasks()}
+    by_bucket: dict[str, set[str]] = {}
+    for task, bucket in buckets.items():
+        by_bucket.setdefault(bucket, set()).add(task)
+    return by_bucket
+
+
+def said_over(
+    bucket: str, present: Mapping[str, str], release_tasks: Mapping[str, Collection[str]]
+) -> str | None:
+    """Return what a mean is over, if it is not all that its name says.
+
+    Args:
+        bucket: or "overall".
+        present: bucket by task, of the tasks there are.
+        release_tasks: of the release, by bucket.
+    """
+    included = (
+        [name for name in BUCKETS if name in release_tasks] if bucket == OVERALL else [bucket]
+    )
+    expected = [
+        task for task in all_tasks() for name in included if task in release_tasks.get(name, ())
+    ]
+    there = [task for task in expected if task in present]
+    if len(there) == len(expected):
+        return None
+    buckets = [name for name in included if all(task in present for task in release_tasks[name])]
+    if bucket == OVERALL and {present[task] for task in there} == {*buckets}:
+        return " and ".join(buckets)
+    words = (
+        ", ".join(there) if len(there) <= _MAX_NAMES else f"{len(there)} of {len(expected)} tasks"
+    )
+    return f"only {words}" if len(there) <= _MAX_NAMES else words
 
 
 def score_matrix(results: pl.DataFrame) -> Matrix:
@@ -159,16 +208,16 @@ def score_matrix(results: pl.DataFrame) -> Matrix:
         runs.with_row_index("run"), on=RUN, nulls_equal=True, maintain_order="left"
     ).sort("task", *ITEM)
     parts = {str(task): part for (task,), part in cells.partition_by("task", as_dict=True).items()}
-    known = [task for task in all_tasks() if task in parts]
+    tasks = [task for task in all_tasks() if task in parts]
     return Matrix(
         tuple(runs.iter_rows()),
-        {task: _block(parts[task], runs.height) for task in known},
-        {task: parts[task]["bucket"][0] for task in known},
+        {task: _task_block(parts[task], runs.height) for task in tasks},
+        {task: parts[task]["bucket"][0] for task in tasks},
         tasks_of(results),
     )
 
 
-def _block(part: pl.DataFrame, runs: int) -> Block:
+def _task_block(part: pl.DataFrame, runs: int) -> Block:
     item = part.select(pl.struct(ITEM).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
     answer = part.select(pl.col("id").rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
     run = part["run"].to_numpy()
@@ -214,8 +263,8 @@ class Means:
 
     def cells(self, run: int) -> dict[str, Any]:
         """Return the figures of one run as cells of a table, see `MEANS`."""
-        found = {name: getattr(self, name)[run] for name in MEANS}
-        return {name: None if np.isnan(value) else float(value) for name, value in found.items()}
+        figures = {name: getattr(self, name)[run] for name in MEANS}
+        return {name: None if np.isnan(value) else float(value) for name, value in figures.items()}
 
 
 MEANS = ("mean", "low", "high", *ABOVE)
@@ -230,10 +279,12 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
     )
     lifted_sums = np.sum([block.lifted.sum(axis=0) for block in blocks], axis=0)
     floors = np.sum([_floor_sum(block) for block in blocks], axis=0)
-    low, high = ends([_part(block, block.sums) for block in blocks], level)
-    moved = any((block.lifted != block.sums).any() for block in blocks)
+    low, high = ends([_interval_part(block, block.sums) for block in blocks], level)
+    differ = any((block.lifted != block.sums).any() for block in blocks)
     lifted_ends = (
-        ends([_part(block, block.lifted) for block in blocks], level) if moved else (low, high)
+        ends([_interval_part(block, block.lifted) for block in blocks], level)
+        if differ
+        else (low, high)
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         floor = floors / counts
@@ -256,7 +307,113 @@ def _floor_sum(block: Block) -> Floats:
     return summed
 
 
-def _part(block: Block, sums: Floats) -> Part:
+def _interval_part(block: Block, sums: Floats) -> Part:
     weights = block.per_answer(block.counts)
     with np.errstate(invalid="ignore", divide="ignore"):
         return condense(block.per_answer(sums) / weights, weights)
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """Differences of two runs over the scores of a task that both have.
+
+    Attributes:
+        answers: numbers of the answers, see `Block.answers`.
+        weights: how many scores each answer has.
+        first: each answer's scores in the first run, added up.
+        second: in the second.
+        lifted: their difference, second minus first, without what luck rows of text tasks lack.
+        floor: sum of the floors.
+    """
+
+    answers: npt.NDArray[np.int64]
+    weights: Floats
+    first: Floats
+    second: Floats
+    lifted: Floats
+    floor: float
+
+    @property
+    def differences(self) -> Floats:
+        """Second minus first, added up by answer."""
+        return self.second - self.first
+
+
+def paired(block: Block, first: int, second: int) -> Paired:
+    """Return two runs' scores of a task, answer by answer.
+
+    Samples are averaged first: with unequal numbers of them, items would weigh differently in the
+    two runs, and the difference would show that.
+    """
+    both = (block.counts[:, first] > 0) & (block.counts[:, second] > 0)
+    common = block.take(np.flatnonzero(both))
+    pair = [first, second]
+    scores, raised = (
+        sums[:, pair] / common.counts[:, pair] for sums in (common.sums, common.lifted)
+    )
+    change = raised[:, 1] - raised[:, 0]
+    columns = np.column_stack([np.ones(len(scores)), scores, change])
+    added = common.per_answer(columns)
+    there = added[:, 0] > 0
+    weights, first_sums, second_sums, raised_change = added[there].T
+    return Paired(
+        np.flatnonzero(there),
+        weights,
+        first_sums,
+        second_sums,
+        raised_change,
+        float(common.floors.sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The mean difference over a line, second minus first; None where nothing is known.
+
+    Attributes:
+        n: scores that both runs have.
+        first: mean of the first run over these.
+        second: of the second.
+        difference: of the means; `low` and `high` are the ends of its interval.
+        above: the difference above the floor, with its interval.
+    """
+
+    n: int
+    first: float | None
+    second: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    above: float | None
+    above_low: float | None
+    above_high: float | None
+
+
+def difference_of(pairs: Sequence[Paired], level: float = LEVEL) -> Difference:
+    """Return the mean difference over some tasks, with its interval."""
+    pairs = [pair for pair in pairs if len(pair.weights)]
+    n = sum(pair.weights.sum() for pair in pairs)
+    if not n:
+        return Difference(0, *(None,) * 8)
+    first, second, raised = (
+        sum(float(getattr(pair, name).sum()) for pair in pairs) / n
+        for name in ("first", "second", "lifted")
+    )
+    between = _difference_ends(pairs, [pair.differences for pair in pairs], level)
+    floor = np.float64(sum(pair.floor for pair in pairs) / n)
+    room = np.nan if np.isnan(floor) or floor >= 1 else 1 - floor
+    of_raised = _difference_ends(pairs, [pair.lifted for pair in pairs], level)
+    above = [None if np.isnan(room) else end / room for end in (raised, *of_raised)]
+    return Difference(round(n), first, second, second - first, *between, *above)
+
+
+def _difference_ends(
+    pairs: Sequence[Paired], sums: Sequence[Floats], level: float
+) -> tuple[float, float]:
+    parts = [
+        condense_differences((change / pair.weights)[:, None], pair.weights[:, None])
+        for pair, change in zip(pairs, sums, strict=True)
+    ]
+    low, high = ends_of_differences(parts, level)
+    first, second = pair_of(low[0], high[0])
+    return first or 0.0, second or 0.0

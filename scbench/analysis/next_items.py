@@ -16,15 +16,10 @@ import polars as pl
 from scbench.analysis.ladder import climb_of
 from scbench.analysis.levels import Answers, Fit, fit
 from scbench.analysis.matrix import score_matrix
+from scbench.analysis.results import counts, figures, texts
 from scbench.base.model import Status, rung_of, task_of
 
-SCHEMA: Mapping[str, Any] = {
-    "id": pl.String,
-    "task": pl.String,
-    "rung": pl.Int64,
-    "information": pl.Float64,
-    "error": pl.Float64,
-}
+SCHEMA: Mapping[str, Any] = texts("id task") | counts("rung") | figures("information error")
 """Columns of `next_items`."""
 
 _WAITING = (Status.MISSING.value, Status.API_ERROR.value, Status.NOT_RUN.value)
@@ -34,7 +29,7 @@ _PASSED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Standing:
     """What is known of a model, and what can still be asked.
 
     Attributes:
@@ -48,7 +43,7 @@ class Asked:
     passed: Mapping[int, list[str]] = field(default_factory=dict)
 
 
-def nothing_asked(ids: Iterable[str]) -> Asked:
+def nothing_asked(ids: Iterable[str]) -> Standing:
     """Return what can be asked of a model that has answered nothing.
 
     Args:
@@ -56,28 +51,28 @@ def nothing_asked(ids: Iterable[str]) -> Asked:
     """
     waiting = _by_rung(ids)
     none = np.empty(0)
-    return Asked(
+    return Standing(
         {task: fit(Answers(none, none, none, max(rungs)), 0) for task, rungs in waiting.items()},
         waiting,
     )
 
 
-def asked_of(rows: pl.DataFrame) -> Asked:
+def asked_of(rows: pl.DataFrame) -> Standing:
     """Return what is known after results.
 
     Args:
         rows: of one run, as `scbench.analysis.ladder.on_ladder` gives them.
     """
     matrix = score_matrix(rows)
-    held = {task: climb_of(block, 0).answers for task, block in matrix.blocks.items()}
+    by_task = {task: climb_of(block, 0).answers for task, block in matrix.blocks.items()}
     unscored = pl.col("score").is_null().all() & pl.col("status").is_in(_WAITING).any()
     ids = rows.group_by("id").agg(waits=unscored).filter("waits")["id"].sort()
     passed: dict[int, list[str]] = {}
-    for task, answers in held.items():
+    for task, answers in by_task.items():
         if _is_passed(answers):
             passed.setdefault(answers.top, []).append(task)
-    fits = {task: fit(answers, 0) for task, answers in held.items()}
-    return Asked(fits, _by_rung(ids), passed)
+    fits = {task: fit(answers, 0) for task, answers in by_task.items()}
+    return Standing(fits, _by_rung(ids), passed)
 
 
 def _is_passed(answers: Answers) -> bool:
@@ -89,41 +84,43 @@ def _is_passed(answers: Answers) -> bool:
 
 
 def _by_rung(ids: Iterable[str]) -> dict[str, dict[int, list[str]]]:
-    found: dict[str, dict[int, list[str]]] = {}
+    rungs_of_tasks: dict[str, dict[int, list[str]]] = {}
     for name in ids:
         rung = rung_of(name)
         if rung is not None:
-            found.setdefault(task_of(name), {}).setdefault(rung, []).append(name)
-    return found
+            rungs_of_tasks.setdefault(task_of(name), {}).setdefault(rung, []).append(name)
+    return rungs_of_tasks
 
 
-def next_items(asked: Asked, most: int) -> pl.DataFrame:
+def next_items(standing: Standing, limit: int) -> pl.DataFrame:
     """Return the items that tell most, best first.
 
     Args:
-        asked: what is known, and what can still be asked.
-        most: how many.
+        standing: what is known, and what can still be asked.
+        limit: how many.
 
     Returns:
         Columns `SCHEMA`: information (Fisher's, per squared rung) and error (the standard error of
         the task's level that is expected after this item and those before it). There are fewer rows
         if fewer items are left.
     """
-    told = {task: asked.fits[task].information() for task in asked.waiting}
-    precision = {task: 1 / max(asked.fits[task].variance(), 1e-6) for task in asked.waiting}
+    by_rung = {task: standing.fits[task].information() for task in standing.waiting}
+    precision = {task: 1 / max(standing.fits[task].variance(), 1e-6) for task in standing.waiting}
     waiting = {
         task: {rung: list(ids) for rung, ids in rungs.items()}
-        for task, rungs in asked.waiting.items()
+        for task, rungs in standing.waiting.items()
     }
     rows: list[dict[str, Any]] = []
-    while waiting and len(rows) < most:
+    while waiting and len(rows) < limit:
         best = {
-            task: max(rungs, key=lambda rung: told[task][rung - 1])
+            task: max(rungs, key=lambda rung: by_rung[task][rung - 1])
             for task, rungs in waiting.items()
         }
-        task = max(best, key=lambda name: _gain(precision[name], told[name][best[name] - 1]))
+        task = max(
+            best, key=lambda name: _variance_gain(precision[name], by_rung[name][best[name] - 1])
+        )
         rung = best[task]
-        information = float(told[task][rung - 1])
+        information = float(by_rung[task][rung - 1])
         precision[task] += information
         rows.append(
             {"id": waiting[task][rung].pop(0), "task": task, "rung": rung}
@@ -136,6 +133,6 @@ def next_items(asked: Asked, most: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _gain(precision: float, information: float) -> float:
+def _variance_gain(precision: float, information: float) -> float:
     """Return by how much an item lowers the variance of a level."""
     return 1 / precision - 1 / (precision + information)

@@ -10,33 +10,30 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.matrix import MEANS, Run, means_of, score_matrix
-from scbench.analysis.paired import difference_of, paired
+from scbench.analysis.layout import Sheet
+from scbench.analysis.matrix import MEANS, Run, difference_of, means_of, paired, score_matrix
+from scbench.analysis.results import LINE_TYPES, counts, figures, texts
+from scbench.analysis.sheets import ABOVE, ABOVE_NOTE, LESS, figure, line_name, task_titles
+from scbench.base.errors import printable
 from scbench.base.intervals import LEVEL
 
 BASELINE, TOOLS = "no_tools", "tools"
 
-SCHEMA: Mapping[str, Any] = {
-    "bucket": pl.String,
-    "task": pl.String,
-    "over": pl.String,
-    "n": pl.Int64,
-    "model": pl.String,
-    "budget": pl.Int64,
-    "setting": pl.String,
-    "samples": pl.Int64,
-    "scored": pl.Int64,
-    "coverage": pl.Float64,
-    **dict.fromkeys(MEANS, pl.Float64),
-    "mean_missing_as_zero": pl.Float64,
-    "delta": pl.Float64,
-    "delta_low": pl.Float64,
-    "delta_high": pl.Float64,
-    "delta_above": pl.Float64,
-    "delta_above_low": pl.Float64,
-    "delta_above_high": pl.Float64,
-    "delta_n": pl.Int64,
-}
+SCHEMA: Mapping[str, Any] = (
+    LINE_TYPES
+    | counts("n")
+    | texts("model")
+    | counts("budget")
+    | texts("setting")
+    | counts("samples scored")
+    | figures(
+        "coverage",
+        *MEANS,
+        "mean_missing_as_zero delta delta_low delta_high delta_above delta_above_low",
+        "delta_above_high",
+    )
+    | counts("delta_n")
+)
 """Columns of `paper_table`."""
 
 
@@ -60,7 +57,7 @@ def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEV
         floor, and delta_n (how many scores those are).
     """
     matrix = score_matrix(results)
-    pairs = {second: first for first, second in _pairs(matrix.runs)}
+    pairs = {second: first for first, second in _tool_pairs(matrix.runs)}
     both = {
         (task, second): paired(block, first, second)
         for task, block in matrix.blocks.items()
@@ -68,19 +65,19 @@ def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEV
     }
     rows = []
     for bucket, task, tasks in matrix.lines(by):
-        found = means_of([matrix.blocks[name] for name in tasks], level)
+        means = means_of([matrix.blocks[name] for name in tasks], level)
         for r, (model, setting, budget) in enumerate(matrix.runs):
-            if found.expected[r] == 0:
+            if means.expected[r] == 0:
                 continue
             row: dict[str, Any] = dict.fromkeys(SCHEMA)
             row |= {"bucket": bucket, "task": task, "over": matrix.over(bucket, task, r)}
-            row |= {"n": int(found.scores[r])}
+            row |= {"n": int(means.scores[r])}
             row |= {"model": model, "budget": budget, "setting": setting}
-            row |= {"samples": round(found.expected[r] / found.scores[r])}
-            row |= {"scored": int(found.scored[r])}
-            row |= {"coverage": found.scored[r] / found.expected[r]}
-            row |= found.cells(r)
-            row["mean_missing_as_zero"] = float(found.missing_as_zero[r])
+            row |= {"samples": round(means.expected[r] / means.scores[r])}
+            row |= {"scored": int(means.scored[r])}
+            row |= {"coverage": means.scored[r] / means.expected[r]}
+            row |= means.cells(r)
+            row["mean_missing_as_zero"] = float(means.missing_as_zero[r])
             if r in pairs:
                 change = difference_of([both[name, r] for name in tasks], level)
                 row |= {"delta_n": change.n, "delta": change.difference}
@@ -91,9 +88,86 @@ def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEV
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _pairs(runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
+def _tool_pairs(runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
     """Yield the places of a run without tools and the same model's with them."""
     place = {run: i for i, run in enumerate(runs)}
     for (model, setting, budget), i in place.items():
         if setting == TOOLS and (model, BASELINE, budget) in place:
             yield place[model, BASELINE, budget], i
+
+
+def paper_sheet(title: str, frame: pl.DataFrame, *, missing_as_zero: bool = False) -> Sheet:
+    """Lay out a table of `scbench.analysis.paper.paper_table` as the paper does.
+
+    A column for each model's mean (without tools, if there is such a run), one for what tools add.
+
+    Args:
+        title: what it shows.
+        frame: the table.
+        missing_as_zero: print the mean with missing scores as zeros below the mean.
+    """
+    cells = {
+        (row["bucket"], row["task"], row["model"], row["budget"], row["setting"]): row
+        for row in frame.to_dicts()
+    }
+    lines = list(dict.fromkeys((bucket, task) for bucket, task, *_ in cells))
+    # The run with most scores names a line; what others lack stands below.
+    widest = sorted(cells.values(), key=lambda row: row["n"])
+    over = {(row["bucket"], row["task"]): row["over"] for row in widest}
+    columns = _paper_columns(sorted({key[2:] for key in cells}, key=_run_order))
+    by_task = any(task for _, task in lines)
+    titles = task_titles()
+    rows, breaks = [], set()
+    for i, (bucket, task) in enumerate(lines):
+        runs = [cells.get((bucket, task, *run)) for _, run, _ in columns]
+        n = max(row["n"] for row in runs if row)
+        name = line_name(bucket, task, over[bucket, task], titles, every=by_task)
+        figures = [
+            "" if row is None else figure(row, n, missing_as_zero=missing_as_zero, delta=delta)
+            for row, (_, _, delta) in zip(runs, columns, strict=True)
+        ]
+        rows.append([name, str(n), *figures])
+        if i and lines[i - 1][1] is None and by_task:
+            breaks.add(i)
+    notes = ["Means in points of 100, with 95 % intervals; Δ is what tools add."]
+    if any(ABOVE in cell for row in rows for cell in row[2:]):
+        notes.append(ABOVE_NOTE)
+    if any(row["coverage"] < 1 for row in cells.values()):
+        notes.append("* over scored rows only: coverage is below 1.")
+        if missing_as_zero:
+            notes.append("Below a marked mean: the mean with missing scores as zeros.")
+    if any(LESS in cell for row in rows for cell in row[2:]):
+        less = {
+            f"{line_name(row['bucket'], None, row['over'], titles, every=by_task)}: "
+            f"{printable(row['model'])}{' ' + row['setting'] if row['setting'] else ''}": None
+            for row in cells.values()
+            if row["over"] and row["over"] != over[row["bucket"], row["task"]]
+        }
+        notes.append(
+            f"{LESS} over fewer scores than N: whole tasks are missing. {'; '.join(less)}."
+        )
+    heads = ["task" if by_task else "bucket", "N", *(head for head, _, _ in columns)]
+    return Sheet(title, heads, rows, notes=notes, breaks=frozenset(breaks))
+
+
+_PaperRun = tuple[str, int | None, str | None]
+
+
+def _run_order(run: _PaperRun) -> tuple[Any, ...]:
+    """Return the sort key of a run: a run with tools follows the same without."""
+    model, budget, setting = run
+    return (model, budget is not None, budget or 0, setting is not None, setting or "")
+
+
+def _paper_columns(runs: Sequence[_PaperRun]) -> list[tuple[str, _PaperRun, bool]]:
+    """Return heading, run, and whether it is a difference, for each column of figures."""
+    columns = []
+    for run in runs:
+        model, budget, setting = run
+        name = printable(model) + ("" if budget is None else f" @{budget}")
+        delta = setting == TOOLS and (model, budget, BASELINE) in runs
+        is_plain = setting in {None, BASELINE}
+        columns.append(
+            (f"{name} Δ" if delta else name if is_plain else f"{name} {setting}", run, delta)
+        )
+    return columns

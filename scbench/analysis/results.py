@@ -6,6 +6,7 @@ releases or two versions of a grader ends with an error that says which.
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -19,6 +20,26 @@ from scbench.release.load import installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
 from scbench.release.sources import read_manifest
 
+
+def texts(*names: str) -> dict[str, Any]:
+    """Return the types of columns of texts, of names with blanks between."""
+    return dict.fromkeys(" ".join(names).split(), pl.String)
+
+
+def counts(*names: str) -> dict[str, Any]:
+    """Return the types of columns of whole numbers."""
+    return dict.fromkeys(" ".join(names).split(), pl.Int64)
+
+
+def figures(*names: str) -> dict[str, Any]:
+    """Return the types of columns of numbers."""
+    return dict.fromkeys(" ".join(names).split(), pl.Float64)
+
+
+RUN_TYPES = texts("model setting") | counts("budget")
+"""Columns that tell runs apart."""
+LINE_TYPES = texts("bucket task over")
+"""Columns that tell the lines of a table apart, and what a line is over."""
 ITEM = ("id", "subtask")
 """Columns that tell scores of one sample of a run apart."""
 
@@ -36,7 +57,7 @@ NEWER = (
 ON_TERSE = " (terse prompts)"
 """Ends the name of a model whose answers to terse prompts stand beside those to full ones."""
 
-_SHOWN = 5
+_MAX_NAMES = 5
 _EXACT = 1e-9
 """Scores of binary tasks may differ from 0 and 1 by the rounding of a sum."""
 
@@ -67,8 +88,8 @@ def read_results(
     Raises:
         ResultsError: see `check_results`; or a file cannot be read or is no results file.
     """
-    wanted = tuple(dict.fromkeys((*NEEDED, "floor", *columns)))
-    frames = {str(path): _read(Path(path), wanted) for path in paths}
+    needed = tuple(dict.fromkeys((*NEEDED, "floor", *columns)))
+    frames = {str(path): _read_file(Path(path), needed) for path in paths}
     if not frames:
         raise ResultsError("name at least one results file")
     if both_prompts:
@@ -78,10 +99,10 @@ def read_results(
     return results.filter(pl.col("instance_hash").is_not_null())
 
 
-def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+def _read_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     file = path / "results.parquet" if path.is_dir() else path
     if not file.is_file():
-        below = sorted(found.parent.name for found in path.glob("*/results.parquet"))
+        below = sorted(results.parent.name for results in path.glob("*/results.parquet"))
         if below:
             raise ResultsError(
                 f"{path} holds no results itself, but folders that do ({', '.join(below[:5])}); "
@@ -97,12 +118,12 @@ def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
         )
     schema = column_types()
     with reading_parquet(file, ResultsError):
-        found = pl.read_parquet_schema(file)
-        absent = [name for name in columns if name not in found and name in NEWER]
-        lacking = [name for name in columns if name not in found and name not in NEWER]
+        stored = pl.read_parquet_schema(file)
+        absent = [name for name in columns if name not in stored and name in NEWER]
+        lacking = [name for name in columns if name not in stored and name not in NEWER]
         if lacking:
             raise ResultsError(f"{file} is no results file: it has no column {lacking[0]!r}")
-        frame = pl.read_parquet(file, columns=[name for name in columns if name in found])
+        frame = pl.read_parquet(file, columns=[name for name in columns if name in stored])
         frame = frame.with_columns(pl.lit(None).alias(name) for name in absent).select(columns)
     for name in columns:
         if frame.schema[name] not in {schema[name], pl.Null}:
@@ -168,21 +189,21 @@ def machines(results: pl.DataFrame) -> list[str]:
     Args:
         results: columns of a run, task and metrics.
     """
-    said = []
+    remarks = []
     for task in fingerprints_in(results.lazy()):
         runs: dict[str, set[str]] = {}
         for run, part in results.filter(task=task).group_by(RUN, maintain_order=True):
             for name in fingerprints_in(part.lazy()).get(task, ()):
                 runs.setdefault(name, set()).add(" ".join(str(v) for v in run if v is not None))
         if len(runs) > 1:
-            named = "; ".join(
+            places = "; ".join(
                 f"{name}: {', '.join(sorted(of))}" for name, of in sorted(runs.items())
             )
-            said.append(
+            remarks.append(
                 f"{task} was simulated on machines that compute differently, and scores may differ "
-                f"for that alone ({named}). Grade all runs on one machine to compare them."
+                f"for that alone ({places}). Grade all runs on one machine to compare them."
             )
-    return said
+    return remarks
 
 
 def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
@@ -222,20 +243,20 @@ def _one_release(rows: pl.DataFrame) -> None:
                 "the results are of full and of terse prompts, which share no table; `scbench "
                 "compare` says what the difference is worth"
             )
-        named = ", ".join(f"{row[0]} ({row[1][:12]})" for row in releases.iter_rows())
+        names = ", ".join(f"{row[0]} ({row[1][:12]})" for row in releases.iter_rows())
         raise ResultsError(
-            f"the results are of {releases.height} releases: {named}; scores of different "
+            f"the results are of {releases.height} releases: {names}; scores of different "
             "releases cannot be compared, grade all predictions against one"
         )
 
 
 def _known_tasks(rows: pl.DataFrame) -> None:
-    known = all_tasks()
-    unknown = sorted(set(rows["task"].unique()) - known.keys())
+    tasks = all_tasks()
+    unknown = sorted(set(rows["task"].unique()) - tasks.keys())
     if unknown:
         raise ResultsError(
-            f"unknown task {', '.join(map(repr, unknown[:_SHOWN]))} in the results."
-            f"{did_you_mean(unknown[0], known)}"
+            f"unknown task {', '.join(map(repr, unknown[:_MAX_NAMES]))} in the results."
+            f"{did_you_mean(unknown[0], tasks)}"
         )
 
 
@@ -248,12 +269,12 @@ def one_grader(rows: pl.DataFrame) -> None:
     versions = rows.group_by("task").agg(pl.col("grader_version").unique().sort())
     mixed = versions.filter(pl.col("grader_version").list.len() > 1).sort("task")
     if mixed.height:
-        named = "; ".join(
-            f"{task} by versions {', '.join(map(str, found))}"
-            for task, found in mixed.head(_SHOWN).iter_rows()
+        names = "; ".join(
+            f"{task} by versions {', '.join(map(str, numbers))}"
+            for task, numbers in mixed.head(_MAX_NAMES).iter_rows()
         )
         raise ResultsError(
-            f"the results were graded by different graders: {named}; grade them anew with one "
+            f"the results were graded by different graders: {names}; grade them anew with one "
             "version of scbench"
         )
 
@@ -289,8 +310,8 @@ def _sound_statuses(rows: pl.DataFrame) -> None:
     """A status that is scored must have a score, any other none: else coverage would be wrong."""
     scored = [status.value for status in Status if status.scored]
     fits = pl.col("status").is_in(scored) == pl.col("score").is_not_null()
-    known = pl.col("status").is_in([status.value for status in Status])
-    bad = rows.filter(~(fits & known).fill_null(value=False))
+    valid = pl.col("status").is_in([status.value for status in Status])
+    bad = rows.filter(~(fits & valid).fill_null(value=False))
     if bad.height:
         row = bad.row(0, named=True)
         raise ResultsError(
@@ -317,10 +338,10 @@ def _nothing_twice(rows: pl.DataFrame) -> None:
 
 def _nothing_lost(rows: pl.DataFrame, *, partial: bool) -> None:
     """Every sample of every run must have a row, scored or not, for every score expected."""
-    seen = rows.select("task", *ITEM).unique().group_by("task").len()
-    wanted = expected_scores(rows) or dict(seen.iter_rows())
+    occurring = rows.select("task", *ITEM).unique().group_by("task").len()
+    expected = expected_scores(rows) or dict(occurring.iter_rows())
     runs = rows.group_by(*RUN, "sample", "task").agg(found=pl.len().cast(pl.Int64))
-    counts = pl.col("task").replace_strict(wanted, default=0, return_dtype=pl.Int64)
+    counts = pl.col("task").replace_strict(expected, default=0, return_dtype=pl.Int64)
     short = runs.with_columns(expected=counts).filter(pl.col("found") != pl.col("expected"))
     if short.height:
         row = short.sort(*RUN, "sample", "task").row(0, named=True)
@@ -330,16 +351,18 @@ def _nothing_lost(rows: pl.DataFrame, *, partial: bool) -> None:
             + (f", and there are {short.height - 1} more such gaps" if short.height > 1 else "")
         )
     # Text tasks are graded when they are asked for, so a run may be without them.
-    spatial = {task for task in wanted if all_tasks()[task].bucket != MANIFOLDS}
-    whole = spatial or wanted.keys()
+    spatial = {task for task in expected if all_tasks()[task].bucket != MANIFOLDS}
+    required = spatial or expected.keys()
     for row in runs.group_by(*RUN, "sample").agg("task").sort(*RUN, "sample").iter_rows(named=True):
-        held = set(row["task"])
-        lacking = sorted(whole - held) if held & whole else []  # text tasks may stand alone
+        present = set(row["task"])
+        lacking = (
+            sorted(required - present) if present & required else []
+        )  # text tasks may stand alone
         if lacking and not partial:
-            more = f" and {len(lacking) - _SHOWN} more" if len(lacking) > _SHOWN else ""
+            further = f" and {len(lacking) - _MAX_NAMES} more" if len(lacking) > _MAX_NAMES else ""
             raise ResultsError(
                 f"sample {row['sample']} of model {row['model']!r} has no row of "
-                f"{', '.join(lacking[:_SHOWN])}{more}; add --partial if that is intended "
+                f"{', '.join(lacking[:_MAX_NAMES])}{further}; add --partial if that is intended "
                 "(in Python, partial=True)"
             )
 

@@ -2,10 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
 
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.results import RUN_TYPES, counts, texts
+from scbench.base.errors import printable
 from scbench.grading.score_tables import RUN, metadata_by_run
 
 COLUMNS = ("run_metadata", "prompt_sha256")
@@ -13,15 +17,9 @@ COLUMNS = ("run_metadata", "prompt_sha256")
 
 _FIELDS = ("model_version", "effort", "temperature", "tools", "system_prompt_sha256", "date")
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    **dict.fromkeys(_FIELDS, pl.String),
-    "budget_stated": pl.String,
-    "rows": pl.Int64,
-    "prompts_hashed": pl.Int64,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES | texts(*_FIELDS, "budget_stated") | counts("rows prompts_hashed")
+)
 """Columns of `run_table`."""
 
 
@@ -36,26 +34,58 @@ def run_table(results: pl.DataFrame) -> pl.DataFrame:
         differently holds all that was given, with " / " between. rows counts the scores of the run,
         prompts_hashed those whose line has the hash of the text that was sent.
     """
-    said = metadata_by_run(results)
+    metadata = metadata_by_run(results)
     counts = results.group_by(RUN).agg(
         rows=pl.len().cast(pl.Int64), prompts_hashed=pl.col("prompt_sha256").count().cast(pl.Int64)
     )
     rows = []
     for row in counts.sort(*RUN, nulls_last=False).iter_rows(named=True):
-        given = said.get(tuple(row[name] for name in RUN), [])
-        fields = {name: _joined(given, name) for name in (*_FIELDS, "budget_stated")}
+        lines = metadata.get(tuple(row[name] for name in RUN), [])
+        fields = {name: _joined_fields(lines, name) for name in (*_FIELDS, "budget_stated")}
         rows.append(row | fields)
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _joined(given: Sequence[Mapping[str, Any]], name: str) -> str | None:
-    values = dict.fromkeys(_text(found[name]) for found in given if name in found)
+def _joined_fields(lines: Sequence[Mapping[str, Any]], name: str) -> str | None:
+    values = dict.fromkeys(_field_text(line[name]) for line in lines if name in line)
     return " / ".join(values) or None
 
 
-def _text(value: Any) -> str:  # noqa: ANN401
+def _field_text(value: Any) -> str:  # noqa: ANN401
     if isinstance(value, list):
         return ", ".join(value) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def runs_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `run_table`; what nobody says is left out."""
+    says = [name for name in frame.columns if frame[name].is_not_null().any()]
+    columns = [
+        *(Column(name, name, is_words=name != "budget") for name in RUN if name in says),
+        *(
+            Column(
+                name.replace("_", " ").removesuffix(" sha256"),
+                partial(_field, name),
+                is_words=name != "temperature",
+            )
+            for name in frame.columns[3:-2]
+            if name in says
+        ),
+        Column("rows", "rows"),
+        Column("prompts hashed", "prompts_hashed"),
+    ]
+    note = (
+        "As the predictions say; - where they do not. Prompts hashed: rows whose line has the "
+        "hash of the text that was sent."
+    )
+    return sheet_of("Runs", columns, frame.to_dicts(), [note])
+
+
+def _field(name: str, row: Row) -> str:
+    if row[name] is None:
+        return "-"
+    if not name.endswith("sha256"):
+        return printable(row[name])
+    return " / ".join(digest[:12] for digest in row[name].split(" / "))

@@ -2,40 +2,32 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import comb
 from typing import Any
 
 import polars as pl
 
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.matrix import means_of, score_matrix
-from scbench.analysis.results import ITEM
+from scbench.analysis.results import ITEM, LINE_TYPES, RUN_TYPES, counts, figures
+from scbench.analysis.sheets import above_notes, line_words, mean_cell, number, points, run_words
 from scbench.base.model import Status
 from scbench.grading.score_tables import ABOVE, RUN, lifted, with_floors
 
 COLUMNS = ("answer",)
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    "bucket": pl.String,
-    "task": pl.String,
-    "over": pl.String,
-    "n": pl.Int64,
-    "samples": pl.Int64,
-    "mean": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    **dict.fromkeys(ABOVE, pl.Float64),
-    "majority": pl.Float64,
-    "majority_n": pl.Int64,
-    "within": pl.Float64,
-    "between": pl.Float64,
-    "k": pl.Int64,
-    "pass_n": pl.Int64,
-    "pass_at_k": pl.Float64,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | LINE_TYPES
+    | counts("n samples")
+    | figures("mean low high", *ABOVE, "majority")
+    | counts("majority_n")
+    | figures("within between")
+    | counts("k pass_n")
+    | figures("pass_at_k")
+)
 """Columns of `pass_at_k`."""
 
 _EXACT = 1e-9
@@ -65,19 +57,19 @@ def pass_at_k(
     results = with_floors(results)
     matrix = score_matrix(_one_each(results, pl.col("score")))
     raised = score_matrix(_one_each(results, lifted()))
-    items = _items(results, passes)
+    items = _item_samples(results, passes)
     rows: list[dict[str, Any]] = []
     for bucket, task, tasks in matrix.lines("task"):
-        found, above = (means_of([m.blocks[name] for name in tasks]) for m in (matrix, raised))
-        held = items.filter(pl.col("task").is_in(tasks)).partition_by(RUN, as_dict=True)
+        means, above = (means_of([m.blocks[name] for name in tasks]) for m in (matrix, raised))
+        by_run = items.filter(pl.col("task").is_in(tasks)).partition_by(RUN, as_dict=True)
         for r, run in enumerate(matrix.runs):
-            part = held.get(run)
+            part = by_run.get(run)
             if part is None:
                 continue
             row: dict[str, Any] = dict(zip(RUN, run, strict=True))
             row |= {"bucket": bucket, "task": task}
-            row |= {"over": matrix.over(bucket, task, r)} | _spread(part)
-            row |= found.cells(r) | {name: above.cells(r)[name] for name in ABOVE}
+            row |= {"over": matrix.over(bucket, task, r)} | _line_spread(part)
+            row |= means.cells(r) | {name: above.cells(r)[name] for name in ABOVE}
             counts = list(zip(part["samples"], part["passed"], strict=True))
             for k in ks:
                 tried = [_chance(s, c, k) for s, c in counts if s >= k]
@@ -102,7 +94,7 @@ def _chance(samples: int, passed: int, k: int) -> float:
     return 1 - comb(samples - passed, k) / comb(samples, k)
 
 
-def _items(results: pl.DataFrame, passes: float) -> pl.DataFrame:
+def _item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
     """Return each item's samples: how many, how many pass, their variance, and what a vote says."""
     scored = results.filter(pl.col("score").is_not_null()).with_columns(
         answer=pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id")
@@ -128,14 +120,14 @@ def _vote(samples: pl.Series) -> pl.Series:
     Answers are compared as canonical JSON: equal for short answers and labels, hardly ever for
     solids, so the vote counts where answers can be compared.
     """
-    given = [(row["answer"], row["score"]) for row in samples.to_list()]
-    counts = Counter(answer for answer, _ in given if answer is not None).most_common(2)
+    votes = [(row["answer"], row["score"]) for row in samples.to_list()]
+    counts = Counter(answer for answer, _ in votes if answer is not None).most_common(2)
     settled = counts and counts[0][1] > 1 and (len(counts) == 1 or counts[0][1] > counts[1][1])
-    chosen = next((s for answer, s in given if answer == counts[0][0]), None) if settled else None
-    return pl.Series([chosen], dtype=pl.Float64)
+    vote = next((s for answer, s in votes if answer == counts[0][0]), None) if settled else None
+    return pl.Series([vote], dtype=pl.Float64)
 
 
-def _spread(part: pl.DataFrame) -> dict[str, Any]:
+def _line_spread(part: pl.DataFrame) -> dict[str, Any]:
     """Return counts, the vote and the variances of a line's items."""
     votes, repeated = part["vote"].drop_nulls(), part.filter(pl.col("samples") > 1)
     within = repeated["variance"].mean()
@@ -150,3 +142,47 @@ def _spread(part: pl.DataFrame) -> dict[str, Any]:
         "within": within,
         "between": between,
     }
+
+
+def _with_count(row: Row, share: str, count: str, *, counted: bool) -> str:
+    return points(row[share]) + (f"\nof {row[count]}" if counted else "")
+
+
+_SAMPLES = (
+    Column("model", run_words, is_words=True),
+    Column("task", line_words, is_words=True),
+    Column("N", "n"),
+    Column("samples", "samples"),
+    Column("mean of n", mean_cell),
+    Column(
+        "majority",
+        lambda row: _with_count(row, "majority", "majority_n", counted=row["majority_n"] > 0),
+    ),
+    Column("var. within", number("within", ".3f")),
+    Column("var. between", number("between", ".3f")),
+)
+_SAMPLES_NOTES = (
+    (
+        "Mean of n: over the means of items, with its 95 % interval. Majority: the score of the "
+        "answer given most often, over the items with one that was given twice. Pass@k: the chance "
+        "that one of k samples is right, unbiased, over the items with so many."
+    ),
+    "Variances are of scores: within items, over samples; between items, beyond that.",
+)
+
+
+def samples_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `pass_at_k`, a line for all k."""
+    lines: dict[tuple[Any, ...], dict[Any, Any]] = {}
+    for row in frame.iter_rows(named=True):
+        key = tuple(row[name] for name in (*RUN, "bucket", "task"))
+        passes = _with_count(row, "pass_at_k", "pass_n", counted=row["pass_n"] < row["n"])
+        lines.setdefault(key, row)[f"pass@{row['k']}"] = passes
+    names = [f"pass@{k}" for k in sorted(frame["k"].unique())]
+    columns = [*_SAMPLES, *(Column(name, partial(_passes, name)) for name in names)]
+    notes = [*_SAMPLES_NOTES, *above_notes(frame)]
+    return sheet_of("Several samples per item", columns, lines.values(), notes)
+
+
+def _passes(name: str, row: Row) -> str:
+    return str(row.get(name, "-"))

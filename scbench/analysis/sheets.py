@@ -1,10 +1,10 @@
-"""Tables laid out as people read them. Figures are rounded here, once, and nowhere before."""
+"""What tables for people share: figures rounded here, once, names of lines, and their cells."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
-from scbench.analysis.layout import Sheet
-from scbench.analysis.paper import BASELINE, TOOLS
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.base.errors import printable
 from scbench.base.model import Status
 from scbench.catalog import all_tasks
@@ -12,6 +12,9 @@ from scbench.grading.score_tables import OVERALL
 
 if TYPE_CHECKING:
     import polars as pl
+
+Words = Callable[[float | None], str]
+"""What writes a figure."""
 
 
 def points(share: float | None) -> str:
@@ -21,108 +24,68 @@ def points(share: float | None) -> str:
 
 def signed(share: float | None) -> str:
     """Return a difference of shares in points, with its sign; ±0.0 if it rounds to nothing."""
-    if share is None:
+    return rungs_signed(None if share is None else 100 * share)
+
+
+def rungs_signed(value: float | None) -> str:
+    """Return a difference in rungs, with its sign."""
+    if value is None:
         return "-"
-    text = f"{100 * share:+.1f}"
+    text = f"{value:+.1f}"
     return "±0.0" if text in {"+0.0", "-0.0"} else text
 
 
-def score_sheet(title: str, frame: "pl.DataFrame") -> Sheet:
-    """Lay out a table of `scbench.grading.score_tables.score_table`.
-
-    Columns that say nothing are left out.
-    """
-    rows = frame.to_dicts()
-    heads = ["model"]
-    heads += [name for name in ("setting", "budget") if any(row[name] is not None for row in rows)]
-    heads += ["task"] if "task" in frame.columns else ["bucket"]
-    heads += ["N"]
-    heads += ["samples"] if any(row["samples"] > 1 for row in rows) else []
-    gaps = any(row["scored"] < row["n"] * row["samples"] for row in rows)
-    heads += ["mean", "95 %", "missing as 0"] if gaps else ["mean", "95 %"]
-    raised = any(row["floor"] for row in rows)
-    heads += ["floor", "above", "above, 95 %"] if raised else []
-    heads += ["coverage", "status"]
-    breaks = {i for i in range(1, len(rows)) if rows[i]["model"] != rows[i - 1]["model"]}
-    cells = [[_score_cell(row, head) for head in heads] for row in rows]
-    return Sheet(
-        title, heads, cells, notes=[ABOVE_NOTE] if raised else [], breaks=frozenset(breaks)
-    )
+def chance(p: float) -> str:
+    """Return a p-value as it is printed."""
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _score_cell(row: Mapping[str, Any], head: str) -> str:
-    match head:
-        case "N":
-            return str(row["n"])
-        case "mean":
-            return points(row["mean"]) + ("*" if row["scored"] and row["coverage"] < 1 else "")
-        case "95 %":
-            return "-" if row["low"] is None else f"{points(row['low'])} to {points(row['high'])}"
-        case "floor" | "above":
-            return points(row[head])
-        case "above, 95 %":
-            low, high = row["above_low"], row["above_high"]
-            return "-" if low is None else f"{points(low)} to {points(high)}"
-        case "missing as 0":
-            return points(row["mean_missing_as_zero"])
-        case "coverage":
-            return f"{row['scored']}/{row['n'] * row['samples']}"
-        case "status":
-            return ", ".join(f"{row[s.value]} {s.value}" for s in Status if row[s.value])
-    return "" if row[head] is None else printable(str(row[head]))
+def share(key: str) -> Callable[[Row], str]:
+    """Return what writes a share in points."""
+    return lambda row: points(row[key])
 
 
-def paper_sheet(title: str, frame: "pl.DataFrame", *, missing_as_zero: bool = False) -> Sheet:
-    """Lay out a table of `scbench.analysis.paper.paper_table` as the paper does.
+def number(key: str, form: str = ".2f", missing: str = "-") -> Callable[[Row], str]:
+    """Return what writes a number in a format of Python."""
+    return lambda row: missing if row[key] is None else format(row[key], form)
 
-    A column for each model's mean (without tools, if there is such a run), one for what tools add.
+
+def interval(row: Row, name: str = "", form: Words = points) -> str:
+    """Return an interval, or a dash.
 
     Args:
-        title: what it shows.
-        frame: the table.
-        missing_as_zero: print the mean with missing scores as zeros below the mean.
+        row: with its ends.
+        name: what stands before "low" and "high" in their columns.
+        form: of the ends.
     """
-    cells = {
-        (row["bucket"], row["task"], row["model"], row["budget"], row["setting"]): row
-        for row in frame.to_dicts()
-    }
-    lines = list(dict.fromkeys((bucket, task) for bucket, task, *_ in cells))
-    # The run with most scores names a line; what others lack stands below.
-    widest = sorted(cells.values(), key=lambda row: row["n"])
-    over = {(row["bucket"], row["task"]): row["over"] for row in widest}
-    columns = _columns(sorted({key[2:] for key in cells}, key=_run_order))
-    by_task = any(task for _, task in lines)
-    titles = {task.id: task.title for task in all_tasks().values()}
-    rows, breaks = [], set()
-    for i, (bucket, task) in enumerate(lines):
-        found = [cells.get((bucket, task, *run)) for _, run, _ in columns]
-        n = max(row["n"] for row in found if row)
-        name = line_name(bucket, task, over[bucket, task], titles, every=by_task)
-        figures = [
-            "" if row is None else figure(row, n, missing_as_zero=missing_as_zero, delta=delta)
-            for row, (_, _, delta) in zip(found, columns, strict=True)
-        ]
-        rows.append([name, str(n), *figures])
-        if i and lines[i - 1][1] is None and by_task:
-            breaks.add(i)
-    notes = ["Means in points of 100, with 95 % intervals; Δ is what tools add."]
-    if any(_ABOVE in cell for row in rows for cell in row[2:]):
-        notes.append(ABOVE_NOTE)
-    if any(row["coverage"] < 1 for row in cells.values()):
-        notes.append("* over scored rows only: coverage is below 1.")
-        if missing_as_zero:
-            notes.append("Below a marked mean: the mean with missing scores as zeros.")
-    if any(_LESS in cell for row in rows for cell in row[2:]):
-        less = {
-            f"{line_name(row['bucket'], None, row['over'], titles, every=by_task)}: "
-            f"{printable(row['model'])}{' ' + row['setting'] if row['setting'] else ''}": None
-            for row in cells.values()
-            if row["over"] and row["over"] != over[row["bucket"], row["task"]]
-        }
-        named = "; ".join(less)
-        notes.append(f"{_LESS} over fewer scores than N: whole tasks are missing. {named}.")
-    heads = ["task" if by_task else "bucket", "N", *(head for head, _, _ in columns)]
-    return Sheet(title, heads, rows, notes=notes, breaks=frozenset(breaks))
+    low, high = row[f"{name}low"], row[f"{name}high"]
+    return "-" if low is None else f"{form(low)} to {form(high)}"
+
+
+def interval_below(row: Row, name: str = "", form: Words = points) -> str:
+    """Return an interval as a further line of a cell; nothing where there is none."""
+    return "" if row[f"{name}low"] is None else f"\n{interval(row, name, form)}"
+
+
+def task_titles() -> dict[str, str]:
+    """Return the titles of tasks by id."""
+    return {task.id: task.title for task in all_tasks().values()}
+
+
+def task_title(row: Row) -> str:
+    """Return the title of a row's task."""
+    return task_titles().get(row["task"]) or str(row["task"])
+
+
+def run_words(row: Row) -> str:
+    """Return model, setting and budget of a row, as far as there are such."""
+    parts = (row["model"], row["setting"], row["budget"])
+    return " ".join(printable(str(part)) for part in parts if part is not None)
+
+
+def line_words(row: Row) -> str:
+    """Return how the line of a row is called, in a table that has lines for tasks."""
+    return line_name(row["bucket"], row["task"], row["over"], task_titles(), every=True)
 
 
 def line_name(
@@ -143,70 +106,110 @@ def line_name(
     return name + (f" ({over})" if over else "")
 
 
-_ABOVE = "above "
+def changes_of(labels: Sequence[object]) -> frozenset[int]:
+    """Return the rows whose label differs from that of the row before."""
+    return frozenset(i for i in range(1, len(labels)) if labels[i] != labels[i - 1])
+
+
+def after_sums(rows: Sequence[Row]) -> frozenset[int]:
+    """Return the rows that follow one in which tasks are added up."""
+    return frozenset(i for i in range(1, len(rows)) if rows[i - 1]["task"] is None)
+
+
+ABOVE = "above "
 ABOVE_NOTE = (
     "Above: (mean - floor) / (1 - floor), where the floor is what the best answer without insight "
     "scores; below 0 is worse than that."
 )
 
 
-def above_line(row: Mapping[str, Any], name: str, form: Callable[[float | None], str]) -> str:
+def above_line(row: Row, name: str, form: Words) -> str:
     """Return a line for a cell with a figure above the floor and its interval.
 
     Under a floor of 1 it says that there is no room; where no floor is known, there is no line.
     """
     if row[name] is None:
         return "\nno room above the floor" if row.get("floor") == 1 else ""
-    low, high = (form(row[f"{name}_{end}"]) for end in ("low", "high"))
-    return f"\n{_ABOVE}{form(row[name])} ({low} to {high})"
+    return f"\n{ABOVE}{form(row[name])} ({interval(row, f'{name}_', form)})"
 
 
-Run = tuple[str, int | None, str | None]
+def above_notes(frame: "pl.DataFrame") -> list[str]:
+    """Return what a table says below it if it has a floor."""
+    return [ABOVE_NOTE] if any(frame["floor"]) else []
 
 
-def _run_order(run: Run) -> tuple[Any, ...]:
-    """Return the sort key of a run: a run with tools follows the same without."""
-    model, budget, setting = run
-    return (model, budget is not None, budget or 0, setting is not None, setting or "")
+def mean_cell(row: Row) -> str:
+    """Return a mean with its interval, and what lies above the floor, if there is one."""
+    above = above_line(row, "above", points) if row["floor"] else ""
+    return points(row["mean"]) + interval_below(row) + above
 
 
-def _columns(runs: Sequence[Run]) -> list[tuple[str, Run, bool]]:
-    """Return heading, run, and whether it is a difference, for each column of figures."""
-    columns = []
-    for run in runs:
-        model, budget, setting = run
-        name = printable(model) + ("" if budget is None else f" @{budget}")
-        delta = setting == TOOLS and (model, budget, BASELINE) in runs
-        alone = setting in {None, BASELINE}
-        columns.append(
-            (f"{name} Δ" if delta else name if alone else f"{name} {setting}", run, delta)
-        )
-    return columns
-
-
-_LESS = "†"
+LESS = "†"
 """Marks figures over fewer scores than the line says, because whole tasks are missing."""
 
 
-def figure(
-    row: Mapping[str, Any], n: int, *, missing_as_zero: bool = False, delta: bool = False
-) -> str:
+def figure(row: Row, n: int, *, missing_as_zero: bool = False, delta: bool = False) -> str:
     """Return a mean or a difference with its marks, and its interval on a line below."""
-    if row["delta" if delta else "mean"] is None:
+    name, form = ("delta", signed) if delta else ("mean", points)
+    if row[name] is None:
         return "-"
-    less = _LESS if row["n"] < n else ""
-    if delta:
-        between = ""
-        if row["delta_low"] is not None:
-            between = f"\n{signed(row['delta_low'])} to {signed(row['delta_high'])}"
-        if row.get("floor"):
-            between += above_line(row, "delta_above", signed)
-        gap = "*" if row["delta_n"] < row["n"] else ""
-        return signed(row["delta"]) + gap + less + between
-    between = "" if row["low"] is None else f"\n{points(row['low'])} to {points(row['high'])}"
+    less = LESS if row["n"] < n else ""
+    between = interval_below(row, "delta_" if delta else "", form)
     if row.get("floor"):
-        between += above_line(row, "above", points)
+        between += above_line(row, "delta_above" if delta else "above", form)
+    if delta:
+        return form(row[name]) + ("*" if row["delta_n"] < row["n"] else "") + less + between
     if row["coverage"] == 1:
-        return points(row["mean"]) + less + between
+        return form(row[name]) + less + between
     zero = f"\n({points(row['mean_missing_as_zero'])})" if missing_as_zero else ""
-    return points(row["mean"]) + "*" + less + zero + between
+    return f"{form(row[name])}*{less}{zero}{between}"
+
+
+def marked(key: str) -> Callable[[Row], str]:
+    """Return what writes a mean, with a mark where rows without a score are left out."""
+    return lambda row: points(row[key]) + ("*" if row["scored"] and row["coverage"] < 1 else "")
+
+
+def statuses(row: Row) -> str:
+    """Return how many rows have each status."""
+    return ", ".join(f"{row[s.value]} {s.value}" for s in Status if row[s.value])
+
+
+_SCORES = (
+    Column("model", "model", is_words=True),
+    Column("setting", "setting", is_words=True),
+    Column("budget", "budget"),
+    Column("task", "task", is_words=True),
+    Column("bucket", "bucket", is_words=True),
+    Column("N", "n"),
+    Column("samples", "samples"),
+    Column("mean", marked("mean")),
+    Column("95 %", interval),
+    Column("missing as 0", share("mean_missing_as_zero")),
+    Column("floor", share("floor")),
+    Column("above", share("above")),
+    Column("above, 95 %", partial(interval, name="above_")),
+    Column("coverage", lambda row: f"{row['scored']}/{row['n'] * row['samples']}"),
+    Column("status", statuses, is_words=True, wraps=True),
+)
+
+
+def score_sheet(title: str, frame: "pl.DataFrame") -> Sheet:
+    """Lay out a table of `scbench.grading.score_tables.score_table`.
+
+    Columns that say nothing are left out.
+    """
+    rows = frame.to_dicts()
+    by_task = "task" in frame.columns
+    has_floor = any(row["floor"] for row in rows)
+    says = {
+        **{name: any(row[name] is not None for row in rows) for name in ("setting", "budget")},
+        "task": by_task,
+        "bucket": not by_task,
+        "samples": any(row["samples"] > 1 for row in rows),
+        "missing as 0": any(row["scored"] < row["n"] * row["samples"] for row in rows),
+        **dict.fromkeys(("floor", "above", "above, 95 %"), has_floor),
+    }
+    columns = [column for column in _SCORES if says.get(column.head, True)]
+    breaks = changes_of([row["model"] for row in rows])
+    return sheet_of(title, columns, rows, above_notes(frame), breaks)

@@ -26,7 +26,7 @@ DRAWS = 10_000
 POWER = 0.8
 """Chance with which a difference that a line can show is found."""
 _CHUNK = 1_000
-_MOST_KEPT = 4_000_000
+_MAX_CACHED = 4_000_000
 EXACT = 1e-9
 _ALL_SIGNS = 13
 """Up to so many answers all signs are tried, instead of drawn."""
@@ -55,20 +55,20 @@ def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
     return ones.astype(np.float64) * 2 - 1
 
 
-def adjusted(found: Floats, drawn: Iterable[Floats], n: int) -> Floats:
+def adjusted(observed: Floats, simulated: Iterable[Floats], n: int) -> Floats:
     """Return p-values, corrected over all lines of a table by the step-down.
 
     Args:
-        found: sizes of the statistics, shape (lines,).
-        drawn: sizes of the statistics of draws, some draws at a time, shape (draws, lines).
+        observed: sizes of the statistics, shape (lines,).
+        simulated: sizes of the statistics of draws, some draws at a time, shape (draws, lines).
         n: answers, which say whether draws are all that there are.
     """
-    order = np.argsort(-found, kind="stable")
-    counts = np.zeros(len(found))
+    order = np.argsort(-observed, kind="stable")
+    counts = np.zeros(len(observed))
     total = 0
-    for part in drawn:
-        left = np.maximum.accumulate(part[:, order][:, ::-1], axis=1)[:, ::-1]
-        counts += (left >= found[order] - EXACT).sum(axis=0)
+    for part in simulated:
+        remaining = np.maximum.accumulate(part[:, order][:, ::-1], axis=1)[:, ::-1]
+        counts += (remaining >= observed[order] - EXACT).sum(axis=0)
         total += len(part)
     p = np.maximum.accumulate(_share(counts, total, n))
     back = np.empty_like(p)
@@ -78,15 +78,15 @@ def adjusted(found: Floats, drawn: Iterable[Floats], n: int) -> Floats:
 
 def _share(counts: Floats, total: int, n: int) -> Floats:
     """Return the share of draws, with what was found as one of them where signs are drawn."""
-    drawn = n > _ALL_SIGNS
-    share: Floats = (counts + drawn) / (total + drawn)
+    is_random = n > _ALL_SIGNS
+    share: Floats = (counts + is_random) / (total + is_random)
     return share
 
 
 def draws_within(alpha: float, total: int, n: int) -> int:
     """Return how many draws may reach a statistic whose p-value is at most `alpha`; or -1."""
-    drawn = n > _ALL_SIGNS
-    return floor(alpha * (total + drawn) + _NONE) - drawn
+    is_random = n > _ALL_SIGNS
+    return floor(alpha * (total + is_random) + _NONE) - is_random
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,21 +127,21 @@ def lines_tested(
     spread = np.sqrt((differences**2).sum(axis=0))
     differ = spread > _NONE
     scaled = np.where(differ, differences / np.where(differ, spread, 1), 0.0)
-    found = np.abs(scaled.sum(axis=0))
+    observed = np.abs(scaled.sum(axis=0))
     flips = signs(n, draws, seed)
 
-    drawn = _Drawn(flips, scaled)
-    reached = np.zeros(len(found))
-    for part in drawn:
-        reached += (part >= found - EXACT).sum(axis=0)
-    alone = _share(reached, len(flips), n)
+    simulated = _Statistics(flips, scaled)
+    reached = np.zeros(len(observed))
+    for part in simulated:
+        reached += (part >= observed - EXACT).sum(axis=0)
+    p_values = _share(reached, len(flips), n)
     for line in np.flatnonzero(differ):
-        exact = _exact(differences[:, line])
-        alone[line] = alone[line] if exact is None else exact
-    alone = np.where(differ, alone, 1.0)
-    corrected = np.maximum(np.where(differ, adjusted(found, drawn, n), 1.0), alone)
+        exact = _exact_p_value(differences[:, line])
+        p_values[line] = p_values[line] if exact is None else exact
+    p_values = np.where(differ, p_values, 1.0)
+    corrected = np.maximum(np.where(differ, adjusted(observed, simulated, n), 1.0), p_values)
     tied = corrected > alpha
-    largest = np.concatenate([part[:, tied].max(axis=1, initial=0.0) for part in drawn])
+    largest = np.concatenate([part[:, tied].max(axis=1, initial=0.0) for part in simulated])
     answers = (weights > 0).sum(axis=0)
     best = np.sqrt(answers)
     reached = (largest[:, None] >= best - EXACT).sum(axis=0, dtype=float)
@@ -150,27 +150,27 @@ def lines_tested(
     limit = max(
         float(np.quantile(largest, level, method="higher")), NormalDist().inv_cdf(1 - alpha / 2)
     )
-    return Tested(alone, corrected, tied & (least > alpha), _shows(spread, weights, limit))
+    return Tested(p_values, corrected, tied & (least > alpha), _shows(spread, weights, limit))
 
 
-class _Drawn:
+class _Statistics:
     """Sizes of the statistics of all draws, some draws at a time; kept if they are few."""
 
     def __init__(self, flips: Floats, scaled: Floats) -> None:
         self._draws, self._turned = len(flips), np.ascontiguousarray(flips.T)
         # Most lines hold few of the answers.
-        held = [np.flatnonzero(column) for column in scaled.T]
-        self._lines = [(rows, scaled[rows, line]) for line, rows in enumerate(held)]
-        few = self._draws * len(self._lines) <= _MOST_KEPT
-        self._kept = list(self._made()) if few else None
+        nonzero = [np.flatnonzero(column) for column in scaled.T]
+        self._lines = [(rows, scaled[rows, line]) for line, rows in enumerate(nonzero)]
+        is_small = self._draws * len(self._lines) <= _MAX_CACHED
+        self._cache = list(self._chunks()) if is_small else None
 
-    def _made(self) -> Iterator[Floats]:
+    def _chunks(self) -> Iterator[Floats]:
         for start in range(0, self._draws, _CHUNK):
             part = self._turned[:, start : start + _CHUNK]
             yield np.abs(np.column_stack([values @ part[rows] for rows, values in self._lines]))
 
     def __iter__(self) -> Iterator[Floats]:
-        return self._made() if self._kept is None else iter(self._kept)
+        return self._chunks() if self._cache is None else iter(self._cache)
 
 
 def _shows(spread: Floats, weights: Floats, limit: float) -> Floats:
@@ -184,28 +184,28 @@ def _shows(spread: Floats, weights: Floats, limit: float) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         usual = reach * spread / n
         all_one_way = reach**2 * ((weights**2).sum(axis=0) / n) / n
-        shown = np.maximum(usual, all_one_way)
-        return np.where(shown <= 1, shown, np.nan)
+        findable = np.maximum(usual, all_one_way)
+        return np.where(findable <= 1, findable, np.nan)
 
 
-def _exact(differences: Floats) -> float | None:
+def _exact_p_value(differences: Floats) -> float | None:
     """Return the two-sided p-value of one line where it can be had without draws."""
-    held = differences[np.abs(differences) > _NONE]
-    sizes = np.abs(held)
+    nonzero = differences[np.abs(differences) > _NONE]
+    sizes = np.abs(nonzero)
     if np.ptp(sizes) < EXACT:
-        return sign_test(int((held < 0).sum()), int((held > 0).sum()))
-    if len(held) > _ALL_SIGNS:
+        return sign_test(int((nonzero < 0).sum()), int((nonzero > 0).sum()))
+    if len(nonzero) > _ALL_SIGNS:
         return None
-    return float((np.abs(signs(len(held)) @ held) >= abs(held.sum()) - EXACT).mean())
+    return float((np.abs(signs(len(nonzero)) @ nonzero) >= abs(nonzero.sum()) - EXACT).mean())
 
 
-def sign_test(less: int, more: int) -> float:
+def sign_test(less: int, greater: int) -> float:
     """Return the two-sided p-value of the sign test: McNemar's exact test.
 
     Args:
         less: differences below 0.
-        more: above 0.
+        greater: above 0.
     """
-    n, fewer = less + more, min(less, more)
+    n, fewer = less + greater, min(less, greater)
     tail = sum(comb(n, k) for k in range(fewer + 1))
     return min(1.0, float(2 * tail / 2**n))

@@ -4,13 +4,24 @@ The score after a turn is that of the last answer up to then: 0 before there is 
 end of a trial on that of the whole trial. Turns are compared as runs are, answer by answer.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
-from scbench.analysis.matrix import means_of, score_matrix
-from scbench.analysis.paired import difference_of, paired
+from scbench.analysis.layout import Column, Sheet, sheet_of
+from scbench.analysis.matrix import difference_of, means_of, paired, score_matrix
+from scbench.analysis.results import RUN_TYPES, counts, figures, texts
+from scbench.analysis.sheets import (
+    interval_below,
+    line_words,
+    number,
+    points,
+    run_words,
+    share,
+    signed,
+)
 from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL
@@ -20,31 +31,15 @@ from scbench.grading.score_tables import RUN
 COLUMNS = ("loop", "turn_scores", "queries")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
 
-SCHEMA: Mapping[str, Any] = {
-    "model": pl.String,
-    "setting": pl.String,
-    "budget": pl.Int64,
-    "loop": pl.String,
-    "bucket": pl.String,
-    "task": pl.String,
-    "over": pl.String,
-    "n": pl.Int64,
-    "turn": pl.Int64,
-    "mean": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "gain": pl.Float64,
-    "gain_low": pl.Float64,
-    "gain_high": pl.Float64,
-    "solved": pl.Float64,
-    "solved_low": pl.Float64,
-    "solved_high": pl.Float64,
-    "played": pl.Float64,
-    "queries": pl.Float64,
-}
+SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts("loop bucket task over")
+    | counts("n turn")
+    | figures("mean low high gain gain_low gain_high solved solved_low solved_high played queries")
+)
 """Columns of `turn_table`."""
 
-_SHOWN = (*range(1, 11), 20, 50, 100, 200, 500)
+_LISTED_TURNS = (*range(1, 11), 20, 50, 100, 200, 500)
 """Turns that have a row; the last one has one, too."""
 _EXACT = 1e-9
 
@@ -85,7 +80,7 @@ def turn_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEVE
         part = trials.join(
             pl.DataFrame([run], schema=runs.schema), on=runs.columns, nulls_equal=True
         )
-        rows += (run | row for row in _lines(part, by, level))
+        rows += (run | row for row in _turn_lines(part, by, level))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -95,11 +90,11 @@ def _of_setups(trials: pl.DataFrame) -> pl.DataFrame:
     With what it was played differs from task to task, and so do budgets, unless one was given: they
     stand there where a task was played with several.
     """
-    told = {text: _promised(parse_json(text.encode())) for text in trials["loop"].unique()}
+    setups = {text: _promised(parse_json(text.encode())) for text in trials["loop"].unique()}
     trials = trials.with_columns(
-        loop=pl.col("loop").replace_strict({text: words for text, (words, _) in told.items()}),
+        loop=pl.col("loop").replace_strict({text: words for text, (words, _) in setups.items()}),
         given=pl.col("loop").replace_strict(
-            {text: budget for text, (_, budget) in told.items()}, return_dtype=pl.Int64
+            {text: budget for text, (_, budget) in setups.items()}, return_dtype=pl.Int64
         ),
     )
     several = pl.col("given").n_unique().over(*RUN, "loop", "task").max().over(*RUN, "loop") > 1
@@ -112,14 +107,14 @@ def _of_setups(trials: pl.DataFrame) -> pl.DataFrame:
 def _promised(loop: Any) -> tuple[str, int | None]:  # noqa: ANN401  (JSON of the results)
     """Return the setup without its budget, as JSON, and the budget."""
     names = ("attempts", "disclose") if loop["setting"] == "retry" else ()
-    kept = {name: loop[name] for name in (*names, "setting") if name in loop}
-    return canonical_json(kept), loop.get("budget")
+    setup = {name: loop[name] for name in (*names, "setting") if name in loop}
+    return canonical_json(setup), loop.get("budget")
 
 
-def _lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]]:
-    most = max(1, int(part.select(pl.col("turn_scores").list.len().max()).item() or 1))
-    turns = [turn for turn in _SHOWN if turn < most] + [most]
-    after = pl.concat([_after(part, turn) for turn in turns])
+def _turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]]:
+    last = max(1, int(part.select(pl.col("turn_scores").list.len().max()).item() or 1))
+    turns = [turn for turn in _LISTED_TURNS if turn < last] + [last]
+    after = pl.concat([_scores_after(part, turn) for turn in turns])
     scores = score_matrix(after)
     full = score_matrix(after.with_columns((pl.col("score") >= 1 - _EXACT).cast(pl.Float64)))
     for bucket, task, tasks in scores.lines(by):
@@ -149,7 +144,7 @@ def _lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]
             }
 
 
-def _after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
+def _scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
     """Return the scores after a turn, as a run of its own: its number stands for the budget."""
     so_far = pl.col("turn_scores").list.head(turn).list.drop_nulls().list.last().fill_null(0.0)
     going_on = pl.col("turn_scores").list.len() > turn
@@ -157,3 +152,38 @@ def _after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
         score=pl.when(going_on).then(so_far).otherwise("score"),
         budget=pl.lit(turn, pl.Int64),
     )
+
+
+_TURNS = (
+    Column("task", lambda row: line_words(row) if row["turn"] == 1 else "", is_words=True),
+    Column("turn", "turn"),
+    Column("mean", lambda row: points(row["mean"]) + interval_below(row)),
+    Column("gain", lambda row: signed(row["gain"]) + interval_below(row, "gain_", signed)),
+    Column("solved", lambda row: points(row["solved"]) + interval_below(row, "solved_")),
+    Column("played", share("played")),
+    Column("queries", number("queries", ".1f")),
+    Column("N", "n"),
+)
+_TURNS_NOTE = (
+    "After a turn the last answer up to then counts, 0 before there is one. Gain: over the turn "
+    "above, over the same items, in points. Solved: share with the full score. Played: share of "
+    "trials with such a turn. Queries: what queries or actions cost in a whole trial. These scores "
+    "share no mean with answers given at once."
+)
+_PROMISED = {"retry": ("attempts", "disclose"), "probe": ("budget",), "act": ("budget",)}
+
+
+def turn_sheets(frame: pl.DataFrame) -> list[Sheet]:
+    """Lay out a table of `turn_table`, a sheet for each run and setup."""
+    sheets = []
+    for (setup,), part in frame.group_by("loop", maintain_order=True):
+        loop = json.loads(str(setup))
+        promised = ", ".join(
+            f"{name} {loop[name]}" for name in _PROMISED[loop["setting"]] if name in loop
+        )
+        for _, run in part.group_by("model", "budget", maintain_order=True):
+            rows = run.to_dicts()
+            title = f"Scores by turn: {run_words(rows[0])} ({promised})"
+            breaks = [i for i, row in enumerate(rows) if i and row["turn"] == 1]
+            sheets.append(sheet_of(title, _TURNS, rows, [_TURNS_NOTE], breaks))
+    return sheets

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 _CLIP = 200
 """Longest place or problem of a fault, in characters."""
@@ -123,10 +124,9 @@ class Fault(NamedTuple):
 
 def faults_of(error: "ValidationError", limit: int | None = None) -> list[Fault]:
     """Return the first faults that a validation found, clipped to what a sentence can hold."""
-    items = [item for item in error.errors(include_url=False) if not is_echo(item)]
     return [
         Fault(".".join(map(str, item["loc"]))[:_CLIP], problem_of(item)[:_CLIP])
-        for item in items[:limit]
+        for item in items_of(error)[:limit]
     ]
 
 
@@ -156,9 +156,13 @@ _WORDS = {
 """What a fault's kind means; pydantic's own words speak of Python's types."""
 
 
-def is_echo(item: Mapping[str, Any]) -> bool:
-    """Whether a list is called too short only because its entries have faults of their own."""
-    return bool(item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"])
+def items_of(error: "ValidationError") -> "list[ErrorDetails]":
+    """Return what a validation found; no list is too short for the faults of its entries alone."""
+    return [
+        item
+        for item in error.errors(include_url=False)
+        if item["type"] != "too_short" or len(item["input"]) < item["ctx"]["min_length"]
+    ]
 
 
 def problem_of(item: Mapping[str, Any]) -> str:

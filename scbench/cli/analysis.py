@@ -1,78 +1,101 @@
 """``scbench tables``, ``compare`` and others that make tables from results."""
 
 import sys
-from enum import StrEnum
+from collections.abc import Sequence
+from functools import partial as bound
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
+import polars as pl
 import typer
 
-from scbench.cli.console import draws, reported_errors, say
-from scbench.cli.options import ReleaseName
+from scbench.analysis.budget import COLUMNS as SWEEP_COLUMNS
+from scbench.analysis.budget import budget_sheet, budget_sweep
+from scbench.analysis.compare import compare_runs, comparison_sheets
+from scbench.analysis.falloff import falloff_sheet, falloff_table
+from scbench.analysis.gap import gap_sheet, gap_table
+from scbench.analysis.items import item_sheets, item_table, label_table
+from scbench.analysis.ladder import (
+    climbs_of,
+    compare_levels,
+    is_ladder,
+    ladder_sheets,
+    ladder_table,
+    level_pairs_sheets,
+    one_run,
+    read_ladders,
+    rung_table,
+)
+from scbench.analysis.manifolds import COLUMNS as MANIFOLDS_COLUMNS
+from scbench.analysis.manifolds import (
+    METRICS,
+    Cases,
+    column_of,
+    heat_sheets,
+    heat_table,
+    manifold_sheet,
+    manifold_table,
+)
+from scbench.analysis.next_items import asked_of, nothing_asked
+from scbench.analysis.next_items import next_items as items_that_tell
+from scbench.analysis.paper import paper_sheet, paper_table
+from scbench.analysis.results import kept_apart, machines, read_results
+from scbench.analysis.runs import COLUMNS as RUN_COLUMNS
+from scbench.analysis.runs import run_table, runs_sheet
+from scbench.analysis.samples import COLUMNS as SAMPLE_COLUMNS
+from scbench.analysis.samples import pass_at_k, samples_sheet
+from scbench.analysis.turns import COLUMNS as TURN_COLUMNS
+from scbench.analysis.turns import turn_sheets, turn_table
+from scbench.analysis.usage import COLUMNS as COST_COLUMNS
+from scbench.analysis.usage import cost_sheet, cost_table
+from scbench.base.errors import ReleaseError, ResultsError, did_you_mean
+from scbench.cli.console import draws, names_in, reported_errors, say
+from scbench.cli.options import ReleaseName, TableForm
+from scbench.cli.printing import (
+    PEOPLE,
+    Files,
+    Out,
+    Partial,
+    Plot,
+    Result,
+    Style,
+    table_command,
+    write_file,
+    write_tables,
+)
+from scbench.release.load import Release, find_release
+from scbench.report.charts import budget_chart, cost_chart, item_chart
+from scbench.report.heat import heat_chart, parameter_chart
+from scbench.report.ladder import ladder_chart
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-
-    from scbench.analysis.layout import Sheet
-    from scbench.release.load import Release
-    from scbench.report.charts import Spec
+app = typer.Typer(rich_markup_mode=None)
 
 
-class Form(StrEnum):
-    """How tables are written: three for people, three for programs."""
+By = Literal["bucket", "task"]
+"""What the lines of a table are."""
+Along = Literal["task", "parameter", "dimension", "kind"]
+"""What the lines of the table of manifolds are."""
+Metric = Literal["accuracy", "above", "truncated", "unparsed", "tokens"]
+"""What a heat map shows."""
 
-    TABLE = "table"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    CSV = "csv"
-    JSON = "json"
-    PARQUET = "parquet"
-
-
-class By(StrEnum):
-    """What the lines of a table are."""
-
-    BUCKET = "bucket"
-    TASK = "task"
-
-
-Files = Annotated[
-    list[Path],
-    typer.Argument(help="results.parquet files, or the folders that scbench-grade wrote."),
-]
-Style = Annotated[Form, typer.Option("--format", help="How the table is written.")]
-Out = Annotated[
-    Path | None, typer.Option("--out", help="File to write, instead of standard output.")
-]
-Partial = Annotated[
-    bool, typer.Option("--partial", help="Accept results in which whole tasks are missing.")
-]
 Bucket = Annotated[str | None, typer.Option(help="Only this bucket.")]
 Tries = Annotated[
     str, typer.Option(help="With several samples per item: pass@k for these k, by commas.")
 ]
-Plot = Annotated[
-    Path | None,
-    typer.Option(callback=draws, help="Also draw it: FILE.svg, FILE.png, or FILE.html to explore."),
-]
-
-PEOPLE = {Form.TABLE, Form.MARKDOWN, Form.LATEX}
-"""Forms in which several tables may follow one another."""
+Lines = Annotated[By, typer.Option(help="Buckets only, or every task.")]
+Model = Annotated[str | None, typer.Option(help="Of several runs, that of this model.")]
 
 
+@table_command(app)
 def tables(
     results: Files,
-    by: Annotated[By, typer.Option(help="Buckets only, or every task.")] = By.BUCKET,
+    by: Lines = "bucket",
     missing_as_zero: Annotated[
         bool,
         typer.Option("--missing-as-zero", help="Also print means with missing scores as zeros."),
     ] = False,
-    style: Style = Form.TABLE,
-    out: Out = None,
     partial: Partial = False,
-) -> None:
+) -> Result:
     """Print means of models, with intervals.
 
     These are the paper's tables, with what tools add.
@@ -80,41 +103,19 @@ def tables(
     Every score counts the same. Results of different releases or grader versions are refused. Where
     predictions say how they were made, a second table has that; `scbench runs` has it for programs.
     """
-    with reported_errors():
-        from scbench.analysis.paper import paper_table
-        from scbench.analysis.results import read_results
-        from scbench.analysis.run_sheets import runs_sheet
-        from scbench.analysis.runs import COLUMNS, run_table
-        from scbench.analysis.sheets import paper_sheet
-
-        rows = read_results(results, COLUMNS, partial=partial)
-        table = paper_table(rows, by.value)
-        title = f"Scores by {by.value}, release {rows['release'][0]}"
-        sheets = [paper_sheet(title, table, missing_as_zero=missing_as_zero)]
-        if rows["run_metadata"].is_not_null().any():
-            sheets.append(runs_sheet(run_table(rows)))
-        write_tables(table, sheets, style, out)
+    rows = read_results(results, RUN_COLUMNS, partial=partial)
+    table = paper_table(rows, by)
+    title = f"Scores by {by}, release {rows['release'][0]}"
+    sheets = [paper_sheet(title, table, missing_as_zero=missing_as_zero)]
+    if rows["run_metadata"].is_not_null().any():
+        sheets.append(runs_sheet(run_table(rows)))
+    return Result(table, sheets)
 
 
-def runs(results: Files, style: Style = Form.TABLE, out: Out = None) -> None:
-    """Show how runs were made, as predictions say.
-
-    This is the paper's table of runs.
-    """
-    with reported_errors():
-        from scbench.analysis.results import read_results
-        from scbench.analysis.run_sheets import runs_sheet
-        from scbench.analysis.runs import COLUMNS, run_table
-
-        table = run_table(read_results(results, COLUMNS, partial=True))
-        write_tables(table, [runs_sheet(table)], style, out)
-
-
+@table_command(app)
 def compare(
     results: Files,
     k: Tries = "1",
-    style: Style = Form.TABLE,
-    out: Out = None,
     partial: Partial = False,
     draws: Annotated[
         int, typer.Option(min=1000, max=1_000_000, help="Draws of signs for the test.")
@@ -124,7 +125,7 @@ def compare(
         bool,
         typer.Option("--levels", help="Of a ladder: only the differences of levels, in rungs."),
     ] = False,
-) -> None:
+) -> Result:
     """Compare runs, and say who is better.
 
     By intervals and one paired test.
@@ -134,87 +135,82 @@ def compare(
     model with itself: what a full specification is worth. Of a ladder, differences of levels
     follow; with several samples per item, `scbench samples`.
     """
-    with reported_errors():
-        from scbench.analysis.compare import compare_runs
-        from scbench.analysis.ladder import climbs_of, compare_levels, is_ladder
-        from scbench.analysis.ladder_sheets import level_pairs_sheets
-        from scbench.analysis.results import machines, read_results
-        from scbench.analysis.run_sheets import comparison_sheets, samples_sheet
-        from scbench.analysis.samples import COLUMNS, pass_at_k
-
-        ks = _tries(k)
-        rows = read_results(
-            results, (*COLUMNS, "metrics"), partial=partial, tell_apart=True, both_prompts=True
-        )
-        for remark in machines(rows):
-            say(remark)
-        on_rungs = compare_levels(climbs_of(rows)) if levels or is_ladder(rows) else None
-        if levels and on_rungs is not None:
-            table, sheets = on_rungs, level_pairs_sheets(on_rungs)
-        else:
-            table = compare_runs(rows, draws=draws, seed=seed)
-            sheets = comparison_sheets(table)
-            sheets += [] if on_rungs is None else level_pairs_sheets(on_rungs)
-        if rows["sample"].n_unique() > 1:
-            sheets.append(samples_sheet(pass_at_k(rows, ks)))
-        write_tables(table, sheets, style, out)
+    ks = _ks_in(k)
+    columns = (*SAMPLE_COLUMNS, "metrics")
+    rows = read_results(results, columns, partial=partial, tell_apart=True, both_prompts=True)
+    for remark in machines(rows):
+        say(remark)
+    on_rungs = compare_levels(climbs_of(rows)) if levels or is_ladder(rows) else None
+    pairs = [] if on_rungs is None else level_pairs_sheets(on_rungs)
+    if levels and on_rungs is not None:
+        table, sheets = on_rungs, pairs
+    else:
+        table = compare_runs(rows, draws=draws, seed=seed)
+        sheets = comparison_sheets(table) + pairs
+    if rows["sample"].n_unique() > 1:
+        sheets.append(samples_sheet(pass_at_k(rows, ks)))
+    return Result(table, sheets)
 
 
-def samples(
-    results: Files,
-    k: Tries = "1",
-    style: Style = Form.TABLE,
-    out: Out = None,
-    partial: Partial = False,
-) -> None:
+@table_command(app)
+def samples(results: Files, k: Tries = "1", partial: Partial = False) -> Result:
     """Summarize several samples of each item.
 
     Mean of n, majority, pass@k, variances.
     """
-    with reported_errors():
-        from scbench.analysis.results import read_results
-        from scbench.analysis.run_sheets import samples_sheet
-        from scbench.analysis.samples import COLUMNS, pass_at_k
-
-        ks = _tries(k)
-        rows = read_results(results, COLUMNS, partial=partial, tell_apart=True)
-        table = pass_at_k(rows, ks)
-        write_tables(table, [samples_sheet(table)], style, out)
+    ks = _ks_in(k)
+    rows = read_results(results, SAMPLE_COLUMNS, partial=partial, tell_apart=True)
+    table = pass_at_k(rows, ks)
+    return Result(table, [samples_sheet(table)])
 
 
-def _tries(k: str) -> list[int]:
-    from scbench.base.errors import ResultsError
-
+def _ks_in(k: str) -> list[int]:
     parts = [part.strip() for part in k.split(",")]
     if not all(part.isascii() and part.isdecimal() and int(part[:9]) > 0 for part in parts):
         raise ResultsError(f"--k takes numbers from 1, separated by commas, not {k!r}")
     return sorted({int(part[:9]) for part in parts})
 
 
+@table_command(app)
 def cost(
-    results: Files,
-    bucket: Bucket = None,
-    plot: Plot = None,
-    style: Style = Form.TABLE,
-    out: Out = None,
-    partial: Partial = False,
-) -> None:
+    results: Files, bucket: Bucket = None, plot: Plot = None, partial: Partial = False
+) -> Result:
     """Show tokens, seconds and money.
 
     For predictions with "usage".
     """
-    with reported_errors():
-        from scbench.analysis.run_sheets import cost_sheet
-        from scbench.analysis.usage import COLUMNS, cost_table
-
-        table = cost_table(_rows(results, COLUMNS, bucket, partial=partial))
-        if plot is not None:
-            from scbench.report.charts import cost_chart
-
-            draw_chart(plot, cost_chart(table))
-        write_tables(table, [cost_sheet(table)], style, out)
+    table = cost_table(_rows_of_bucket(results, COST_COLUMNS, bucket, partial=partial))
+    return Result(table, [cost_sheet(table)], lambda: cost_chart(table))
 
 
+@table_command(app)
+def budget(
+    results: Files,
+    bucket: Annotated[
+        str | None, typer.Option(help="Only this bucket; the paper sweeps axiomatic.")
+    ] = None,
+    plot: Plot = None,
+    partial: Partial = False,
+) -> Result:
+    """Show accuracy against output tokens.
+
+    For predictions with "budget" and "usage".
+    """
+    points = budget_sweep(_rows_of_bucket(results, SWEEP_COLUMNS, bucket, partial=partial))
+    return Result(points, [budget_sheet(points)], lambda: budget_chart(points))
+
+
+@table_command(app)
+def turns(results: Files, by: Lines = "bucket") -> Result:
+    """Show scores turn by turn.
+
+    For predictions of setting retry, probe or act: mean, gain and share solved after each turn.
+    """
+    table = turn_table(read_results(results, TURN_COLUMNS, partial=True, tell_apart=True), by)
+    return Result(table, turn_sheets(table))
+
+
+@table_command(app)
 def items(
     results: Files,
     bucket: Bucket = None,
@@ -223,109 +219,47 @@ def items(
         bool, typer.Option("--labels", help="For programs: the table of difficulty labels.")
     ] = False,
     plot: Plot = None,
-    style: Style = Form.TABLE,
-    out: Out = None,
     partial: Partial = False,
-) -> None:
+) -> Result:
     """Show single items over all runs.
 
     And whether difficulty labels fit what models score.
     """
-    with reported_errors():
-        from scbench.analysis.items import item_table, label_table
-        from scbench.analysis.results import kept_apart
-        from scbench.analysis.run_sheets import item_sheets
-
-        rows = kept_apart(_rows(results, (), bucket, partial=partial))
-        held = release_of(rows, release)
-        table, fit = item_table(rows, held), label_table(rows, held)
-        if plot is not None:
-            from scbench.report.charts import item_chart
-
-            draw_chart(plot, item_chart(table))
-        sheets = item_sheets({"items": table, "labels": fit})
-        write_tables(fit if labels else table, sheets, style, out)
+    rows = kept_apart(_rows_of_bucket(results, (), bucket, partial=partial))
+    graded = release_of(rows, release)
+    table, fit = item_table(rows, graded), label_table(rows, graded)
+    return Result(fit if labels else table, item_sheets(table, fit), lambda: item_chart(table))
 
 
-def budget(
-    results: Files,
-    bucket: Annotated[
-        str | None, typer.Option(help="Only this bucket; the paper sweeps axiomatic.")
-    ] = None,
-    plot: Plot = None,
-    style: Style = Form.TABLE,
-    out: Out = None,
-    partial: Partial = False,
-) -> None:
-    """Show accuracy against output tokens.
+@table_command(app)
+def runs(results: Files) -> Result:
+    """Show how runs were made, as predictions say.
 
-    For predictions with "budget" and "usage".
+    This is the paper's table of runs.
     """
-    with reported_errors():
-        from scbench.analysis.budget import COLUMNS, budget_sweep
-        from scbench.analysis.run_sheets import budget_sheet
-
-        points = budget_sweep(_rows(results, COLUMNS, bucket, partial=partial))
-        if plot is not None:
-            from scbench.report.charts import budget_chart
-
-            draw_chart(plot, budget_chart(points))
-        write_tables(points, [budget_sheet(points)], style, out)
+    table = run_table(read_results(results, RUN_COLUMNS, partial=True))
+    return Result(table, [runs_sheet(table)])
 
 
-def turns(
-    results: Files,
-    by: Annotated[By, typer.Option(help="Buckets only, or every task.")] = By.BUCKET,
-    style: Style = Form.TABLE,
-    out: Out = None,
-) -> None:
-    """Show scores turn by turn.
-
-    For predictions of setting retry, probe or act: mean, gain and share solved after each turn.
-    """
-    with reported_errors():
-        from scbench.analysis.results import read_results
-        from scbench.analysis.run_sheets import turn_sheets
-        from scbench.analysis.turns import COLUMNS, turn_table
-
-        rows = read_results(results, COLUMNS, partial=True, tell_apart=True)
-        table = turn_table(rows, by.value)
-        write_tables(table, turn_sheets(table), style, out)
-
-
-def _rows(
-    results: list[Path], columns: "Sequence[str]", bucket: str | None, *, partial: bool
-) -> "pl.DataFrame":
+def _rows_of_bucket(
+    results: list[Path], columns: Sequence[str], bucket: str | None, *, partial: bool
+) -> pl.DataFrame:
     """Read results, all or those of a bucket."""
-    import polars as pl
-
-    from scbench.analysis.results import read_results
-    from scbench.base.errors import ResultsError, did_you_mean
-
     rows = read_results(results, columns, partial=partial or bucket is not None)
     if bucket is None:
         return rows
-    held = rows["bucket"].unique()
-    if bucket not in held:
-        raise ResultsError(f"the results hold no bucket {bucket!r}.{did_you_mean(bucket, held)}")
+    buckets = rows["bucket"].unique()
+    if bucket not in buckets:
+        near = did_you_mean(bucket, buckets)
+        raise ResultsError(f"the results hold no bucket {bucket!r}.{near}")
     return rows.filter(pl.col("bucket") == bucket)
 
 
-def draw_chart(path: Path, spec: "Spec") -> None:
-    """Draw a chart into a file of the kind that its suffix names."""
-    from scbench.report.charts import draw
-
-    write_file(path, draw(spec, path.suffix.lower().removeprefix(".")))
-
-
-def release_of(rows: "pl.DataFrame", name: str | None) -> "Release":
+def release_of(rows: pl.DataFrame, name: str | None) -> Release:
     """Return the release that results belong to."""
-    from scbench.base.errors import ReleaseError, ResultsError
-    from scbench.release.load import find_release
-
     version, digest = rows.select("release", "release_hash").row(0)
     try:
-        found = find_release(name or version)
+        release = find_release(name or version)
     except ReleaseError as error:
         if name is not None:
             raise
@@ -333,64 +267,181 @@ def release_of(rows: "pl.DataFrame", name: str | None) -> "Release":
             f"the results are of release {version}, which is not installed; name its folder with "
             f"--release ({error})"
         ) from None
-    if found.manifest.rows_hash != digest:
+    if release.manifest.rows_hash != digest:
         raise ResultsError(
-            f"the results are of release {version} with rows {digest[:12]}, and {found.root} holds "
-            f"{found.version} with rows {found.manifest.rows_hash[:12]}; name the one they were "
-            "graded against with --release"
+            f"the results are of release {version} with rows {digest[:12]}, and {release.root} "
+            f"holds {release.version} with rows {release.manifest.rows_hash[:12]}; name the one "
+            "they were graded against with --release"
         )
-    return found
+    return release
 
 
-def write_tables(
-    table: "pl.DataFrame", sheets: "Sequence[Sheet]", style: Form, out: Path | None
+@table_command(app)
+def manifolds(
+    results: Files,
+    release: Annotated[
+        str | None,
+        typer.Option(
+            help="What was graded against: version, folder, .zip or Hub. [default: the installed "
+            "release that the results name]"
+        ),
+    ] = None,
+    tasks: Annotated[
+        str | None, typer.Option(help="Only these tasks, separated by commas.")
+    ] = None,
+    by: Annotated[
+        Along,
+        typer.Option(
+            help="Tasks, each value of each parameter, what tasks stress, or kinds of difficulty."
+        ),
+    ] = "task",
+    parameter: Annotated[
+        str | None,
+        typer.Option(help="Only the values of this parameter, or of a fact such as depth."),
+    ] = None,
+    heat: Annotated[
+        str | None, typer.Option(help="A map over two parameters or facts: length,max_depth.")
+    ] = None,
+    metric: Annotated[Metric, typer.Option(help="What a map shows.")] = "accuracy",
+    half: Annotated[
+        bool,
+        typer.Option(
+            "--half", help="Only where half is lost along each parameter, or --parameter."
+        ),
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            callback=draws,
+            help="Also draw --heat or --parameter: FILE.svg, FILE.png, or FILE.html.",
+        ),
+    ] = None,
+    style: Style = "table",
+) -> Result:
+    """Show where accuracy on text tasks falls off.
+
+    By task and along parameters, plain and above guessing.
+
+    Results of text tasks come from `scbench-grade --tasks manifolds`, or from grading a folder that
+    `scbench generate` wrote; name such a folder with --release.
+    """
+    if heat is not None and parameter is not None:
+        raise ResultsError("--heat and --parameter show different tables; give one of them")
+    if plot is not None and heat is None and parameter is None:
+        raise ResultsError("--plot draws --heat or --parameter; give one of them")
+    if half and (heat is not None or plot is not None):
+        raise ResultsError("--half prints a table of its own; leave --heat and --plot out")
+    pair = [part.strip() for part in (heat or "").split(",")]
+    if heat is not None and (len(pair) != 2 or not all(pair)):
+        raise ResultsError(f"--heat takes two names with a comma between, not {heat!r}")
+    rows = read_results(results, MANIFOLDS_COLUMNS, partial=True)
+    graded = release_of(rows, release)
+    cases = Cases(graded, names_in(tasks))
+    if half:
+        table = falloff_table(rows, cases, parameter)
+        if table.is_empty():
+            raise ResultsError("no parameter with numbers has more than one value here")
+        return Result(table, [falloff_sheet(table)])
+    if heat is not None:
+        table = heat_table(rows, cases, *pair)
+        heat_map = bound(heat_chart, table, column_of(metric), METRICS[metric])
+        return Result(table, heat_sheets(table, metric), heat_map)
+    table = manifold_table(rows, cases, by, parameter=parameter)
+    lines = f"values of {parameter}" if parameter else by
+    sheets = [manifold_sheet(f"Drawn instances by {lines}, release {graded.version}", table)]
+    if (parameter is not None or by == "parameter") and style in PEOPLE:
+        falloff = falloff_table(rows, cases, parameter)
+        sheets += [falloff_sheet(falloff)] if falloff.height else []
+    chart = None if parameter is None else bound(parameter_chart, table, parameter)
+    return Result(table, sheets, chart)
+
+
+@table_command(app)
+def ladder(
+    results: Files,
+    rungs: Annotated[
+        bool, typer.Option("--rungs", help="For programs: the table of means by rung.")
+    ] = False,
+    plot: Plot = None,
+    style: Style = "table",
+    out: Out = None,
+    partial: Partial = False,
+) -> Result:
+    """Show how far models get on the ladder.
+
+    That is the rung at which each scores half.
+
+    Results come from answers to the config ladder. Per task, bucket and overall, with intervals;
+    what leaves the ladder is said to be "below 1" or "above 8". Results on rungs that were drawn
+    above the top count together with those of the release.
+    """
+    climbs = climbs_of(read_ladders(results, partial=partial))
+    table, by_rung = ladder_table(climbs), rung_table(climbs)
+    sheets = ladder_sheets(table, by_rung, chart=style != "latex")
+    chart = bound(ladder_chart, table, by_rung)
+    return Result(by_rung if rungs else table, sheets, chart)
+
+
+@app.command("next")
+def next_items(
+    results: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Results so far: results.parquet files, or the folders that scbench-grade wrote. "
+            "None to begin with.",
+            show_default=False,
+        ),
+    ] = None,
+    max_items: Annotated[int, typer.Option(min=1, help="How many items to name.")] = 22,
+    model: Model = None,
+    release: ReleaseName = None,
+    style: Annotated[
+        TableForm | None, typer.Option("--format", help="A table, instead of ids one per line.")
+    ] = None,
+    out: Out = None,
 ) -> None:
-    """Print a table or write it to a file, whole.
+    """Name the items that tell most about a model.
 
-    Args:
-        table: for programs: CSV, JSON and Parquet.
-        sheets: the same for people, in one table or several.
-        style: which of the forms.
-        out: file to write; None for standard output.
-
-    Raises:
-        ResultsError: the file cannot be written.
+    Ids are printed one per line. Answer these, grade all answers so far, and ask again: an interval
+    as short as that of the whole ladder costs a small part of its items.
     """
-    from io import BytesIO
+    with reported_errors():
+        if results:
+            standing = asked_of(one_run(read_ladders(results, partial=True), model))
+        else:
+            config = find_release(release).ladder()
+            standing = nothing_asked(config.ids(config.manifest.tasks))
+        table = items_that_tell(standing, max_items)
+        for top, tasks in standing.passed.items():
+            names = ",".join(tasks)
+            say(
+                f"the top rung is passed on {names}; `scbench generate --ladder {names} "
+                f"--rung {top + 1} --out FOLDER` draws beyond it"
+            )
+        if table.is_empty():
+            say("every item of the ladder has its answer")
+        if style is not None and style not in PEOPLE:
+            write_tables(table, [], style, out)
+            return
+        text = "".join(f"{name}\n" for name in table["id"])
+        if out is None:
+            sys.stdout.write(text)
+        else:
+            write_file(out, text.encode())
 
-    from scbench.analysis.layout import latex, markdown, terminal
 
-    data = BytesIO()
-    match style:
-        case Form.PARQUET:
-            table.write_parquet(data)
-        case Form.CSV:
-            table.write_csv(data)
-        case Form.JSON:
-            table.write_json(data)
-            data.write(b"\n")
-        case _:
-            form = {Form.MARKDOWN: markdown, Form.LATEX: latex, Form.TABLE: terminal}[style]
-            data.write("\n\n".join(form(sheet).rstrip("\n") for sheet in sheets).encode() + b"\n")
-    if out is not None:
-        write_file(out, data.getvalue())
-        return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data.getvalue())
-    sys.stdout.buffer.flush()
+@table_command(app)
+def gap(
+    public: Annotated[Path, typer.Argument(help="Results on the public ladder.")],
+    private: Annotated[Path, typer.Argument(help="Results of the same model on a private one.")],
+    model: Model = None,
+) -> Result:
+    """Compare a public and a private ladder.
 
+    Is the public one known by heart?
 
-def write_file(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all, and say so.
-
-    Raises:
-        ResultsError: it cannot be written.
+    Means are paired by rung. The overall line has the verdict; others are corrected over the table.
     """
-    from scbench.base.errors import ResultsError
-    from scbench.grading.output import write_whole
-
-    try:
-        write_whole(path, lambda part: part.write_bytes(data))
-    except OSError as error:
-        raise ResultsError(f"cannot write {path}: {error.strerror}") from None
-    say(f"{path} written")
+    frames = [one_run(read_ladders([path], partial=True), model) for path in (public, private)]
+    table = gap_table(*frames)
+    return Result(table, [gap_sheet(table)])

@@ -1,4 +1,4 @@
-"""What the commands share on a terminal: errors, messages, and tables in four formats.
+"""What the commands share on a terminal: errors and messages.
 
 Messages go to standard error, results to standard output, so that output pipes.
 """
@@ -6,17 +6,14 @@ Messages go to standard error, results to standard output, so that output pipes.
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import util
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from scbench.base.errors import MachineError, ScbenchError, printable, refused
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PROBLEMS, USAGE, GRADER_ERRORS, FAILED, INTERRUPTED = 1, 2, 3, 4, 130
 """Exit codes."""
@@ -119,10 +116,8 @@ def require(*modules: str) -> None:
     Raises:
         ModuleNotFoundError: one is not; see `reported_errors`.
     """
-    from importlib.util import find_spec
-
     for name in modules:
-        if find_spec(name) is None:
+        if util.find_spec(name) is None:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
@@ -132,29 +127,6 @@ def draws(path: Path | None) -> Path | None:
         with reported_errors("report"):
             require("vl_convert")
     return path
-
-
-def render(tables: Mapping[str, "pl.DataFrame"], style: str, remarks: Sequence[str] = ()) -> str:
-    """Return score tables as ``table`` (for a terminal), ``markdown`` or ``csv``.
-
-    Args:
-        tables: by title.
-        style: one of the three.
-        remarks: sentences to stand below each table; csv has no place for them.
-    """
-    if style == "csv":
-        import polars as pl
-
-        return str(pl.concat(list(tables.values()), how="diagonal").write_csv())
-    from dataclasses import replace
-
-    from scbench.analysis.layout import markdown, terminal
-    from scbench.analysis.sheets import score_sheet
-
-    write = markdown if style == "markdown" else terminal
-    sheets = [score_sheet(title, frame) for title, frame in tables.items()]
-    sheets = [replace(sheet, notes=[*sheet.notes, *remarks]) for sheet in sheets]
-    return ("\n\n" if remarks else "\n").join(map(write, sheets))
 
 
 def as_json(value: object) -> str:

@@ -2,15 +2,37 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import polars as pl
 import typer
 
-from scbench.cli.analysis import Files, Form, Out, Partial, Plot, Style, write_file, write_tables
+from scbench.analysis.failure_modes.agreement import agreement, agreement_sheet
+from scbench.analysis.failure_modes.candidates import COLUMNS, candidates
+from scbench.analysis.failure_modes.cards import card as task_card
+from scbench.analysis.failure_modes.decisions import labelled, labels_file, read_labels
+from scbench.analysis.failure_modes.exchange import export as bundle
+from scbench.analysis.failure_modes.exchange import import_decisions, read_outputs
+from scbench.analysis.failure_modes.prompts import PROMPT_VERSION
+from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
+from scbench.analysis.failure_modes.shares import (
+    deltas_sheets,
+    label_shares,
+    matrix_sheets,
+    run_pairs,
+    shares_sheet,
+    state_deltas,
+    states,
+    transitions,
+)
+from scbench.analysis.results import read_results
+from scbench.base.errors import ResultsError
+from scbench.catalog import get_task
 from scbench.cli.console import PROBLEMS, counted, reported_errors, say
-
-if TYPE_CHECKING:
-    import polars as pl
+from scbench.cli.printing import Files, Out, Partial, Plot, Result, Style, table_command, write_file
+from scbench.formats.predictions import open_predictions
+from scbench.release.load import find_release
+from scbench.report.charts import failure_chart
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -46,21 +68,13 @@ Second = Annotated[
 ]
 
 
-def _candidates(results: list[Path], threshold: float, *, partial: bool) -> "pl.DataFrame":
-    from scbench.analysis.failure_modes.candidates import COLUMNS, candidates
-    from scbench.analysis.results import read_results
-
+def _rows_to_judge(results: list[Path], threshold: float, *, partial: bool) -> pl.DataFrame:
     return candidates(read_results(results, COLUMNS, partial=partial), threshold)
 
 
-def _states(
+def _labelled_states(
     labels: list[Path], results: list[Path], threshold: float, *, partial: bool
-) -> "pl.DataFrame":
-    from scbench.analysis.failure_modes.candidates import COLUMNS
-    from scbench.analysis.failure_modes.decisions import read_labels
-    from scbench.analysis.failure_modes.shares import states
-    from scbench.analysis.results import read_results
-
+) -> pl.DataFrame:
     rows = read_results(results, COLUMNS, partial=partial)
     return states(rows, read_labels(labels), threshold)
 
@@ -71,9 +85,6 @@ def card(
 ) -> None:
     """Print a task's card: what a judge is told of it."""
     with reported_errors():
-        from scbench.analysis.failure_modes.cards import card as task_card
-        from scbench.catalog import get_task
-
         sys.stdout.write(task_card(get_task(task)))
         sys.stdout.flush()
 
@@ -87,10 +98,7 @@ def judge(
     The rules look at status, answer and checks alone: the same results, the same labels.
     """
     with reported_errors():
-        from scbench.analysis.failure_modes.decisions import labelled, labels_file
-        from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
-
-        rows = _candidates(results, threshold, partial=partial)
+        rows = _rows_to_judge(results, threshold, partial=partial)
         labels = labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
         write_file(out, labels_file(labels))
         say(f"{labels.height} candidates labelled")
@@ -118,16 +126,12 @@ def export(
     and hand them to import. Prompts name neither the model nor its setting.
     """
     with reported_errors():
-        from scbench.analysis.failure_modes.exchange import export as bundle
-        from scbench.analysis.failure_modes.exchange import read_outputs
-        from scbench.release.load import find_release
-
-        rows = _candidates(results, threshold, partial=partial)
+        rows = _rows_to_judge(results, threshold, partial=partial)
         outputs = read_outputs(rows, predictions) if predictions else None
         lines: list[str] = []
         if rows.height:
-            found = find_release(release or rows["release"][0])
-            lines = [f"{line}\n" for line in bundle(rows, found, outputs)]
+            graded = find_release(release or rows["release"][0])
+            lines = [f"{line}\n" for line in bundle(rows, graded, outputs)]
         write_file(out, "".join(lines).encode())
         say(f"{counted(len(lines), 'candidate')} to judge")
 
@@ -149,15 +153,9 @@ def import_(
     and nothing is written if anything is.
     """
     with reported_errors():
-        from scbench.analysis.failure_modes.decisions import labelled, labels_file
-        from scbench.analysis.failure_modes.exchange import import_decisions
-        from scbench.analysis.failure_modes.prompts import PROMPT_VERSION
-        from scbench.base.errors import ResultsError
-        from scbench.formats.predictions import open_predictions
-
         if not judge.strip():
             raise ResultsError("--judge must name who judged")
-        rows = _candidates(results, threshold, partial=partial)
+        rows = _rows_to_judge(results, threshold, partial=partial)
         with open_predictions(decisions) as stream:
             decided, problems = import_decisions(stream, rows)
         for problem in problems:
@@ -169,84 +167,63 @@ def import_(
         say(f"{decided.height} candidates labelled")
 
 
-@app.command()
+@table_command(app)
 def shares(
     labels: Labels,
     results: Results,
     by_task: Annotated[bool, typer.Option("--by-task", help="Count each task separately.")] = False,
-    style: Style = Form.TABLE,
+    style: Style = "table",
     out: Out = None,
     plot: Plot = None,
     threshold: Threshold = 0.6,
     partial: Partial = False,
-) -> None:
+) -> Result:
     """Show labels by run, with status counts beside.
 
     Shares are of the judged candidates: a share can rise while its count falls.
     """
-    with reported_errors():
-        from scbench.analysis.failure_modes.shares import label_shares
-        from scbench.analysis.failure_modes.sheets import shares_sheet
-
-        found = _states(labels, results, threshold, partial=partial)
-        table = label_shares(found, by_task=by_task)
-        if plot is not None:
-            from scbench.report.charts import draw, failure_chart
-
-            spec = failure_chart(label_shares(found))
-            write_file(plot, draw(spec, plot.suffix.lower().removeprefix(".")))
-        write_tables(table, [shares_sheet(table)], style, out)
+    row_states = _labelled_states(labels, results, threshold, partial=partial)
+    table = label_shares(row_states, by_task=by_task)
+    return Result(table, [shares_sheet(table)], lambda: failure_chart(label_shares(row_states)))
 
 
-@app.command()
+@table_command(app)
 def deltas(
     labels: Labels,
     results: Results,
     first: First = None,
     second: Second = None,
-    style: Style = Form.TABLE,
-    out: Out = None,
     threshold: Threshold = 0.6,
     partial: Partial = False,
-) -> None:
+) -> Result:
     """Show how rates of labels differ between runs.
 
     By default: for each model, what tools change.
     """
-    with reported_errors():
-        from scbench.analysis.failure_modes.shares import run_pairs, state_deltas
-        from scbench.analysis.failure_modes.sheets import deltas_sheets
-
-        found = _states(labels, results, threshold, partial=partial)
-        table = state_deltas(found, run_pairs(found, first, second))
-        write_tables(table, deltas_sheets(table), style, out)
+    row_states = _labelled_states(labels, results, threshold, partial=partial)
+    table = state_deltas(row_states, run_pairs(row_states, first, second))
+    return Result(table, deltas_sheets(table))
 
 
-@app.command()
+@table_command(app)
 def matrix(
     labels: Labels,
     results: Results,
     first: First = None,
     second: Second = None,
-    style: Style = Form.TABLE,
-    out: Out = None,
     threshold: Threshold = 0.6,
     partial: Partial = False,
-) -> None:
+) -> Result:
     """Show what became of each score between runs.
 
     A square matrix of states: pass, the five labels, and statuses where there is none.
     """
-    with reported_errors():
-        from scbench.analysis.failure_modes.shares import run_pairs, transitions
-        from scbench.analysis.failure_modes.sheets import matrix_sheets
-
-        found = _states(labels, results, threshold, partial=partial)
-        table = transitions(found, run_pairs(found, first, second))
-        write_tables(table, matrix_sheets(table), style, out)
+    row_states = _labelled_states(labels, results, threshold, partial=partial)
+    table = transitions(row_states, run_pairs(row_states, first, second))
+    return Result(table, matrix_sheets(table))
 
 
-@app.command()
+@table_command(app)
 def agree(
     labels_a: Annotated[Path, typer.Argument(help="Labels of one judge, or of people.")],
     labels_b: Annotated[
@@ -260,27 +237,18 @@ def agree(
         list[Path] | None,
         typer.Option("--results", help="What the labels are of, for the rules. Repeat for more."),
     ] = None,
-    style: Style = Form.TABLE,
-    out: Out = None,
     threshold: Threshold = 0.6,
     partial: Partial = False,
-) -> None:
+) -> Result:
     """Compare two judges, or one with the rules: kappa, confusion."""
-    with reported_errors():
-        from scbench.analysis.failure_modes.agreement import agreement
-        from scbench.analysis.failure_modes.decisions import labelled, read_labels
-        from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
-        from scbench.analysis.failure_modes.sheets import agreement_sheet
-        from scbench.base.errors import ResultsError
-
-        if (labels_b is None) == (not results):
-            raise ResultsError("name a second file of labels, or --results for the rules")
-        first = read_labels([labels_a])
-        if labels_b is not None:
-            second = read_labels([labels_b])
-        else:
-            rows = _candidates(results or [], threshold, partial=partial)
-            second = labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
-        table = agreement(first, second)
-        names = (", ".join(sorted(set(frame["judge"]))) for frame in (first, second))
-        write_tables(table, [agreement_sheet(table, *names)], style, out)
+    if (labels_b is None) == (not results):
+        raise ResultsError("name a second file of labels, or --results for the rules")
+    first = read_labels([labels_a])
+    if labels_b is not None:
+        second = read_labels([labels_b])
+    else:
+        rows = _rows_to_judge(results or [], threshold, partial=partial)
+        second = labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
+    table = agreement(first, second)
+    names = (", ".join(sorted(set(frame["judge"]))) for frame in (first, second))
+    return Result(table, [agreement_sheet(table, *names)])

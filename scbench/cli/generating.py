@@ -1,21 +1,177 @@
-"""``scbench generate``: fresh cases of any task."""
+"""``scbench tasks`` and ``generate``: tasks with their parameters, and fresh cases of them."""
 
+import json
+import secrets
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from scbench.cli.console import NEEDS, PROBLEMS, counted, reported_errors, require, say
-from scbench.cli.options import Quiet, Workers
-from scbench.machine.processes import processors
+from scbench.analysis.layout import Sheet, markdown
+from scbench.base.errors import ExperimentError, ReleaseError, did_you_mean
+from scbench.builders.shared.builder import Case
+from scbench.catalog import Task, all_tasks, available_tasks, get_task
+from scbench.cli.console import (
+    INTERRUPTED,
+    NEEDS,
+    PROBLEMS,
+    as_json,
+    counted,
+    reported_errors,
+    require,
+    say,
+)
+from scbench.cli.options import ListForm, Quiet, Workers
+from scbench.cli.progress import progress
+from scbench.cli.releases import rungs_of
+from scbench.freezing.cases import Row, draw
+from scbench.freezing.experiment import Experiment, experiment_of, plan, read_experiment
+from scbench.freezing.listing import describe_task
+from scbench.freezing.points import parameters_of, points_of, read_parameter
+from scbench.machine.processes import open_executor, processors
+from scbench.release.load import Release, find_release
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+app = typer.Typer(rich_markup_mode=None)
 
-    from scbench.catalog import Task
-    from scbench.freezing.cases import Row
-    from scbench.freezing.experiment import Experiment
+
+@app.command()
+def tasks(
+    task: Annotated[
+        str | None, typer.Argument(help="List the parameters of this task.", show_default=False)
+    ] = None,
+    release: Annotated[
+        str | None,
+        typer.Option(help="List the tasks that a release holds: version, folder, .zip or Hub."),
+    ] = None,
+    style: Annotated[ListForm, typer.Option("--format", help="How they are listed.")] = "table",
+) -> None:
+    """List tasks, or one task's parameters.
+
+    Bounds and defaults stand beside them.
+    """
+    with reported_errors():
+        if release is not None:
+            described = _described_in(find_release(release), task)
+        else:
+            listing = available_tasks() if task is None else [get_task(task)]
+            described = [*map(describe_task, listing)]
+        if style == "json":
+            text = as_json(described if task is None else described[0]) + "\n"
+        elif release is not None:
+            text = _release_text(described)
+        else:
+            text = (
+                _tasks_text(described, style)
+                if task is None
+                else _parameters_text(described[0], style)
+            )
+        sys.stdout.write(text)
+
+
+def _described_in(release: Release, task: str | None) -> list[dict[str, Any]]:
+    """Return what a release says of its tasks, or of one."""
+    records = release.manifest.tasks
+    if task is not None and task not in records:
+        raise ReleaseError(
+            f"release {release.version} does not hold the task {task!r}."
+            f"{did_you_mean(task, records)}"
+        )
+    return [
+        {
+            "id": name,
+            "title": get_task(name).title,
+            "bucket": record.bucket,
+            "scores": record.scores,
+            "scoring": get_task(name).scoring,
+            "grader_version": record.grader_version,
+        }
+        for name, record in records.items()
+        if task in {None, name}
+    ]
+
+
+def _release_text(described: Sequence[dict[str, Any]]) -> str:
+    return "".join(
+        f"{row['id']:30} {row['bucket']:14} {row['scores']:5}  {row['scoring']:8} "
+        f"v{row['grader_version']}  {row['title']}\n"
+        for row in described
+    )
+
+
+def _tasks_text(described: Sequence[dict[str, Any]], style: ListForm) -> str:
+    heads = ["task", "bucket", "scores", "scoring", "parameters"]
+    rows = [
+        [
+            row["id"],
+            row["bucket"],
+            str(row["scores"] or "-"),
+            row["scoring"],
+            ", ".join(parameter["name"] for parameter in row["parameters"]),
+        ]
+        for row in described
+    ]
+    return _table_text("Tasks", heads, rows, style)
+
+
+def _parameters_text(task: dict[str, Any], style: ListForm) -> str:
+    size = f"{task['scores']} scores" if task["scores"] else "all cases are drawn"
+    title = f"{task['id']}: {task['title']}, {task['bucket']}, {size}, {task['scoring']}"
+    heads = ["parameter", "values", "default", "kind", "meaning"]
+    rows = [
+        [
+            parameter["name"],
+            parameter["values"],
+            _value_text(parameter["default"]),
+            parameter["kind"] or "-",
+            parameter["description"],
+        ]
+        for parameter in task["parameters"]
+    ]
+    text = _table_text(title, heads, rows, style)
+    if task["dimensions"]:
+        text += f"\nStresses: {', '.join(task['dimensions'])}.\n"
+    for name, meaning in task["facts"].items():
+        text += f"Recorded with each case: {name} ({meaning}).\n"
+    if task["ladder"]:
+        text += f"\n{_ladder_text(task['ladder'], style)}"
+    return text
+
+
+def _ladder_text(rungs: dict[str, Any], style: ListForm) -> str:
+    points = [*rungs["rungs"], *rungs["beyond"]]
+    rows = [
+        [
+            f"{number}{'+' * (number > len(rungs['rungs']))}",
+            ", ".join(f"{name} {_value_text(value)}" for name, value in point.items()),
+        ]
+        for number, point in enumerate(points, 1)
+    ]
+    beyond = " + is beyond those that releases hold." if rungs["beyond"] else ""
+    title = f"Ladder: {rungs['measure']}. {rungs['words']}{beyond}"
+    return _table_text(title, ["rung", "point"], rows, style)
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _table_text(
+    title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], style: ListForm
+) -> str:
+    """Return a table whose last column is as long as it must be."""
+    if style == "markdown":
+        return markdown(Sheet(title, heads, rows, frozenset(heads) - {"scores"})) + "\n"
+    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads) - 1)]
+    lines = [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])
+        for row in (heads, *rows)
+    ]
+    return "\n".join([title, "", *(line.rstrip() for line in lines)]) + "\n"
+
 
 _PRINTED = ("jsonl", "text")
 _SHORT_SEED = 2**64
@@ -24,6 +180,7 @@ PARAMETERS_FOLLOW = {"ignore_unknown_options": True, "allow_extra_args": True}
 """Context of ``generate``, whose options are the parameters of the task."""
 
 
+@app.command(context_settings=PARAMETERS_FOLLOW)
 def generate(
     context: typer.Context,
     target: Annotated[
@@ -93,71 +250,64 @@ def generate(
     could not give as many cases as were asked for.
     """
     with reported_errors("build"):
-        from scbench.base.errors import ExperimentError
-        from scbench.catalog import all_tasks, get_task
-        from scbench.cli.rungs import rungs_of
-
         if target is not None and target.startswith("-"):
             raise ExperimentError("name the experiment or task first, then its options")
         if ladder or rung is not None:
             printed = None
-            given = [*context.args, *(form or [])]
-            if given:
+            extra = [*context.args, *(form or [])]
+            if extra:
                 raise ExperimentError(
-                    f"{given[0]!r}: the parameters of rungs are in the table of the ladder"
+                    f"{extra[0]!r}: the parameters of rungs are in the table of the ladder"
                 )
             experiment = rungs_of(target, rung, count, seed, private=private)
         elif target is None:
             raise ExperimentError("name an experiment or task, or draw a --ladder")
         elif target in all_tasks():
             task = get_task(target)
-            printed, values = _forms(task, form or [])
-            parameters = _parameters(task, [*values, *context.args])
-            experiment = _single(
+            printed, values = _print_forms(task, form or [])
+            parameters = _task_parameters(task, [*values, *context.args])
+            experiment = _experiment_of_task(
                 task, parameters, count or 1, 0 if seed is None and not private else seed
             )
         else:
             printed = None
-            experiment = _read(target, context.args, count, form)
+            experiment = _read_target(target, context.args, count, form)
             if seed is not None:
                 experiment = experiment.model_copy(update={"seed": seed})
         if out is not None:  # said before a private seed is
             require(*NEEDS["build"])
-        experiment = _settled(experiment, private=private, writes=out is not None)
+        experiment = _with_seed(experiment, private=private, writes=out is not None)
         if out is None:
             if printed is None:
                 kind = "a ladder" if experiment.measures else "an experiment"
                 raise ExperimentError(f"{kind} is written into a folder; name it with --out")
-            _print(experiment, printed, workers or 1)
+            _print_cases(experiment, printed, workers or 1)
         else:
-            _write(experiment, out, name, workers or processors(), restart=restart, quiet=quiet)
+            _write_folder(
+                experiment, out, name, workers or processors(), restart=restart, quiet=quiet
+            )
 
 
-def _forms(task: "Task", given: list[str]) -> tuple[str, list[str]]:
+def _print_forms(task: Task, forms: list[str]) -> tuple[str, list[str]]:
     """Tell how cases are printed from values of a parameter that happens to be called format."""
-    from scbench.base.errors import ExperimentError
-
-    printed = [value for value in given if value in _PRINTED]
-    others = [value for value in given if value not in _PRINTED]
-    if others and "format" not in task.builder.space.model_fields:
-        raise ExperimentError(f"--format takes {' or '.join(_PRINTED)}, not {others[0]!r}")
+    printed = [value for value in forms if value in _PRINTED]
+    values = [value for value in forms if value not in _PRINTED]
+    if values and "format" not in task.builder.space.model_fields:
+        raise ExperimentError(f"--format takes {' or '.join(_PRINTED)}, not {values[0]!r}")
     if len(printed) > 1:
         raise ExperimentError(f"--format is given as {' and as '.join(printed)}")
-    return (printed or ["jsonl"])[0], [f"--format={value}" for value in others]
+    return (printed or ["jsonl"])[0], [f"--format={value}" for value in values]
 
 
-def _parameters(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
+def _task_parameters(task: Task, args: Sequence[str]) -> dict[str, Any]:
     """Read the options that are parameters of a task."""
-    from scbench.base.errors import ExperimentError, did_you_mean
-    from scbench.freezing.points import parameters_of, read_parameter
-
     space = task.builder.space
     options = {f"--{name.replace('_', '-')}": name for name in parameters_of(space)}
     flags = {
         option for option, name in options.items() if space.model_fields[name].annotation is bool
     }
     waiting = list(args)
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     while waiting:
         option, equals, value = waiting.pop(0).partition("=")
         option = option.replace("_", "-")
@@ -178,54 +328,45 @@ def _parameters(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
             else:
                 raise ExperimentError(f"{option} needs a value")
         parameter = options[option]
-        if parameter in found:
+        if parameter in parameters:
             raise ExperimentError(f"{option} is given twice")
-        found[parameter] = read_parameter(space, parameter, value)
-    return found
+        parameters[parameter] = read_parameter(space, parameter, value)
+    return parameters
 
 
-def _single(task: "Task", parameters: dict[str, Any], count: int, seed: int | None) -> "Experiment":
-    from scbench.freezing.experiment import experiment_of
-    from scbench.freezing.points import points_of
-
+def _experiment_of_task(
+    task: Task, parameters: dict[str, Any], count: int, seed: int | None
+) -> Experiment:
     points_of(task, parameters, {}, count)  # errors that name the parameter alone
     return experiment_of({"seed": seed, "task": [{"id": task.id, "count": count, **parameters}]})
 
 
-def _read(
-    target: str, rest: "Sequence[str]", count: int | None, form: list[str] | None
-) -> "Experiment":
-    from scbench.base.errors import ExperimentError, did_you_mean
-    from scbench.catalog import all_tasks
-    from scbench.freezing.experiment import read_experiment
-
+def _read_target(
+    target: str, args: Sequence[str], count: int | None, form: list[str] | None
+) -> Experiment:
     path = Path(target)
     if not path.is_file() and path.suffix != ".toml":
         raise ExperimentError(
             f"{target!r} is neither a task nor a file.{did_you_mean(target, all_tasks())}"
         )
-    given = [*rest, *(["--count"] if count else []), *(["--format"] if form else [])]
-    if given:
+    extra = [*args, *(["--count"] if count else []), *(["--format"] if form else [])]
+    if extra:
         raise ExperimentError(
-            f"{given[0]} goes with a task; what an experiment draws is in its file"
+            f"{extra[0]} goes with a task; what an experiment draws is in its file"
         )
     return read_experiment(path)
 
 
-def _settled(experiment: "Experiment", *, private: bool, writes: bool) -> "Experiment":
+def _with_seed(experiment: Experiment, *, private: bool, writes: bool) -> Experiment:
     """Settle the seed and whether it is private."""
-    from scbench.base.errors import ExperimentError
-
     private = private or experiment.private
     if private and not writes:
         raise ExperimentError("--private is for folders; name one with --out")
     if experiment.seed is None and private:
-        import secrets
-
-        drawn = secrets.randbits(128)
-        say(f"private seed: {drawn}")
+        seed = secrets.randbits(128)
+        say(f"private seed: {seed}")
         say("keep it: it is not stored anywhere; --seed continues or verifies with it")
-        return experiment.model_copy(update={"seed": drawn, "private": True})
+        return experiment.model_copy(update={"seed": seed, "private": True})
     if private and experiment.seed is not None and experiment.seed < _SHORT_SEED:
         say(
             "warning: a private seed this short can be found by trying all; without a seed, "
@@ -234,41 +375,33 @@ def _settled(experiment: "Experiment", *, private: bool, writes: bool) -> "Exper
     return experiment.model_copy(update={"private": private})
 
 
-def _print(experiment: "Experiment", printed: str, workers: int) -> None:
+def _print_cases(experiment: Experiment, printed: str, workers: int) -> None:
     """Print the cases of one task as they are drawn."""
-    import json
-
-    from scbench.freezing.cases import draw
-    from scbench.freezing.experiment import plan
-    from scbench.machine.processes import open_executor
-
     short = False
     with open_executor(workers) as executor:
-        for drawn in draw(plan(experiment), experiment.seed or 0, executor, set()):
-            task, total = drawn.planned.task, drawn.planned.point.count
-            for number, case in enumerate(drawn.cases, 1):
+        for batch in draw(plan(experiment), experiment.seed or 0, executor, set()):
+            task, total = batch.planned.task, batch.planned.point.count
+            for number, case in enumerate(batch.cases, 1):
                 line = json.dumps(case, ensure_ascii=False)
-                text = line if printed == "jsonl" else _text(task, case, number, total)
+                text = line if printed == "jsonl" else _case_text(task, case, number, total)
                 sys.stdout.write(text + "\n")
-            if drawn.reason:
+            if batch.reason:
                 short = True
-                say(f"{task.id}: {len(drawn.cases)} of {total} cases: {drawn.reason}")
+                say(f"{task.id}: {len(batch.cases)} of {total} cases: {batch.reason}")
     sys.stdout.flush()
     if short:
         raise typer.Exit(PROBLEMS)
 
 
-def _text(task: "Task", case: "Row", number: int, total: int) -> str:
-    from scbench.builders.shared.builder import Case
-
+def _case_text(task: Task, case: Row, number: int, total: int) -> str:
     facts = {name: value for name, value in case.items() if name not in Case.model_fields}
-    shown = ", ".join(f"{name} {value}" for name, value in {**case["params"], **facts}.items())
-    head = f"=== {task.id}, case {number} of {total}, seed {case['seed']}: {shown}"
+    label = ", ".join(f"{name} {value}" for name, value in {**case["params"], **facts}.items())
+    head = f"=== {task.id}, case {number} of {total}, seed {case['seed']}: {label}"
     return f"{head}\n\n{case['input'].rstrip()}\n\n--- target: {case['target']}\n"
 
 
-def _write(
-    experiment: "Experiment",
+def _write_folder(
+    experiment: Experiment,
     out: Path,
     name: str | None,
     workers: int,
@@ -276,32 +409,29 @@ def _write(
     restart: bool,
     quiet: bool,
 ) -> None:
-    from scbench.cli.console import INTERRUPTED
-    from scbench.cli.progress import progress
-    from scbench.freezing.experiment import plan
     from scbench.freezing.fresh_folder import generate_folder
 
-    wanted = sum(planned.point.count for planned in plan(experiment))
+    total = sum(planned.point.count for planned in plan(experiment))
     try:
-        with progress(wanted, quiet=quiet, doing="drawing", done="drew", things="cases") as shown:
-            found = generate_folder(
+        with progress(total, quiet=quiet, doing="drawing", done="drew", things="cases") as bar:
+            generated = generate_folder(
                 experiment,
                 out,
                 name=name,
                 workers=workers,
                 restart=restart,
-                on_cases=lambda cases: shown.done(cases, cases),
+                on_cases=lambda cases: bar.done(cases, cases),
             )
     except KeyboardInterrupt:
         say("interrupted; the same command continues")
         raise typer.Exit(INTERRUPTED) from None
-    if found.resumed and not quiet:
-        say(f"{counted(found.resumed, 'point')} drawn before the interruption")
-    for short in found.gathered.shortfalls:
+    if generated.resumed and not quiet:
+        say(f"{counted(generated.resumed, 'point')} drawn before the interruption")
+    for short in generated.gathered.shortfalls:
         parameters = ", ".join(f"{key} {value}" for key, value in short.point.items())
         say(f"{short.task}: {short.got} of {short.asked} cases at {parameters}: {short.reason}")
     if not quiet:
-        manifest = found.manifest
+        manifest = generated.manifest
         say(f"{out}: {manifest.version}, {manifest.instances} cases, rows {manifest.rows_hash}")
-    if found.gathered.shortfalls:
+    if generated.gathered.shortfalls:
         raise typer.Exit(PROBLEMS)

@@ -1,14 +1,13 @@
 """``scbench-grade``: grade a predictions file, offline."""
 
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scbench.base.errors import PredictionsError
-from scbench.cli.importing import taken_in
+from scbench.cli.console import NEEDS, USAGE, names_in, reported_errors, require, say
 from scbench.cli.options import (
     ColumnMap,
     ModelName,
@@ -18,19 +17,12 @@ from scbench.cli.options import (
     Version,
     Workers,
 )
-from scbench.cli.telling import Format
+from scbench.cli.start import start
+from scbench.machine.processes import check_memory, processors, start_server
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from scbench.catalog import Task
-    from scbench.grading.imported import Imported
     from scbench.grading.rows.chunks import Shard
-    from scbench.grading.run import Options, RunReport
-    from scbench.grading.workers.scheduler import WorkerLimits
-    from scbench.release.load import Release
 
-REPORT = "report.html"
 EPILOG = """\
 Exit codes: 0 graded, 1 problems in the input (the rest is graded all the same), 2 wrong usage,
 3 a grader failed on some row, 4 the run failed (disk full, out of memory, a fault of scbench),
@@ -154,7 +146,7 @@ def grade(
             help="Also write report.html into --out: every item with its picture and checks.",
         ),
     ] = False,
-    style: Style = Format.TABLE,
+    style: Style = "table",
     quiet: Quiet = False,
     version: Version = False,
 ) -> None:
@@ -170,14 +162,11 @@ def grade(
 
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """
-    from scbench.cli.console import NEEDS, USAGE, names_in, reported_errors, require, say
-    from scbench.machine.processes import check_memory, processors, start_server
-
     if (not files) != self_test:
         say("error: name a predictions file, or use --self-test (see --help)")
         raise typer.Exit(USAGE)
-    for name, given in (("report", report), ("shard", shard), ("cluster", cluster)):
-        if given and (check or self_test):
+    for name, flag in (("report", report), ("shard", shard), ("cluster", cluster)):
+        if flag and (check or self_test):
             say(f"error: --{name} goes with grading, not with --check or --self-test")
             raise typer.Exit(USAGE)
     with reported_errors("report" if report else None):
@@ -188,35 +177,34 @@ def grade(
         if not check and cluster is None:
             # It gets ready while the release is read.
             start_server("scbench.grading.workers.worker")
-        from scbench.grading.run import choose_tasks
+        from scbench.cli import verdicts
+        from scbench.grading.run import Options, choose_tasks
+        from scbench.grading.run_file import read_run_file
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.release.load import find_release
 
         chosen_release, names = find_release(release).choose(names_in(tasks))
-        chosen = choose_tasks(chosen_release, names)
+        selection = choose_tasks(chosen_release, names)
         limits = WorkerLimits(workers or processors(), timeout, int(memory * 2**30), allow_code)
         if not files:
-            _self_test(chosen_release, chosen, limits, style, quiet=quiet)
+            verdicts.tell_self_test(chosen_release, selection, limits, style, quiet=quiet)
         elif check:
             with TemporaryDirectory() as temporary:
-                path, imported = taken_in(
+                path, imported = verdicts.taken_in(
                     files, Path(temporary), mapped, model, setting, quiet=quiet
                 )
-                _check(
+                verdicts.tell_check(
                     path,
                     chosen_release,
-                    chosen,
+                    selection,
                     style,
                     partial=partial or bool(names),
                     exclude_withdrawn=exclude_withdrawn,
                     imported=imported,
                 )
         else:
-            from scbench.grading.run import Options
-            from scbench.grading.run_file import read_run_file
-
             folder = out or Path("scbench-results", _stem(files[0], shard))
-            path, imported = taken_in(files, folder, mapped, model, setting, quiet=quiet)
+            path, imported = verdicts.taken_in(files, folder, mapped, model, setting, quiet=quiet)
             if imported is not None and shard is not None:
                 raise PredictionsError(
                     "--shard needs one file of predictions: `scbench import FILE... > "
@@ -232,156 +220,29 @@ def grade(
                 resume=resume,
                 restart=restart,
                 exclude_withdrawn=exclude_withdrawn,
-                shard=_shard(shard),
+                shard=_shard_of(shard),
                 cluster=cluster,
                 described=() if run_file is None else read_run_file(run_file),
                 imported=imported,
             )
-            grade_and_tell(options, style, report=report, quiet=quiet)
+            verdicts.grade_and_tell(options, style, report=report, quiet=quiet)
 
 
-def _shard(given: str | None) -> "Shard | None":
+def _shard_of(text: str | None) -> "Shard | None":
     from scbench.grading.rows.chunks import Shard
 
-    if given is None:
+    if text is None:
         return None
-    number, slash, count = given.partition("/")
+    number, slash, count = text.partition("/")
     plain = slash and all(part.isascii() and part.isdecimal() for part in (number, count))
     if plain and 1 <= int(number) <= int(count):
         return Shard(int(number), int(count))
-    raise PredictionsError(f"--shard takes I/N with I from 1 to N, such as 2/8, not {given!r}")
+    raise PredictionsError(f"--shard takes I/N with I from 1 to N, such as 2/8, not {text!r}")
 
 
 def _stem(predictions: str, shard: str | None) -> str:
     stem = "stdin" if predictions == "-" else Path(predictions).name.partition(".")[0] or "results"
     return stem if shard is None else f"{stem}-{shard.replace('/', '-of-')}"
-
-
-def _total(predictions: str) -> int | None:
-    """Return the bytes to come, if they are known before reading."""
-    path = Path(predictions)
-    if predictions == "-" or not path.is_file() or path.suffix in {".gz", ".zst"}:
-        return None
-    return path.stat().st_size
-
-
-def grade_and_tell(
-    options: "Options", style: Format, *, report: bool, quiet: bool, least: int = 0
-) -> NoReturn:
-    """Grade, print the tables, and exit.
-
-    Args:
-        options: what and how.
-        style: of the tables.
-        report: whether to write the HTML report as well.
-        quiet: whether nothing is printed but tables and errors.
-        least: exit code if grading itself finds nothing amiss.
-    """
-    from scbench.cli.console import INTERRUPTED, say
-    from scbench.cli.progress import progress
-    from scbench.cli.telling import tell_report
-    from scbench.grading.output import check_report
-    from scbench.grading.run import grade_file
-
-    if report:
-        check_report(options.out / REPORT, options.predictions)
-    try:
-        with progress(_total(options.predictions), quiet=quiet) as shown:
-            graded = grade_file(options, shown.done, shown.waiting)
-    except KeyboardInterrupt:
-        say(f"interrupted; what was graded is kept in {options.out}, continue with --resume")
-        raise typer.Exit(INTERRUPTED) from None
-    tell_report(graded, options.out, style, quiet=quiet)
-    if report:
-        _report(options, graded, quiet=quiet)
-    raise typer.Exit(graded.exit_code or least)
-
-
-def _report(options: "Options", graded: "RunReport", *, quiet: bool) -> None:
-    """Write the HTML report beside the results, which are safe already."""
-    from scbench.cli.console import say
-    from scbench.cli.looking import make_report
-
-    if graded.tables["task"].is_empty():
-        say("no report: no row is of this release")
-        return
-    workers = options.limits.workers
-    out = options.out / REPORT
-    make_report([options.out], out, release=options.release, workers=workers, quiet=quiet)
-
-
-def _check(
-    predictions: str,
-    release: "Release",
-    tasks: "Sequence[Task]",
-    style: Format,
-    *,
-    partial: bool,
-    exclude_withdrawn: bool,
-    imported: "Imported | None",
-) -> None:
-    from scbench.cli.console import PROBLEMS, as_json, counted, plain
-    from scbench.grading.check import check_file
-
-    found = check_file(
-        predictions,
-        release,
-        tasks,
-        partial=partial,
-        exclude_withdrawn=exclude_withdrawn,
-        imported=imported,
-    )
-    if style is Format.JSON:
-        print(as_json(found.fields()))  # noqa: T201
-    else:
-        for word, problems in (("problem", found.problems), ("warning", found.warnings)):
-            for problem in problems:
-                place = f"{problem.file}: " if problem.file else f"{predictions}: " * (not imported)
-                told = replace(problem, file=None)
-                print(plain(f"{place}{word}: {told}"))  # noqa: T201
-        print(  # noqa: T201
-            f"{counted(found.lines, 'line')}, {found.usable} to grade, "
-            f"{counted(len(found.problems), 'problem')}, {counted(len(found.warnings), 'warning')}"
-        )
-    raise typer.Exit(PROBLEMS if found.problems else 0)
-
-
-def _self_test(
-    release: "Release",
-    tasks: "Sequence[Task]",
-    limits: "WorkerLimits",
-    style: Format,
-    *,
-    quiet: bool,
-) -> None:
-    from scbench.cli.console import GRADER_ERRORS, as_json, say
-    from scbench.cli.progress import progress
-    from scbench.grading.remarks import remarks
-    from scbench.grading.selftest import self_test
-
-    with progress(None, quiet=quiet) as shown:
-        found = self_test(release, tasks, limits, shown.done, shown.waiting)
-    if style is Format.JSON:
-        counts = {"right": dict(found.right), "below": dict(found.below), "not_run": found.not_run}
-        print(as_json({**counts, "failures": found.failures}))  # noqa: T201
-    else:
-        for task in tasks:
-            print(  # noqa: T201
-                f"{task.id}: {found.right[task.id]} references score 1.0, "
-                f"{found.below[task.id]} counter-references score below 1.0"
-            )
-    machine = {task.id: [name] for task in tasks if (name := task.fingerprint())}
-    for remark in remarks(release, tasks, fingerprints=machine):
-        say(remark)
-    for task_id, reason in found.not_run.items():
-        say(f"not run: {task_id}: {reason}")
-    for failure in found.failures:
-        say(f"FAILED {failure}")
-    if not quiet:
-        total = found.right.total() + found.below.total() + len(found.failures)
-        word = f"FAILED: {len(found.failures)} of" if found.failures else "passed: all"
-        say(f"self-test of release {release.version} {word} {total} answers")
-    raise typer.Exit(GRADER_ERRORS if found.failures else 0)
 
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -390,6 +251,4 @@ app.command(epilog=EPILOG)(grade)
 
 def run() -> None:
     """Entry point of ``scbench-grade``."""
-    from scbench.cli.start import start
-
     start(app, "scbench-grade")

@@ -7,7 +7,11 @@ import typer
 
 from scbench.cli.console import PROBLEMS, counted, need, reported_errors, say
 from scbench.cli.options import AllowCode, Workers
+from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.leaderboard.findings import as_text
+from scbench.leaderboard.grade import read_receipt
 from scbench.machine.processes import processors
+from scbench.release.load import find_release
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -65,25 +69,22 @@ def build(
     it says; everything else is graded anew. Keep the folder of the board: the receipts are in it.
     """
     with reported_errors("leaderboard", required=True):
-        from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.leaderboard.board import make_board
         from scbench.leaderboard.collect import collect
-        from scbench.leaderboard.findings import as_text
         from scbench.leaderboard.organisations import read_organisations
         from scbench.leaderboard.private import add_private, collect_private
         from scbench.leaderboard.publish import write_board
         from scbench.leaderboard.validate import release_finder
-        from scbench.release.load import find_release
 
         releases = release_finder([find_release(name) for name in release or []])
         limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
         if report:
             need("report", instead="--no-report")
-        known = read_organisations(organisations) if organisations else None
-        held = None
+        registry = read_organisations(organisations) if organisations else None
+        private_entries = None
         if private is not None:
-            held = collect_private(
-                private, out, limits, regrade=regrade, organisations=known, on_step=say
+            private_entries = collect_private(
+                private, out, limits, regrade=regrade, organisations=registry, on_step=say
             )
         done = collect(
             submissions,
@@ -92,20 +93,20 @@ def build(
             limits,
             regrade=regrade,
             reports=report,
-            organisations=known,
+            organisations=registry,
             on_step=say,
         )
         parts = [
             (submissions, done),
-            *([(private / "submissions", held)] if private and held else []),
+            *([(private / "submissions", private_entries)] if private and private_entries else []),
         ]
         for folder, part in parts:
             for name, findings in (*part.refused.items(), *part.warnings.items()):
                 for finding in findings:
                     print(as_text(finding, f"{folder / name}/{finding.file}".rstrip("/")))  # noqa: T201
         board = make_board(done)
-        if held is not None:
-            add_private(board, done, held)
+        if private_entries is not None:
+            add_private(board, done, private_entries)
         for path in write_board(out, board, done.entries, dataset):
             say(f"{path} written")
         reused = sum(entry.reused for entry in done.entries)
@@ -130,7 +131,6 @@ def eval_results(
     It belongs into .eval_results/ of its repository.
     """
     with reported_errors("leaderboard", required=True):
-        from scbench.leaderboard.grade import read_receipt
         from scbench.leaderboard.publish import hub_results
 
         text = hub_results(read_receipt(receipt), dataset, revision=revision, source=source)

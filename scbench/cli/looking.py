@@ -1,38 +1,48 @@
 """``scbench report``, ``show`` and ``gallery``: what there is to look at."""
 
 import sys
+import tempfile
 import time
-from enum import StrEnum
+import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from scbench.cli.analysis import Files, write_file
-from scbench.cli.console import NEEDS, plain, reported_errors, require, say
+from scbench.analysis.results import read_results
+from scbench.base.errors import ReleaseError, ResultsError
+from scbench.base.model import Instance, task_of
+from scbench.catalog import get_task
+from scbench.cli.console import NEEDS, USAGE, plain, reported_errors, require, say
 from scbench.cli.options import Quiet
+from scbench.cli.printing import Files, write_file
+from scbench.cli.progress import progress
+from scbench.formats.predictions import Line
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.processes import processors
+from scbench.release.load import Release, find_release
+from scbench.report import single
+from scbench.report.contact_sheet import contact_sheet, right_and_wrong
+from scbench.report.draw.solid_files import solid_file
+from scbench.report.gallery import Look, run_cases, write_gallery
+from scbench.report.items import Item
+from scbench.report.page import Written, write_report
+from scbench.report.picture import draw_of, solids_of
+from scbench.report.sheet import sheet_png, sheet_svg
+from scbench.report.single import Wanted, grade_line
+from scbench.report.turns import transcript
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+app = typer.Typer(rich_markup_mode=None)
 
-    from scbench.base.model import Instance
-    from scbench.formats.predictions import Line
-    from scbench.release.load import Release
-    from scbench.report.items import Item
-    from scbench.report.page import Written
 
-_SHOWN = 10
+_MAX_FAILURES = 10
 _PICTURES = ("svg", "png", "html")
 _SOLIDS = ("glb", "stl")
 
 
-class Which(StrEnum):
-    """The items of a report."""
-
-    ALL = "all"
-    FAILED = "failed"
-    NONE = "none"
+Which = Literal["all", "failed", "none"]
+"""The items of a report."""
 
 
 GradedRelease = Annotated[
@@ -60,6 +70,7 @@ Dark = Annotated[
 ]
 
 
+@app.command()
 def report(
     results: Files,
     out: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("report.html"),
@@ -70,7 +81,7 @@ def report(
     ] = None,
     items: Annotated[
         Which, typer.Option(help="Which items to show: all, those short of full marks, none.")
-    ] = Which.FAILED,
+    ] = "failed",
     workers: Annotated[
         int, typer.Option(min=0, help="Processes that draw; 0 takes one per usable processor.")
     ] = 0,
@@ -84,8 +95,6 @@ def report(
     beside it (report-2.html and so on). Numbers, checks and answers need no scripts.
     """
     with reported_errors("report", required=True):
-        from scbench.release.load import find_release
-
         make_report(
             results,
             out,
@@ -98,50 +107,48 @@ def report(
 
 
 def make_report(
-    results: "Sequence[Path]",
+    results: Sequence[Path],
     out: Path,
     *,
-    release: "Release | None",
+    release: Release | None,
     predictions: str | None = None,
-    items: Which = Which.FAILED,
+    items: Which = "failed",
     workers: int = 0,
     quiet: bool = False,
-) -> "Written":
+) -> Written:
     """Write a report, and say on standard error what was written."""
-    from scbench.cli.progress import progress
-    from scbench.report.page import write_report
-
     started = time.monotonic()
     with progress(
         None, quiet=quiet, doing="drawing", done="drew", things="items", estimate=True
-    ) as shown:
-        written = write_report(
+    ) as bar:
+        output = write_report(
             results,
             out,
             release=release,
             predictions=predictions,
-            items=items.value,
+            items=items,
             # Even with one processor, what draws must be a process that can be stopped.
             workers=max(workers or processors(), 2),
-            on_item=lambda done, total: shown.done(done, done, total),
+            on_item=lambda done, total: bar.done(done, done, total),
         )
-    failed = written.without_picture
+    failed = output.without_picture
     if failed:
-        say(f"no picture could be drawn for {len(failed)} of {written.items} items:")
-    for name, reason in failed[:_SHOWN]:
+        say(f"no picture could be drawn for {len(failed)} of {output.items} items:")
+    for name, reason in failed[:_MAX_FAILURES]:
         say(f"  {name}: {reason}")
-    if len(failed) > _SHOWN:
-        say(f"  ... and {len(failed) - _SHOWN} more; each item says it in its place")
+    if len(failed) > _MAX_FAILURES:
+        say(f"  ... and {len(failed) - _MAX_FAILURES} more; each item says it in its place")
     if not quiet:
-        names = ", ".join(map(str, written.pages[:3]))
-        more = f" and {len(written.pages) - 3} more" if len(written.pages) > 3 else ""
+        names = ", ".join(map(str, output.pages[:3]))
+        suffix = f" and {len(output.pages) - 3} more" if len(output.pages) > 3 else ""
         say(
-            f"{names}{more} written: {written.items} items, {written.bytes / 1e6:.1f} MB, "
+            f"{names}{suffix} written: {output.items} items, {output.bytes / 1e6:.1f} MB, "
             f"{time.monotonic() - started:.1f} s"
         )
-    return written
+    return output
 
 
+@app.command()
 def show(
     item: Annotated[str, typer.Argument(help="Id of an instance, such as csg_union/12.")],
     predictions: Annotated[
@@ -185,46 +192,37 @@ def show(
     Prints the text form where there is one (text tasks, grids), with every check. Otherwise the
     picture opens in the browser, if there is a terminal; with --out it is written to a file.
     """
-    from scbench.cli.console import USAGE
-
     if (predictions is not None) + (results is not None) + reference > 1:
         say("error: choose one of --predictions, --results and --reference")
         raise typer.Exit(USAGE)
     with reported_errors("report"):
-        form = _form(item, out)
+        form = _file_form(item, out)
         if form in {"png", "html"} or open_page:
             require(*NEEDS["report"])
-        from scbench.release.load import find_release
-        from scbench.report import single
-        from scbench.report.turns import transcript
-
-        found = find_release(release or (_release_of(results) if results else None)).fitting(item)
-        instance = single.find_instance(found, item)
-        shown, response = single.alone(instance), None
-        wanted = single.Wanted(model, setting, budget, sample)
+        source = find_release(
+            release or (_release_of_results(results) if results else None)
+        ).fitting(item)
+        instance = single.find_instance(source, item)
+        view, response = single.alone(instance), None
+        filters = single.Wanted(model, setting, budget, sample)
         if results is not None:
-            shown = single.stored_by(results, instance, wanted)
+            view = single.stored_by(results, instance, filters)
         elif predictions is not None or reference:
             line = (
-                single.reference_line(found, instance)
+                single.reference_line(source, instance)
                 if predictions is None
-                else single.answered_by(predictions, instance, wanted)
+                else single.answered_by(predictions, instance, filters)
             )
             response = transcript(line.prediction)
-            shown = _graded(line, instance, found, timeout, allow_code)
+            view = _graded_item(line, instance, source, timeout, allow_code)
         if out is not None:
-            write_file(out, _written(shown, instance, response, form, scale, dark))
+            write_file(out, _file_bytes(view, instance, response, form, scale, dark))
         else:
-            _put(shown, instance, response, text=text, open_page=open_page)
+            _print_or_open(view, instance, response, text=text, open_page=open_page)
 
 
-def _form(item: str, out: Path | None) -> str:
+def _file_form(item: str, out: Path | None) -> str:
     """Return the kind of file to write; say before any work if it cannot be written."""
-    from scbench.base.errors import ResultsError
-    from scbench.base.model import task_of
-    from scbench.catalog import get_task
-    from scbench.report.picture import solids_of
-
     if out is None:
         return ""
     form = out.suffix.lower().removeprefix(".")
@@ -241,67 +239,50 @@ def _form(item: str, out: Path | None) -> str:
     return form
 
 
-def _release_of(results: Path) -> str:
-    from scbench.analysis.results import read_results
-
+def _release_of_results(results: Path) -> str:
     return str(read_results([results], partial=True)["release"][0])
 
 
-def _graded(
-    line: "Line",
-    instance: "Instance",
-    release: "Release",
+def _graded_item(
+    line: Line,
+    instance: Instance,
+    release: Release,
     timeout: float | None,
     allow_code: bool,
-) -> "Item":
-    from scbench.cli.progress import progress
-    from scbench.grading.workers.scheduler import WorkerLimits
-    from scbench.report.single import grade_line
-
+) -> Item:
     limits = WorkerLimits(1, timeout, 4 * 2**30, allow_code)
-    with progress(None, quiet=False) as shown:
-        return grade_line(line, instance, release, limits, shown.waiting)
+    with progress(None, quiet=False) as bar:
+        return grade_line(line, instance, release, limits, bar.waiting)
 
 
-def _put(
-    item: "Item", instance: "Instance", response: str | None, *, text: bool, open_page: bool
+def _print_or_open(
+    item: Item, instance: Instance, response: str | None, *, text: bool, open_page: bool
 ) -> None:
     """Print or open an item."""
-    from scbench.catalog import get_task
-    from scbench.report import single
-    from scbench.report.picture import draw_of
-
     has_picture = draw_of(get_task(item.task)) is not None
-    drawn = single.picture(item, instance) if has_picture or open_page else None
-    as_words = drawn is None or drawn.text is not None or not sys.stdout.isatty()
-    print(plain(single.as_text(item, instance, drawn)))  # noqa: T201
-    if drawn is not None and not text and (open_page or not as_words):
-        _open(item.id, single.single_page(item, instance, drawn, response))
+    picture = single.picture(item, instance) if has_picture or open_page else None
+    as_words = picture is None or picture.text is not None or not sys.stdout.isatty()
+    print(plain(single.as_text(item, instance, picture)))  # noqa: T201
+    if picture is not None and not text and (open_page or not as_words):
+        _open_page(item.id, single.single_page(item, instance, picture, response))
 
 
-def _written(
-    item: "Item", instance: "Instance", response: str | None, form: str, scale: float, dark: bool
+def _file_bytes(
+    item: Item, instance: Instance, response: str | None, form: str, scale: float, dark: bool
 ) -> bytes:
-    from scbench.report import single
-    from scbench.report.draw.solid_files import solid_file
-    from scbench.report.sheet import sheet_png, sheet_svg
-
     if form in _SOLIDS:
         return solid_file(single.solids(item, instance), form)
-    drawn = single.picture(item, instance)
+    picture = single.picture(item, instance)
     match form:
         case "html":
-            return single.single_page(item, instance, drawn, response).encode()
+            return single.single_page(item, instance, picture, response).encode()
         case "png":
-            return sheet_png(sheet_svg(drawn, item.id, dark=dark), scale)
-    return sheet_svg(drawn, item.id, dark=dark or None).encode()
+            return sheet_png(sheet_svg(picture, item.id, dark=dark), scale)
+    return sheet_svg(picture, item.id, dark=dark or None).encode()
 
 
-def _open(name: str, page: str) -> None:
+def _open_page(name: str, page: str) -> None:
     """Open a page in the browser, from a folder that stays until the system cleans up."""
-    import tempfile
-    import webbrowser
-
     folder = Path(tempfile.mkdtemp(prefix="scbench-show-"))
     path = folder / f"{name.replace('/', '-')}.html"
     path.write_text(page, "utf-8")
@@ -311,6 +292,7 @@ def _open(name: str, page: str) -> None:
         say(f"no browser could be opened; the page is {path}")
 
 
+@app.command()
 def gallery(
     folder: Annotated[
         Path, typer.Argument(help="Folder to make; or FILE.svg or FILE.png, for one contact sheet.")
@@ -354,25 +336,18 @@ def gallery(
         if sheet:
             _check_sheet(folder, results)
         require(*NEEDS["report"])
-        from scbench.release.load import find_release
-        from scbench.report.gallery import Look, run_cases, write_gallery
-
-        found = find_release(release or (_release_of(results) if results else None))
+        source = find_release(release or (_release_of_results(results) if results else None))
         if sheet:
-            _contact_sheet(found, folder, rungs if ladder else None, scale or 1, dark)
+            _contact_sheet(source, folder, rungs if ladder else None, scale or 1, dark)
             return
         cases = None
         if results is not None:
-            from scbench.report.single import Wanted
-
-            cases = run_cases(found, results, Wanted(model, setting, budget, sample))
-        count = write_gallery(found, folder, processors(), Look(scale, dark), cases)
+            cases = run_cases(source, results, Wanted(model, setting, budget, sample))
+        count = write_gallery(source, folder, processors(), Look(scale, dark), cases)
         say(f"{folder}: {count} pictures")
 
 
 def _check_sheet(out: Path, results: Path | None) -> None:
-    from scbench.base.errors import ReleaseError
-
     if out.suffix.lower() not in {".svg", ".png"}:
         raise ReleaseError(f"a contact sheet is written as .svg or .png, not as {out.name!r}")
     if results is not None:
@@ -380,18 +355,14 @@ def _check_sheet(out: Path, results: Path | None) -> None:
 
 
 def _contact_sheet(
-    release: "Release", out: Path, rungs: str | None, scale: float, dark: bool
+    release: Release, out: Path, rungs: str | None, scale: float, dark: bool
 ) -> None:
-    from scbench.base.errors import ReleaseError
-    from scbench.report.contact_sheet import contact_sheet, right_and_wrong
-    from scbench.report.sheet import sheet_png
-
     if rungs is None:
         svg = right_and_wrong(release, processors(), dark=dark)
     else:
         numbers = [part.strip() for part in rungs.split(",")]
         if not all(part.isascii() and part.isdecimal() and len(part) < 5 for part in numbers):
             raise ReleaseError(f"--rungs takes numbers such as 1,4,8, not {rungs!r}")
-        chosen = list(dict.fromkeys(map(int, numbers)))
-        svg = contact_sheet(release, chosen, processors(), dark=dark)
+        rung_numbers = list(dict.fromkeys(map(int, numbers)))
+        svg = contact_sheet(release, rung_numbers, processors(), dark=dark)
     write_file(out, svg.encode() if out.suffix.lower() == ".svg" else sheet_png(svg, scale))

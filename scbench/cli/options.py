@@ -5,7 +5,13 @@ from typing import Annotated, Literal
 import typer
 
 from scbench.base import __version__
-from scbench.cli.telling import Format
+
+ScoreForm = Literal["table", "json", "csv", "markdown"]
+"""Forms of the scores of a run."""
+TableForm = Literal["table", "markdown", "latex", "csv", "json", "parquet"]
+"""Forms of an analysis: three for people, three for programs."""
+ListForm = Literal["table", "markdown", "json"]
+"""Forms of a list of tasks, and of the scores of a submission."""
 
 
 def _show_version(value: bool) -> None:
@@ -80,7 +86,7 @@ ReleaseName = Annotated[
     ),
 ]
 Style = Annotated[
-    Format, typer.Option("--format", help="How results are printed to standard output.")
+    ScoreForm, typer.Option("--format", help="How results are printed to standard output.")
 ]
 Version = Annotated[
     bool, typer.Option("--version", callback=_show_version, is_eager=True, help="And exit.")

@@ -38,15 +38,15 @@ class _Lines(Quiet):
     def __init__(self, total: int | None, done: str, things: str) -> None:
         self._total = total
         self._words = (done, things)
-        self._said = 0
+        self._tenths = 0
         self._last = self._waited = time.monotonic()
 
     def done(self, rows: int, size: int, total: int | None = None) -> None:
         total = self._total = total or self._total
         tenth = rows.bit_length() if total is None else size * 10 // max(total, 1)
         now = time.monotonic()
-        if tenth > self._said and now - self._last > _BETWEEN_LINES:
-            self._said, self._last = tenth, now
+        if tenth > self._tenths and now - self._last > _BETWEEN_LINES:
+            self._tenths, self._last = tenth, now
             share = "" if total is None else f" ({min(100, size * 100 // max(total, 1))}%)"
             done, things = self._words
             _murmur(f"{done} {rows:,} {things.removesuffix('s') if rows == 1 else things}{share}")
@@ -55,7 +55,7 @@ class _Lines(Quiet):
         now = time.monotonic()
         if items and now - self._waited > _BETWEEN_WAITS:
             self._waited = now
-            _murmur("still at " + "; ".join(map(_words, items)))
+            _murmur("still at " + "; ".join(map(_item_words, items)))
 
 
 class _Bar(Quiet):
@@ -69,7 +69,7 @@ class _Bar(Quiet):
         self._bar.update(self._task, completed=size, rows=rows, total=total)
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
-        self._bar.update(self._task, slow="; ".join(map(_words, items)))
+        self._bar.update(self._task, slow="; ".join(map(_item_words, items)))
 
 
 def _murmur(message: str) -> None:
@@ -80,7 +80,7 @@ def _murmur(message: str) -> None:
         hush()
 
 
-def _words(item: "Waiting") -> str:
+def _item_words(item: "Waiting") -> str:
     steps = f" step {item.done:,} of {item.total:,}," if item.total else ""
     return f"{item.instance_id}:{steps} {item.seconds:.0f} s"
 

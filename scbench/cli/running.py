@@ -1,19 +1,16 @@
 """``scbench run``: from a model to its tables, by Inspect."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from scbench.cli.console import (
-    INTERRUPTED,
-    PROBLEMS,
-    names_in,
-    reported_errors,
-    require,
-    say,
-)
-from scbench.cli.importing import taken_in
+from scbench.base.errors import PredictionsError
+from scbench.base.model import Instance
+from scbench.cli.console import INTERRUPTED, PROBLEMS, names_in, reported_errors, require, say
+from scbench.cli.exchange import Variant, ids_in
 from scbench.cli.options import (
     AskedTasks,
     Budgets,
@@ -24,13 +21,16 @@ from scbench.cli.options import (
     Style,
     Workers,
 )
-from scbench.cli.prompting import Variant, ids_in
-from scbench.cli.telling import Format
+from scbench.cli.verdicts import grade_and_tell, taken_in
+from scbench.formats.prompts.requests import requests, told_apart, write_left_out
+from scbench.grading.api import MEMORY
+from scbench.grading.run import Options
+from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.machine.processes import check_memory, processors
+from scbench.machine.work_folder import no_empty
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+app = typer.Typer(rich_markup_mode=None)
 
-    from scbench.base.model import Instance
 
 LOGS = "logs"
 EPILOG = """\
@@ -39,6 +39,7 @@ Ctrl-C, and the same command later goes on where it was; so does one with more -
 """
 
 
+@app.command(epilog=EPILOG)
 def run(
     model: Annotated[
         str,
@@ -51,9 +52,7 @@ def run(
     ],
     release: ReleaseName = None,
     tasks: AskedTasks = None,
-    variant: Annotated[
-        Variant, typer.Option(help="Config whose prompts are put.")
-    ] = Variant.DEFAULT,
+    variant: Annotated[Variant, typer.Option(help="Config whose prompts are put.")] = "default",
     ladder: Annotated[bool, typer.Option("--ladder", help="The same as --variant ladder.")] = False,
     ids: IdsFile = None,
     limit: Annotated[
@@ -123,7 +122,7 @@ def run(
         ),
     ] = None,
     workers: Workers = 0,
-    style: Style = Format.TABLE,
+    style: Style = "table",
     quiet: Quiet = False,
 ) -> None:
     """Ask a model, grade its answers, and print the tables.
@@ -134,46 +133,39 @@ def run(
     """
     with reported_errors("inspect"):
         require("inspect_ai")
-        from scbench.base.errors import PredictionsError
-        from scbench.cli.grade import grade_and_tell
         from scbench.formats.prompts.requests import select
-        from scbench.grading.api import MEMORY
-        from scbench.grading.run import Options
-        from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.integrations.inspect.play import Pace, Plan, play
-        from scbench.machine.processes import check_memory, processors
-        from scbench.machine.work_folder import no_empty
         from scbench.release.load import find_release
 
         check_memory()
-        chosen = Variant.LADDER if ladder else variant
-        wanted = None if ids is None else sorted(ids_in(ids))
-        if wanted is not None and limit is not None:
+        config = "ladder" if ladder else variant
+        only = None if ids is None else sorted(ids_in(ids))
+        if only is not None and limit is not None:
             raise PredictionsError("--ids says which items are asked: leave --limit out")
         source = find_release(release)
-        held, covered, instances = select(source, chosen, names_in(tasks), wanted)
+        source, covered, instances = select(source, config, names_in(tasks), only)
         parameters = {
             "tasks": covered,
-            "variant": held.manifest.config or Variant.DEFAULT.value,
+            "variant": source.manifest.config or "default",
             "release": release,
             "effort": effort,
             "reasoning_tokens": reasoning_tokens,
             "images": images,
             **({"tools": True, "sandbox": sandbox, "search": search} if tools else {}),
         }
-        arguments = [one.partition("=") for one in model_arg or ()]
+        arguments = [argument.partition("=") for argument in model_arg or ()]
         if not all(equals for _, equals, _ in arguments):
             raise PredictionsError("--model-arg needs NAME=VALUE")
         folder = out or Path("scbench-results", model.replace("/", "-"))
         logs = folder / LOGS
         plan = Plan(
             model,
-            held.version,
+            source.version,
             parameters,
             sorted({*(budget or ())}),
-            {name: _value(value) for name, _, value in arguments},
+            {name: _argument_value(value) for name, _, value in arguments},
         )
-        pace = Pace(samples, limit, wanted, base_url, max_connections, max_retries, quiet)
+        pace = Pace(samples, limit, only, base_url, max_connections, max_retries, quiet)
         try:
             with no_empty(folder):
                 complete, files = play(plan, pace, logs)
@@ -183,17 +175,17 @@ def run(
         if not complete:
             say("some calls were never answered; the same command asks these again")
         if not images:
-            files += _left_out(instances, logs / "left-out.jsonl", samples, plan.budgets)
+            files += _write_left_out(instances, logs / "left-out.jsonl", samples, plan.budgets)
         setting = "tools" if tools else "no_tools"
         path, imported = taken_in(files, folder, None, None, setting, quiet=quiet)
         grade_and_tell(
             Options(
                 predictions=path,
-                release=held,
+                release=source,
                 out=folder,
                 limits=WorkerLimits(workers or processors(), None, MEMORY),
                 tasks=covered,
-                partial=limit is not None or wanted is not None,
+                partial=limit is not None or only is not None,
                 restart=True,
                 imported=imported,
             ),
@@ -204,22 +196,18 @@ def run(
         )
 
 
-def _value(text: str) -> object:
+def _argument_value(text: str) -> object:
     """Return a value as a provider wants it: a number or truth value where it is one."""
-    import json
-
     try:
         return json.loads(text)
     except ValueError:
         return text
 
 
-def _left_out(
-    instances: "list[Instance]", path: Path, samples: int, budgets: "Sequence[int]"
+def _write_left_out(
+    instances: list[Instance], path: Path, samples: int, budgets: Sequence[int]
 ) -> list[str]:
     """Write down what was not asked for want of vision."""
-    from scbench.formats.prompts.requests import requests, told_apart, write_left_out
-
     path.unlink(missing_ok=True)
     write_left_out(requests(told_apart(instances)[True], samples, budgets), path)
     return [str(path)]

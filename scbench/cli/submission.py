@@ -1,28 +1,38 @@
 """``scbench submission``: start, validate, grade and pack an entry for the leaderboard."""
 
 import sys
-from enum import StrEnum
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from scbench.cli.asking import about_of, ask, asked, parameter
+from scbench.base.canonical import canonical_json, parse_json
+from scbench.base.errors import JsonError, PredictionsError
 from scbench.cli.console import (
     GRADER_ERRORS,
     PROBLEMS,
+    USAGE,
+    as_json,
     counted,
     need,
     reported_errors,
     say,
 )
-from scbench.cli.options import AllowCode, Workers
+from scbench.cli.options import AllowCode, ListForm, Workers
+from scbench.cli.progress import progress
+from scbench.cli.verdicts import render
+from scbench.grading.output import write_whole
+from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.leaderboard.findings import WRITERS, Finding, in_order
+from scbench.leaderboard.grade import RECEIPT
 from scbench.machine.processes import processors
+from scbench.release.load import find_release, installed_releases
 
 if TYPE_CHECKING:
-    from scbench.leaderboard.findings import Finding
     from scbench.leaderboard.folder import Opened
     from scbench.leaderboard.validate import Releases, Validated
+
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,20 +47,8 @@ app = typer.Typer(
 )
 
 
-class ReportKind(StrEnum):
-    """How problems are printed."""
-
-    TEXT = "text"
-    JSON = "json"
-    GITHUB = "github"
-
-
-class Shown(StrEnum):
-    """How scores are printed."""
-
-    TABLE = "table"
-    MARKDOWN = "markdown"
-    JSON = "json"
+ReportKind = Literal["text", "json", "github"]
+"""How problems are printed."""
 
 
 ReleaseName = Annotated[
@@ -66,7 +64,6 @@ ReleaseName = Annotated[
 def finder(name: str | None) -> "tuple[Releases, str | None]":
     """Return where to find releases, and the version of the only one that is taken."""
     from scbench.leaderboard.validate import release_finder
-    from scbench.release.load import find_release
 
     if name is None:
         return release_finder(), None
@@ -114,10 +111,9 @@ def init(
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.folder import write_about
-        from scbench.release.load import installed_releases
 
         newest = [*installed_releases(), None][-2 if installed_releases() else -1]
-        given = {
+        options = {
             "model": model,
             "model-version": model_version,
             "organisation": organisation,
@@ -127,23 +123,23 @@ def init(
             "contact": contact,
             "outputs-licence": outputs_licence,
         }
-        said = asked(given)
+        fields = ask_missing(options)
         tools = tool or []
-        if said["setting"] == "tools" and not tools:
+        if fields["setting"] == "tools" and not tools:
             tools = [part.strip() for part in ask("tool", "Tools, by commas").split(",")]
-        names = {"name": said["model"], "version": said["model-version"]}
+        names = {"name": fields["model"], "version": fields["model-version"]}
         about = about_of(
             {
                 "model": names | ({"id": model_id} if model_id else {}),
-                "organisation": said["organisation"],
-                "date": said["date"],
-                "release": said["release"],
-                "setting": said["setting"],
+                "organisation": fields["organisation"],
+                "date": fields["date"],
+                "release": fields["release"],
+                "setting": fields["setting"],
                 "tools": tools,
                 "sampling": dict(map(parameter, sampling or [])),
                 "attempts": attempts,
-                "contact": said["contact"],
-                "outputs_licence": said["outputs-licence"],
+                "contact": fields["contact"],
+                "outputs_licence": fields["outputs-licence"],
             }
         )
         if predictions is not None:
@@ -152,8 +148,6 @@ def init(
 
 
 def _copy_predictions(source: Path, folder: Path) -> None:
-    from scbench.base.errors import PredictionsError
-    from scbench.grading.output import write_whole
     from scbench.leaderboard.folder import MOST_PACKED, PREDICTIONS
 
     suffix = source.suffix if source.suffix in {".gz", ".zst"} else ""
@@ -183,7 +177,7 @@ def validate_(
     style: Annotated[
         ReportKind,
         typer.Option("--format", help="text, json, or github: marks lines of a pull request."),
-    ] = ReportKind.TEXT,
+    ] = "text",
 ) -> None:
     """Print everything that is wrong.
 
@@ -192,45 +186,41 @@ def validate_(
     Whether claimed scores are right is seen by `grade`.
     """
     with reported_errors("leaderboard", required=True):
-        from scbench.cli.console import as_json
-        from scbench.leaderboard.findings import in_order
         from scbench.leaderboard.folder import open_submission
         from scbench.leaderboard.organisations import check_organisation, read_organisations
         from scbench.leaderboard.validate import compare_with_others, validate
 
-        releases, wanted = finder(release)
-        known = read_organisations(organisations) if organisations else None
+        releases, version = finder(release)
+        registry = read_organisations(organisations) if organisations else None
         records, unfit = [], False
         for path in paths:
             with open_submission(path) as opened:
-                done = validate(opened, releases, wanted)
-                more = (
-                    [*check_organisation(done.about, known, submitter)]
-                    if done.about and known is not None
+                done = validate(opened, releases, version)
+                extra = (
+                    [*check_organisation(done.about, registry, submitter)]
+                    if done.about and registry is not None
                     else []
                 )
                 if against is not None and not done.problems:
-                    more += compare_with_others(done, against)
-                done.findings = in_order([*done.findings, *more])
+                    extra += compare_with_others(done, against)
+                done.findings = in_order([*done.findings, *extra])
             unfit = unfit or bool(done.problems)
             records.append(done.record())
-            if style is not ReportKind.JSON:
-                _print(done.findings, opened, style)
-                say(_verdict(done))
-        if style is ReportKind.JSON:
+            if style != "json":
+                _print_findings(done.findings, opened, style)
+                say(_validity(done))
+        if style == "json":
             print(as_json(records))  # noqa: T201
         sys.stdout.flush()
         raise typer.Exit(PROBLEMS if unfit else 0)
 
 
-def _print(findings: "list[Finding]", opened: "Opened", style: ReportKind) -> None:
-    from scbench.leaderboard.findings import WRITERS
-
-    for found in findings:
-        print(WRITERS[style.value](found, opened.where(found.file)))  # noqa: T201
+def _print_findings(findings: list[Finding], opened: "Opened", style: ReportKind) -> None:
+    for finding in findings:
+        print(WRITERS[style](finding, opened.where(finding.file)))  # noqa: T201
 
 
-def _verdict(done: "Validated") -> str:
+def _validity(done: "Validated") -> str:
     warnings = len(done.findings) - len(done.problems)
     count = f"{counted(len(done.problems), 'problem')}, {counted(warnings, 'warning')}"
     if done.problems:
@@ -254,8 +244,8 @@ def grade(
         bool, typer.Option(help="Also write report.html; needs scbench[report].")
     ] = True,
     style: Annotated[
-        Shown, typer.Option("--format", help="How the scores are printed.")
-    ] = Shown.TABLE,
+        ListForm, typer.Option("--format", help="How the scores are printed.")
+    ] = "table",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Validate, then grade anew.
@@ -266,29 +256,27 @@ def grade(
     if a claimed score differs from the graded one.
     """
     with reported_errors("leaderboard", required=True):
-        from scbench.cli.progress import progress
-        from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.grade import RECEIPT, grade_submission, write_report_of
+        from scbench.leaderboard.grade import grade_submission, write_report_of
         from scbench.leaderboard.validate import validate
 
         if report:
             need("report", instead="--no-report")
-        releases, wanted = finder(release)
+        releases, version = finder(release)
         folder = out or Path("scbench-results", path.resolve().name.partition(".")[0])
         limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
         with open_submission(path) as opened:
-            done = validate(opened, releases, wanted)
+            done = validate(opened, releases, version)
             if done.problems:
-                _print(done.findings, opened, ReportKind.TEXT)
-                say(_verdict(done))
+                _print_findings(done.findings, opened, "text")
+                say(_validity(done))
                 raise typer.Exit(PROBLEMS)
-            with progress(None, quiet=quiet) as shown:
-                graded = grade_submission(done, folder, limits, shown.done, shown.waiting)
+            with progress(None, quiet=quiet) as bar:
+                graded = grade_submission(done, folder, limits, bar.done, bar.waiting)
             if report:
                 write_report_of(done, folder, limits.workers)
-        _show(graded, style)
-        _print(graded.findings, opened, ReportKind.TEXT)
+        _print_scores(graded, style)
+        _print_findings(graded.findings, opened, "text")
         sys.stdout.flush()
         if graded.report.grader_errors:
             failed = counted(graded.report.grader_errors, "row")
@@ -300,14 +288,13 @@ def grade(
         say(f"{folder / RECEIPT} written")
 
 
-def _show(graded: Any, style: Shown) -> None:  # noqa: ANN401
-    from scbench.cli.console import render
+def _print_scores(graded: Any, style: ListForm) -> None:  # noqa: ANN401
     from scbench.leaderboard.grade import as_json, markdown_table
 
     match style:
-        case Shown.JSON:
+        case "json":
             text = as_json(graded)
-        case Shown.MARKDOWN:
+        case "markdown":
             text = markdown_table(graded)
         case _:
             release = graded.report.summary["release"]["version"]
@@ -334,13 +321,59 @@ def pack(
         from scbench.leaderboard.folder import pack as write
         from scbench.leaderboard.validate import validate
 
-        releases, wanted = finder(release)
+        releases, version = finder(release)
         target = out or Path(f"{folder.resolve().name}.zip")
         with open_submission(folder) as opened:
-            done = validate(opened, releases, wanted)
-            _print(done.findings, opened, ReportKind.TEXT)
+            done = validate(opened, releases, version)
+            _print_findings(done.findings, opened, "text")
             if done.problems:
-                say(_verdict(done))
+                say(_validity(done))
                 raise typer.Exit(PROBLEMS)
             write(opened, target)
         say(f"{target} written, {target.stat().st_size:,} bytes")
+
+
+def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
+    """Return what was given, and ask for the rest."""
+    missing = [name for name, value in options.items() if value is None]
+    if missing and not sys.stdin.isatty():
+        names = ", ".join(f"--{name}" for name in missing)
+        say(f"error: this is no terminal to ask at; give {names}")
+        raise typer.Exit(USAGE)
+    hints = {"date": "Date, as YYYY-MM-DD", "setting": "Setting, no_tools or tools"}
+    return {
+        name: value if value is not None else ask(name, hints.get(name, name.capitalize()))
+        for name, value in options.items()
+    }
+
+
+def ask(name: str, words: str) -> str:
+    """Ask for one value at the terminal."""
+    if not sys.stdin.isatty():
+        say(f"error: this is no terminal to ask at; give --{name}")
+        raise typer.Exit(USAGE)
+    return str(typer.prompt(words.replace("-", " ") if name != "date" else words)).strip()
+
+
+def parameter(text: str) -> tuple[str, Any]:
+    """Return a parameter's name and value; the value is JSON where it can be read so."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        say(f"error: --sampling takes KEY=VALUE, not {text!r}")
+        raise typer.Exit(USAGE)
+    try:
+        return key.strip(), parse_json(value.encode())
+    except JsonError:
+        return key.strip(), value.strip()
+
+
+def about_of(record: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Return what `submission.yaml` will say, or say what is wrong with it and end."""
+    from scbench.leaderboard.submission import read_submission
+
+    about, findings = read_submission(canonical_json(record).encode(), "")
+    for finding in findings:
+        say(f"error: {finding.message}; {finding.todo}")
+    if about is None:
+        raise typer.Exit(USAGE)
+    return about

@@ -39,7 +39,7 @@ from pydantic import (
 )
 
 from scbench.base.canonical import canonical_json, content_hash
-from scbench.base.errors import CatalogError, ExperimentError, did_you_mean, is_echo, problem_of
+from scbench.base.errors import CatalogError, ExperimentError, did_you_mean, items_of, problem_of
 from scbench.builders.shared.builder import Point
 from scbench.catalog import Task, get_task
 from scbench.freezing.points import points_of
@@ -249,9 +249,7 @@ def experiment_of(value: Mapping[str, Any]) -> Experiment:
 
 
 def _explained(error: ValidationError) -> Iterator[str]:
-    for item in error.errors(include_url=False):
-        if is_echo(item):
-            continue
+    for item in items_of(error):
         if not item["loc"]:
             yield problem_of(item)
             continue

@@ -8,7 +8,14 @@ from typing import Any
 
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
-from scbench.base.errors import ExperimentError, Fault, did_you_mean, printable, problem_of
+from scbench.base.errors import (
+    ExperimentError,
+    Fault,
+    did_you_mean,
+    items_of,
+    printable,
+    problem_of,
+)
 from scbench.builders.shared.builder import Point
 from scbench.catalog import Task
 
@@ -62,7 +69,7 @@ def explain(error: ValidationError, task: Task) -> list[str]:
     """Return what is wrong with a point, a sentence for each parameter, with its bound."""
     space = task.builder.space
     lines = []
-    for item in error.errors(include_url=False):
+    for item in items_of(error):
         name = ".".join(map(str, item["loc"]))
         if item["type"] == "extra_forbidden":
             known = parameters_of(space)

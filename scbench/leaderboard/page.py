@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from scbench.analysis.ladder_sheets import interval_words, level_words
+from scbench.analysis.ladder import interval_words, level_words
 from scbench.analysis.sheets import points
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import printable

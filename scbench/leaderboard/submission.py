@@ -24,7 +24,14 @@ from pydantic import (
 )
 
 from scbench.base.canonical import parse_json
-from scbench.base.errors import JsonError, ScbenchError, did_you_mean, printable, problem_of
+from scbench.base.errors import (
+    JsonError,
+    ScbenchError,
+    did_you_mean,
+    items_of,
+    printable,
+    problem_of,
+)
 from scbench.base.model import Frozen, OneShot
 from scbench.leaderboard.findings import Finding
 from scbench.schemas.base import json_schema
@@ -295,8 +302,7 @@ def read_submission(data: bytes, file: str) -> tuple[Submission | None, list[Fin
     try:
         return Submission.model_validate(value), []
     except ValidationError as error:
-        faults = error.errors(include_url=False)
-        return None, [_yaml_finding(dict(fault), lines, file) for fault in faults]
+        return None, [_yaml_finding(dict(fault), lines, file) for fault in items_of(error)]
 
 
 def _yaml_finding(fault: dict[str, Any], lines: Mapping[Place, int], file: str) -> Finding:

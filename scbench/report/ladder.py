@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from scbench.analysis.ladder_sheets import interval_words, level_words
+from scbench.analysis.ladder import interval_words, level_words
 from scbench.analysis.levels import BEYOND, FIRST
 from scbench.analysis.sheets import line_name
 from scbench.catalog import all_tasks

@@ -3,18 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from scbench.analysis.budget import budget_sweep
+from scbench.analysis.budget import budget_sheet, budget_sweep
 from scbench.analysis.failure_modes.candidates import candidates
 from scbench.analysis.failure_modes.decisions import labelled
 from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
-from scbench.analysis.failure_modes.shares import label_shares, states
-from scbench.analysis.failure_modes.sheets import shares_sheet
-from scbench.analysis.ladder import climbs_of, is_ladder, ladder_table, rung_table
-from scbench.analysis.ladder_sheets import ladder_sheets
+from scbench.analysis.failure_modes.shares import label_shares, shares_sheet, states
+from scbench.analysis.ladder import climbs_of, is_ladder, ladder_sheets, ladder_table, rung_table
 from scbench.analysis.layout import Sheet
 from scbench.analysis.paper import paper_table
-from scbench.analysis.run_sheets import budget_sheet, runs_sheet
-from scbench.analysis.runs import run_table
+from scbench.analysis.runs import run_table, runs_sheet
 from scbench.analysis.sheets import ABOVE_NOTE, above_line, line_name, points
 from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks

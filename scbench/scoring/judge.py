@@ -6,7 +6,7 @@ Pure: the same (task, params, answer) gives the same verdicts on every machine.
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from scbench.base.errors import Fault, describe_value, is_echo, problem_of
+from scbench.base.errors import Fault, describe_value, items_of, problem_of
 from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
 from scbench.schemas.shapes import Node, in_words, resolved_schema
@@ -80,10 +80,8 @@ def size_check(answer: JsonValue) -> Check | None:
 def schema_check(error: ValidationError, answer: JsonValue, model: type[BaseModel]) -> Check:
     """Say in one sentence what is wrong with the answer's shape, place by place."""
     schema = resolved_schema(model)
-    items = [item for item in error.errors(include_url=False) if not is_echo(item)]
-    by_place = {
-        fault.at: fault for fault in (_schema_fault(item, answer, schema) for item in items)
-    }
+    listing = (_schema_fault(item, answer, schema) for item in items_of(error))
+    by_place = {fault.at: fault for fault in listing}
     faults, count = list(by_place.values())[:_MAX_FAULTS], len(by_place)
     text = "; ".join(map(str, faults))
     omitted = f" (and {count - _MAX_FAULTS} more)" if count > _MAX_FAULTS else ""

@@ -5,8 +5,7 @@ from functools import cache
 
 import pytest
 
-from scbench.analysis.budget import budget_sweep
-from scbench.analysis.run_sheets import budget_sheet
+from scbench.analysis.budget import budget_sheet, budget_sweep
 from scbench.base.errors import ResultsError
 from scbench.catalog import paper_tasks
 
@@ -26,8 +25,8 @@ def rows_of(point: dict) -> list[dict]:
     """75 rows that add up to a stored point: capped ones first, right ones last."""
     n, cap = point["n"], point["cap_hits"]
     tokens = round(point["mean_output_tokens"] * n) - cap * point["budget"]
-    share, rest = divmod(tokens, n - cap)
-    spent = [point["budget"]] * cap + [share + (i < rest) for i in range(n - cap)]
+    share, remainder = divmod(tokens, n - cap)
+    spent = [point["budget"]] * cap + [share + (i < remainder) for i in range(n - cap)]
     assert max(spent[cap:]) < point["budget"]
     rows = []
     for i, (task, subtask) in enumerate(items()):
@@ -55,9 +54,9 @@ def points(stored, make_results):
 
 def test_the_papers_ten_points(stored, points):
     assert points.height == 10
-    found = {(row["model"], row["budget"]): row for row in points.iter_rows(named=True)}
+    result = {(row["model"], row["budget"]): row for row in points.iter_rows(named=True)}
     for point in stored:
-        row = found[point["model"], point["budget"]]
+        row = result[point["model"], point["budget"]]
         assert (row["n"], row["coverage"], row["token_observations"]) == (75, 1, 75)
         assert row["accuracy"] == pytest.approx(point["accuracy"], abs=1e-12)
         assert row["mean_output_tokens"] == pytest.approx(point["mean_output_tokens"], abs=1e-9)

@@ -73,11 +73,11 @@ def test_all_kinds_of_scores_are_tested(make_results):
             pair(make_results, [0, 1, 1], [1, 1, 0]),
         ]
     )
-    found = {(r["bucket"], r["task"]): r for r in compare_runs(rows).iter_rows(named=True)}
-    assert found["constructive", "csg_union"]["p_value"] == pytest.approx(2 / 2**8)
-    assert found["constructive", "csg_union"]["verdict"] == "b no_tools"
-    assert found["overall", None]["over"] == "only two_segments, csg_union"
-    assert found["axiomatic", "two_segments"]["verdict"] == TOO_FEW
+    result = {(r["bucket"], r["task"]): r for r in compare_runs(rows).iter_rows(named=True)}
+    assert result["constructive", "csg_union"]["p_value"] == pytest.approx(2 / 2**8)
+    assert result["constructive", "csg_union"]["verdict"] == "b no_tools"
+    assert result["overall", None]["over"] == "only two_segments, csg_union"
+    assert result["axiomatic", "two_segments"]["verdict"] == TOO_FEW
 
 
 def test_scores_of_one_answer_are_one_observation(make_results):
@@ -97,13 +97,13 @@ def test_samples_are_averaged_before_they_are_compared(make_results):
 
 
 def test_what_can_be_shown_falls_with_the_number_of_answers(make_results):
-    shown = []
+    output = []
     for n in (6, 20, 27):
         scores = [i % 2 for i in range(n)]
         table = compare_runs(pair(make_results, scores, scores[::-1]))
-        shown.append(table.row(0, named=True)["shows"])
-    assert shown[0] is None
-    assert 1 > shown[1] > shown[2] > 0
+        output.append(table.row(0, named=True)["shows"])
+    assert output[0] is None
+    assert 1 > output[1] > output[2] > 0
 
 
 def test_a_planted_difference_is_found_and_permuted_rows_give_the_same(make_results):

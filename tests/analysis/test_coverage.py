@@ -9,19 +9,19 @@ import simulation as sim
 
 @pytest.mark.slow
 def test_right_or_wrong_scores_at_every_size():
-    found = {n: sim.binary_coverage(n, np.arange(0.05, 0.9501, 0.0025)) for n in sim.SIZES}
-    means = {n: coverage.mean() for n, coverage in found.items()}
+    result = {n: sim.binary_coverage(n, np.arange(0.05, 0.9501, 0.0025)) for n in sim.SIZES}
+    means = {n: coverage.mean() for n, coverage in result.items()}
     assert all(0.94 <= mean <= 0.97 for mean in means.values()), means
-    assert min(coverage.min() for coverage in found.values()) >= 0.91
+    assert min(coverage.min() for coverage in result.values()) >= 0.91
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", sim.PARTIAL)
 def test_partial_scores_at_every_size(family):
-    found = {n: sim.partial_coverage(n, family, times=4000) for n in sim.SIZES}
-    means = {n: coverage.mean() for n, coverage in found.items()}
+    result = {n: sim.partial_coverage(n, family, times=4000) for n in sim.SIZES}
+    means = {n: coverage.mean() for n, coverage in result.items()}
     assert all(0.94 <= mean <= 0.97 for mean in means.values()), means
-    assert min(coverage.min() for coverage in found.values()) >= 0.91
+    assert min(coverage.min() for coverage in result.values()) >= 0.91
 
 
 @pytest.mark.slow
@@ -41,9 +41,9 @@ def test_where_most_tasks_are_all_right_or_all_wrong_intervals_err_on_the_wide_s
 
 @pytest.mark.slow
 def test_differences():
-    found = {n: sim.difference_coverage(n, times=500) for n in (6, 8, 10, 13, 20, 40)}
-    assert all(0.94 <= coverage.mean() <= 0.985 for coverage in found.values())
-    assert min(coverage.min() for coverage in found.values()) >= 0.87
+    result = {n: sim.difference_coverage(n, times=500) for n in (6, 8, 10, 13, 20, 40)}
+    assert all(0.94 <= coverage.mean() <= 0.985 for coverage in result.values())
+    assert min(coverage.min() for coverage in result.values()) >= 0.87
 
 
 @pytest.mark.slow

@@ -17,30 +17,30 @@ def simulated(rng, half, slope, n=40, floor=0.0, values=VALUES):
 @pytest.mark.parametrize("floor", [0.0, 0.5])
 @pytest.mark.parametrize("half", [5.0, 7.5])
 def test_the_half_way_point_is_recovered(floor, half):
-    found = half_point(*simulated(np.random.default_rng(1), half, 1.2, n=400, floor=floor))
-    assert found.value == pytest.approx(half, abs=0.5)
-    assert found.low < half < found.high
-    assert found.falls
+    result = half_point(*simulated(np.random.default_rng(1), half, 1.2, n=400, floor=floor))
+    assert result.value == pytest.approx(half, abs=0.5)
+    assert result.low < half < result.high
+    assert result.falls
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("floor", [0.0, 0.33])
 def test_its_interval_holds_the_truth_as_often_as_it_says(floor):
     rng = np.random.default_rng(2)
-    held = []
+    present = []
     for _ in range(150):
-        found = half_point(*simulated(rng, 6.7, 0.9, n=30, floor=floor))
-        assert found is not None
-        low = -np.inf if found.low is None else found.low
-        high = np.inf if found.high is None else found.high
-        held.append(low <= 6.7 <= high)
-    assert 0.9 <= np.mean(held) <= 1.0
+        result = half_point(*simulated(rng, 6.7, 0.9, n=30, floor=floor))
+        assert result is not None
+        low = -np.inf if result.low is None else result.low
+        high = np.inf if result.high is None else result.high
+        present.append(low <= 6.7 <= high)
+    assert 0.9 <= np.mean(present) <= 1.0
 
 
 def test_what_rises_is_said_to_rise():
-    found = half_point(*simulated(np.random.default_rng(1), 7, -1.0, n=200))
-    assert not found.falls
-    assert found.value == pytest.approx(7, abs=0.5)
+    result = half_point(*simulated(np.random.default_rng(1), 7, -1.0, n=200))
+    assert not result.falls
+    assert result.value == pytest.approx(7, abs=0.5)
 
 
 def test_what_is_level_has_no_half():
@@ -64,5 +64,5 @@ def test_scores_at_the_floor_are_not_half():
     """A guesser at one half is not half-way: nothing of it lies above the floor."""
     n = np.full(6, 200.0)
     right = np.array([200, 200, 200, 100, 100, 100.0])
-    found = half_point(VALUES, right, n, np.full(6, 0.5))
-    assert 6 < found.value < 8
+    result = half_point(VALUES, right, n, np.full(6, 0.5))
+    assert 6 < result.value < 8

@@ -6,9 +6,8 @@ import polars as pl
 import pytest
 from ladders import ladder_results
 
-from scbench.analysis.gap import ALIKE, HIGHER, LOWER, gap_table
+from scbench.analysis.gap import ALIKE, HIGHER, LOWER, gap_sheet, gap_table
 from scbench.analysis.ladder import on_ladder
-from scbench.analysis.ladder_sheets import gap_sheet
 from scbench.analysis.layout import terminal
 from scbench.base.errors import ResultsError
 
@@ -74,7 +73,7 @@ def test_what_is_no_twin_is_refused():
 
 @pytest.mark.slow
 def test_a_leak_of_10_percent_is_found_and_none_is_not():
-    found, none = sim.leaks(0.1, 40, draws=1000), sim.leaks(0.0, 80, draws=1000)
-    assert found[:, 0].mean() > 0.85
-    assert np.mean(found[:, 1]) == pytest.approx(0.1, abs=0.03)
+    result, none = sim.leaks(0.1, 40, draws=1000), sim.leaks(0.0, 80, draws=1000)
+    assert result[:, 0].mean() > 0.85
+    assert np.mean(result[:, 1]) == pytest.approx(0.1, abs=0.03)
     assert none[:, 0].mean() <= 0.08

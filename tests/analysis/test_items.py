@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from scbench.analysis.items import item_table, label_table
-from scbench.analysis.run_sheets import item_sheets
+from scbench.analysis.items import item_sheets, item_table, label_table
 from scbench.base.model import Instance
 from scbench.report.charts import draw, item_chart
 
@@ -44,16 +43,16 @@ def test_discrimination_is_the_correlation_with_the_rest(make_results):
     scores[:, 5] = 1.0
     table = item_table(of_models(make_results, scores))
     for i, row in enumerate(table.iter_rows(named=True)):
-        known = ~np.isnan(scores[:, i])
-        rest = np.nanmean(np.delete(scores, i, axis=1), axis=1)[known]
-        assert row["runs"] == known.sum()
+        reference = ~np.isnan(scores[:, i])
+        remainder = np.nanmean(np.delete(scores, i, axis=1), axis=1)[reference]
+        assert row["runs"] == reference.sum()
         assert row["mean"] == pytest.approx(np.nanmean(scores[:, i]))
         assert row["right"] == pytest.approx(np.nanmean(scores[:, i]))
         if i == 5:
             assert row["discrimination"] is None, "all score alike"
         else:
-            wanted = np.corrcoef(scores[known, i], rest)[0, 1]
-            assert row["discrimination"] == pytest.approx(wanted)
+            expected = np.corrcoef(scores[reference, i], remainder)[0, 1]
+            assert row["discrimination"] == pytest.approx(expected)
 
 
 def test_two_runs_say_nothing_about_discrimination(make_results):
@@ -69,9 +68,7 @@ def test_labels_that_do_not_fit_are_named(make_results):
     assert task["mean"].to_list() == [1.0, 0.0, 0.75]
     assert task["in_order"].to_list() == [None, True, False]
     assert (task["low"] < task["high"]).all()
-    items, labels = item_sheets(
-        {"items": item_table(of_models(make_results, scores), release), "labels": table}
-    )
+    items, labels = item_sheets(item_table(of_models(make_results, scores), release), table)
     assert items.rows[0][2] == "easy"
     assert "no: easier labels score lower" in labels.rows[2]
 

@@ -7,36 +7,37 @@ from ladders import ladder_results
 from scbench.analysis.ladder import (
     climbs_of,
     compare_levels,
+    ladder_sheets,
     ladder_table,
+    level_pairs_sheets,
     on_ladder,
     read_ladders,
     rung_table,
 )
-from scbench.analysis.ladder_sheets import ladder_sheets, level_pairs_sheets
 from scbench.analysis.layout import terminal
 from scbench.analysis.results import check_results
 from scbench.base.errors import ResultsError
 
-FEW = ["two_segments", "enumerate_edges", "csg_union"]
+TASKS = ["two_segments", "enumerate_edges", "csg_union"]
 
 
 def tables(results, draws=60):
-    found = climbs_of(results, draws)
-    return ladder_table(found), rung_table(found)
+    result = climbs_of(results, draws)
+    return ladder_table(result), rung_table(result)
 
 
 def line(table, task=None, bucket=None):
-    wanted = {"task": task} if task else {"task": None, "bucket": bucket}
+    expected = {"task": task} if task else {"task": None, "bucket": bucket}
     return next(
         row
         for row in table.iter_rows(named=True)
-        if all(row[name] == value for name, value in wanted.items())
+        if all(row[name] == value for name, value in expected.items())
     )
 
 
 def test_a_table_has_each_task_bucket_and_overall():
     results = ladder_results(
-        {"m": {"two_segments": 3.0, "enumerate_edges": 6, "csg_union": 4.5}}, FEW
+        {"m": {"two_segments": 3.0, "enumerate_edges": 6, "csg_union": 4.5}}, TASKS
     )
     check_results(results, partial=True)
     table, rungs = tables(results)
@@ -50,7 +51,7 @@ def test_a_table_has_each_task_bucket_and_overall():
     ]
     assert line(table, "two_segments")["level"] == pytest.approx(3, abs=0.8)
     overall = line(table, bucket="overall")
-    levels = [line(table, task)["level"] for task in FEW]
+    levels = [line(table, task)["level"] for task in TASKS]
     assert overall["level"] == pytest.approx(sum(levels) / 3)
     assert (overall["n"], overall["scored"], overall["rungs"]) == (144, 144, 8)
     assert rungs.height == 24
@@ -59,7 +60,7 @@ def test_a_table_has_each_task_bucket_and_overall():
 
 
 def test_a_line_is_of_what_is_there():
-    table, _ = tables(ladder_results({"m": 4.0}, FEW))
+    table, _ = tables(ladder_results({"m": 4.0}, TASKS))
     assert line(table, bucket="axiomatic")["over"] == "only enumerate_edges, two_segments"
 
 
@@ -70,8 +71,8 @@ def test_nine_scores_of_one_answer_are_one_answer():
 
 
 def test_what_has_no_score_is_left_out_and_lowers_the_coverage():
-    whole = ladder_results({"m": 4.0}, ["two_segments"])
-    blocked = whole.with_columns(
+    complete = ladder_results({"m": 4.0}, ["two_segments"])
+    blocked = complete.with_columns(
         status=pl.when(pl.col("id").str.ends_with("-1"))
         .then(pl.lit("blocked"))
         .otherwise("status"),
@@ -80,16 +81,16 @@ def test_what_has_no_score_is_left_out_and_lowers_the_coverage():
     row = line(tables(blocked)[0], "two_segments")
     assert (row["n"], row["scored"]) == (48, 40)
     assert row["coverage"] == pytest.approx(40 / 48)
-    dropped = whole.filter(~pl.col("id").str.ends_with("-1"))
+    dropped = complete.filter(~pl.col("id").str.ends_with("-1"))
     assert row["level"] == line(tables(dropped)[0], "two_segments")["level"]
-    zeros = whole.with_columns(
+    zeros = complete.with_columns(
         score=pl.when(pl.col("id").str.ends_with("-1")).then(0.0).otherwise("score")
     )
     assert line(tables(zeros)[0], "two_segments")["level"] != row["level"]
 
 
 def test_a_task_without_any_score_has_no_level_and_no_part_in_others():
-    results = ladder_results({"m": 4.0}, FEW)
+    results = ladder_results({"m": 4.0}, TASKS)
     lost = results.with_columns(
         status=pl.when(pl.col("task") == "csg_union").then(pl.lit("api_error")).otherwise("status"),
         score=pl.when(pl.col("task") == "csg_union").then(None).otherwise("score"),
@@ -102,15 +103,15 @@ def test_a_task_without_any_score_has_no_level_and_no_part_in_others():
 
 
 def test_samples_of_an_item_are_averaged():
-    one = ladder_results({"m": 4.0}, ["two_segments"])
-    twice = pl.concat([one, one.with_columns(sample=pl.lit(1, pl.Int64))])
-    found, again = (line(tables(part)[0], "two_segments") for part in (one, twice))
-    assert (found["level"], found["n"]) == (again["level"], again["n"])
+    first = ladder_results({"m": 4.0}, ["two_segments"])
+    twice = pl.concat([first, first.with_columns(sample=pl.lit(1, pl.Int64))])
+    result, again = (line(tables(part)[0], "two_segments") for part in (first, twice))
+    assert (result["level"], result["n"]) == (again["level"], again["n"])
 
 
 def test_levels_beyond_the_ladder_are_said_and_counted():
     levels = {"two_segments": -2.0, "enumerate_edges": 12.0, "csg_union": 5.0}
-    table, rungs = tables(ladder_results({"m": levels}, FEW))
+    table, rungs = tables(ladder_results({"m": levels}, TASKS))
     assert line(table, "two_segments")["beyond"] == "below 1"
     assert line(table, "enumerate_edges")["beyond"] == "above 8"
     bucket = line(table, bucket="axiomatic")
@@ -135,9 +136,9 @@ def test_results_without_a_ladder_are_refused_with_what_to_do(paper_results):
 
 
 def test_two_runs_are_compared_in_rungs():
-    results = ladder_results({"a": 3.0, "b": 5.0}, FEW)
-    found = climbs_of(results, 60)
-    table = compare_levels(found)
+    results = ladder_results({"a": 3.0, "b": 5.0}, TASKS)
+    result = climbs_of(results, 60)
+    table = compare_levels(result)
     row = line(table, bucket="overall")
     assert (row["first"], row["second"], row["shared"]) == ("a no_tools", "b no_tools", 144)
     assert row["low"] < 2 < row["high"]
@@ -153,8 +154,8 @@ def test_runs_that_share_their_luck_differ_more_surely():
     """Equal models on the same items, once with the items' luck in common and once without."""
     lengths = []
     for shared in (0.0, 0.9):
-        found = climbs_of(ladder_results({"a": 4.0, "b": 4.0}, luck_of_items=shared), 60)
-        row = line(compare_levels(found), bucket="overall")
+        result = climbs_of(ladder_results({"a": 4.0, "b": 4.0}, luck_of_items=shared), 60)
+        row = line(compare_levels(result), bucket="overall")
         assert row["low"] <= 0.05
         assert row["high"] >= -0.05
         lengths.append(row["high"] - row["low"])
@@ -173,14 +174,14 @@ def test_runs_on_other_items_can_be_compared():
 
 
 def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):
-    whole = ladder_results({"m": 7.5}, ["two_segments"], slope=4)
+    complete = ladder_results({"m": 7.5}, ["two_segments"], slope=4)
     is_top = pl.col("id").str.contains("ladder-08")
-    higher = whole.filter(is_top).with_columns(
+    higher = complete.filter(is_top).with_columns(
         id=pl.lit("c0ffee:") + pl.col("id").str.replace("ladder-08", "ladder-09"),
         score=pl.lit(0.0),
         release_hash=pl.lit("p"),
     )
-    passed = whole.with_columns(score=pl.lit(1.0))
+    passed = complete.with_columns(score=pl.lit(1.0))
     paths = [tmp_path / "whole.parquet", tmp_path / "higher.parquet"]
     passed.write_parquet(paths[0])
     higher.write_parquet(paths[1])
@@ -195,7 +196,7 @@ def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):
 
 
 def test_a_task_whose_floors_are_1_has_no_level_and_no_part_in_others():
-    results = ladder_results({"m": 4.0}, FEW).with_columns(
+    results = ladder_results({"m": 4.0}, TASKS).with_columns(
         floor=pl.when(task="csg_union").then(1.0).otherwise(0.0)
     )
     table, rungs = tables(results)

@@ -3,10 +3,9 @@
 import polars as pl
 import pytest
 
-from scbench.analysis.compare import compare_runs
+from scbench.analysis.compare import compare_runs, comparison_sheets
 from scbench.analysis.layout import Sheet, latex, markdown, terminal
-from scbench.analysis.run_sheets import comparison_sheets, samples_sheet
-from scbench.analysis.samples import pass_at_k
+from scbench.analysis.samples import pass_at_k, samples_sheet
 from scbench.analysis.sheets import score_sheet
 from scbench.grading.score_tables import score_table
 
@@ -59,8 +58,8 @@ def test_terminal(monkeypatch):
 
 
 def test_what_is_piped_is_never_cut():
-    wide = Sheet("t", ["task", *(f"model-number-{i}" for i in range(40))], [["x", *["99.9"] * 40]])
-    text = terminal(wide)
+    width = Sheet("t", ["task", *(f"model-number-{i}" for i in range(40))], [["x", *["99.9"] * 40]])
+    text = terminal(width)
     assert "…" not in text
     assert "model-number-39" in text
     assert text.count("99.9") == 40

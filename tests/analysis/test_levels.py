@@ -16,18 +16,18 @@ def climbed(*right: float, each: int = 6, floor: float = 0.0) -> Answers:
 
 
 def test_a_step_has_its_level_between_the_rungs():
-    found = fit(climbed(6, 6, 6, 6, 0, 0, 0, 0)).level
-    assert found.value == pytest.approx(4.5, abs=0.05)
-    assert 3.6 < found.low < 4.3
-    assert 4.7 < found.high < 5.4
-    assert found.beyond is None
+    result = fit(climbed(6, 6, 6, 6, 0, 0, 0, 0)).level
+    assert result.value == pytest.approx(4.5, abs=0.05)
+    assert 3.6 < result.low < 4.3
+    assert 4.7 < result.high < 5.4
+    assert result.beyond is None
 
 
 def test_an_interval_is_the_same_each_time_and_open_without_simulated_runs():
     answers = climbed(6, 6, 5, 4, 2, 1, 0, 0)
-    found, blank = fit(answers).level, fit(answers, draws=0).level
-    assert fit(answers).level == found
-    assert blank.value == found.value
+    result, blank = fit(answers).level, fit(answers, draws=0).level
+    assert fit(answers).level == result
+    assert blank.value == result.value
     assert (blank.low, blank.high) == (-np.inf, np.inf)
 
 
@@ -39,13 +39,13 @@ def test_mirrored_scores_have_the_mirrored_level():
 
 @pytest.mark.parametrize(("each", "said"), [(0, "below 1"), (6, "above 8")])
 def test_what_leaves_the_ladder_is_said_to(each, said):
-    found = fit(climbed(*[each] * 8)).level
-    cells = found.cells()
-    assert (found.beyond, cells["level"]) == (said, None)
+    result = fit(climbed(*[each] * 8)).level
+    cells = result.cells()
+    assert (result.beyond, cells["level"]) == (said, None)
     assert (cells["low"] is None) is (each == 0)
     assert (cells["high"] is None) is (each == 6)
-    assert (found.below, found.above) == (int(each == 0), int(each == 6))
-    assert found.held()[0] == (0.5 if each == 0 else 8.5)
+    assert (result.below, result.above) == (int(each == 0), int(each == 6))
+    assert result.held()[0] == (0.5 if each == 0 else 8.5)
 
 
 def test_guessing_is_no_climbing():
@@ -68,25 +68,25 @@ def test_no_answers_leave_everything_open_and_tell_most_in_the_middle():
     none = np.empty(0)
     blank = fit(Answers(none, none, none, 8))
     assert np.isnan(blank.level.value)
-    told = blank.information()
-    assert told.argmax() in {3, 4}
-    assert told == pytest.approx(told[::-1], rel=1e-6)
+    reported = blank.information()
+    assert reported.argmax() in {3, 4}
+    assert reported == pytest.approx(reported[::-1], rel=1e-6)
 
 
 def test_partial_scores_tell_more_than_right_or_wrong_ones_of_the_same_means():
     binary = climbed(6, 6, 5, 4, 2, 1, 0, 0)
     means = np.repeat([6, 6, 5, 4, 2, 1, 0, 0], 6) / 6
     partial = Answers(binary.rungs, means, binary.floors, 8)
-    one, two = fit(binary), fit(partial)
-    assert one.dispersion == pytest.approx(1.0)
+    first, two = fit(binary), fit(partial)
+    assert first.dispersion == pytest.approx(1.0)
     assert 0 < two.dispersion < 0.3
-    assert two.level.value == pytest.approx(one.level.value, abs=0.2)
-    assert two.level.high - two.level.low < 0.7 * (one.level.high - one.level.low)
+    assert two.level.value == pytest.approx(first.level.value, abs=0.2)
+    assert two.level.high - two.level.low < 0.7 * (first.level.high - first.level.low)
 
 
 def test_rungs_without_an_answer_are_none_that_was_failed():
-    few = Answers(np.array([3.0, 3, 6, 6]), np.array([1.0, 1, 0, 0]), np.zeros(4), 8)
-    found = fit(few).level
+    small = Answers(np.array([3.0, 3, 6, 6]), np.array([1.0, 1, 0, 0]), np.zeros(4), 8)
+    found = fit(small).level
     assert found.value == pytest.approx(4.5, abs=0.1)
     assert found.high - found.low > 2
 

@@ -8,10 +8,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from scbench.analysis.manifold_sheets import METRICS, heat_sheets, manifold_sheet
-from scbench.analysis.manifolds import SCHEMA, heat_table, manifold_table
+from scbench.analysis.manifolds import (
+    METRICS,
+    SCHEMA,
+    Cases,
+    heat_sheets,
+    heat_table,
+    manifold_sheet,
+    manifold_table,
+)
 from scbench.analysis.paper import paper_table
-from scbench.analysis.points import Cases
 from scbench.analysis.results import check_results
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import condense, ends

@@ -4,11 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from scbench.analysis.matrix import above_floor, means_of, score_matrix
-from scbench.analysis.paired import difference_of, paired
-from scbench.analysis.paper import paper_table
+from scbench.analysis.matrix import above_floor, difference_of, means_of, paired, score_matrix
+from scbench.analysis.paper import paper_sheet, paper_table
 from scbench.analysis.results import check_results
-from scbench.analysis.sheets import paper_sheet
 from scbench.base.errors import ResultsError
 
 

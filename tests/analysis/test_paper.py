@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from scbench.analysis.paper import paper_table
-from scbench.analysis.sheets import paper_sheet, points, signed
+from scbench.analysis.paper import paper_sheet, paper_table
+from scbench.analysis.sheets import points, signed
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,7 @@
 
 import json
 
-from scbench.analysis.run_sheets import runs_sheet
-from scbench.analysis.runs import run_table
+from scbench.analysis.runs import run_table, runs_sheet
 
 
 def said(**fields):

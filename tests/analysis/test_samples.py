@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.analysis.budget import budget_sweep
-from scbench.analysis.run_sheets import budget_sheet, cost_sheet, samples_sheet
-from scbench.analysis.samples import pass_at_k
+from scbench.analysis.budget import budget_sheet, budget_sweep
+from scbench.analysis.samples import pass_at_k, samples_sheet
 from scbench.analysis.sheets import ABOVE_NOTE, points
-from scbench.analysis.usage import cost_table
+from scbench.analysis.usage import cost_sheet, cost_table
 from scbench.base.intervals import condense, ends
 
 

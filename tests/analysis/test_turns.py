@@ -4,8 +4,7 @@ import polars as pl
 import pytest
 
 from scbench.analysis.results import kept_apart
-from scbench.analysis.run_sheets import turn_sheets
-from scbench.analysis.turns import SCHEMA, turn_table
+from scbench.analysis.turns import SCHEMA, turn_sheets, turn_table
 from scbench.base.errors import ResultsError
 
 LOOP = json.dumps({"setting": "retry", "attempts": 3})

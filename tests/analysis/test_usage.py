@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from scbench.analysis.run_sheets import cost_sheet
-from scbench.analysis.usage import cost_table
+from scbench.analysis.usage import cost_sheet, cost_table
 from scbench.base.errors import ResultsError
 from scbench.report.charts import cost_chart, draw
 

@@ -91,7 +91,7 @@ def runs(tmp_path_factory):
     release = find_release()
     floors = release.floors()
     home = tmp_path_factory.mktemp("analyse")
-    made = {
+    rows_of_runs = {
         "mine": simulated(release, floors, "mine", 0.5)
         + simulated(release, floors, "mine", 0.8, setting="tools"),
         "theirs": simulated(release, floors, "theirs", 0.55),
@@ -103,11 +103,11 @@ def runs(tmp_path_factory):
         ],
         "texts": simulated(release, floors, "texts", 1.0, texts=True),
     }
-    for name, rows in made.items():
+    for name, rows in rows_of_runs.items():
         (home / "scbench-results" / name).mkdir(parents=True)
         frame = pl.DataFrame(rows, schema=column_types())
         frame.write_parquet(home / "scbench-results" / name / "results.parquet")
-    return home, made
+    return home, rows_of_runs
 
 
 @pytest.fixture
@@ -149,8 +149,8 @@ def interval(parts, *, smoothing=0.04):
         spread = math.fsum(w * (s - mean) ** 2 for s, w in scores) / weight
         little = smoothing / math.sqrt(n)
         ratio = min(1, (spread + little) / (mean * (1 - mean) + little))
-        alone = n <= 1 + 1e-9
-        ratio = 1 if alone else min(1, ratio * (1 + 1.8 * (1 - ratio) / (n - 1)))
+        single = n <= 1 + 1e-9
+        ratio = 1 if single else min(1, ratio * (1 + 1.8 * (1 - ratio) / (n - 1)))
         tasks.append((weight, mean, n / ratio))
     total = math.fsum(weight for weight, _, _ in tasks)
     mean = math.fsum(weight * m for weight, m, _ in tasks) / total
@@ -194,11 +194,11 @@ def of(rows, *, bucket=None, task=None, **run):
 
 def by_answer(rows, value="score"):
     """By task, (mean, number of scores) of each answer."""
-    found = defaultdict(lambda: defaultdict(list))
+    result = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row["score"] is not None:
-            found[row["task"]][row["id"]].append(row[value])
-    return [[(sum(s) / len(s), len(s)) for s in task.values()] for task in found.values()]
+            result[row["task"]][row["id"]].append(row[value])
+    return [[(sum(s) / len(s), len(s)) for s in task.values()] for task in result.values()]
 
 
 def mean_of(rows, value="score"):
@@ -208,21 +208,21 @@ def mean_of(rows, value="score"):
 
 def items_of(rows):
     """By (id, subtask), the mean over samples."""
-    found = defaultdict(list)
+    result = defaultdict(list)
     for row in rows:
         if row["score"] is not None:
-            found[row["id"], row["subtask"]].append(row["score"])
-    return {key: sum(scores) / len(scores) for key, scores in found.items()}
+            result[row["id"], row["subtask"]].append(row["score"])
+    return {key: sum(scores) / len(scores) for key, scores in result.items()}
 
 
 def changes(first, second):
     """By task and answer, the differences of the scores that both runs have."""
     a, b = items_of(first), items_of(second)
-    found = defaultdict(lambda: defaultdict(list))
+    result = defaultdict(lambda: defaultdict(list))
     for row_id, subtask in sorted(a.keys() & b.keys()):
         change = b[row_id, subtask] - a[row_id, subtask]
-        found[row_id.partition("/")[0]][row_id].append(change)
-    return found
+        result[row_id.partition("/")[0]][row_id].append(change)
+    return result
 
 
 def interval_of_changes(found):
@@ -248,13 +248,13 @@ def test_every_example_is_looked_at():
         *("tables", "compare", "samples", "cost", "budget", "items", "runs", "manifolds"),
         *("failure-modes judge", "failure-modes shares", "failure-modes agree"),
     }
-    found = {" ".join(e[: 1 + (e[0] == "failure-modes")]) for e in examples()}
-    assert found == looked_at
+    result = {" ".join(e[: 1 + (e[0] == "failure-modes")]) for e in examples()}
+    assert result == looked_at
 
 
 def test_tables(runs, ran):
-    _, made = runs
-    everything = [row for rows in made.values() for row in rows]
+    _, rows_of_runs = runs
+    everything = [row for rows in rows_of_runs.values() for row in rows]
     text, table = printed("tables", ran)
     assert len(table) > 26 * 6
     for row in table:
@@ -304,9 +304,9 @@ def test_tables_in_latex_hold_the_same_figures(ran):
 
 
 def test_compare(runs, ran):
-    _, made = runs
+    _, rows_of_runs = runs
     text, table = printed("compare", ran)
-    everything = made["mine"] + made["theirs"]
+    everything = rows_of_runs["mine"] + rows_of_runs["theirs"]
     names = {"mine no_tools": ("mine", "no_tools"), "mine tools": ("mine", "tools")}
     names["theirs no_tools"] = ("theirs", "no_tools")
     for row in table:
@@ -326,24 +326,28 @@ def test_compare(runs, ran):
         assert ends == pytest.approx(interval_of_changes(change), abs=1e-9)
         up, down = (sum(sign * d > 1e-9 for d in answers) for sign in (1, -1))
         assert (row["second_ahead"], row["first_ahead"]) == (up, down)
-        moved = [d for d in answers if abs(d) > 1e-9]
-        if moved and len({round(abs(d), 9) for d in moved}) == 1:
+        nonzero = [d for d in answers if abs(d) > 1e-9]
+        if nonzero and len({round(abs(d), 9) for d in nonzero}) == 1:
             assert row["p_value"] == pytest.approx(binomtest(up, up + down).pvalue)
-        elif len(moved) <= 10:
-            every = [abs(sum(s)) for s in _signed(moved)]
-            wanted = sum(value >= abs(sum(moved)) - 1e-9 for value in every) / len(every)
-            assert row["p_value"] == pytest.approx(wanted)
+        elif len(nonzero) <= 10:
+            every = [abs(sum(s)) for s in _signed(nonzero)]
+            expected = sum(value >= abs(sum(nonzero)) - 1e-9 for value in every) / len(every)
+            assert row["p_value"] == pytest.approx(expected)
         else:
             sums = [
-                abs(sum(d * random.Random(f"{i} {j}").choice((1, -1)) for j, d in enumerate(moved)))
+                abs(
+                    sum(
+                        d * random.Random(f"{i} {j}").choice((1, -1)) for j, d in enumerate(nonzero)
+                    )
+                )
                 for i in range(400)
             ]
-            wanted = sum(value >= abs(sum(moved)) - 1e-9 for value in sums) / 400
-            assert row["p_value"] == pytest.approx(wanted, abs=0.12)
+            expected = sum(value >= abs(sum(nonzero)) - 1e-9 for value in sums) / 400
+            assert row["p_value"] == pytest.approx(expected, abs=0.12)
         assert row["p_corrected"] >= row["p_value"]
         better = row["second"] if row["difference"] > 0 else row["first"]
-        told = row["p_corrected"] <= 0.05
-        assert (row["verdict"] == better) == told
+        reported = row["p_corrected"] <= 0.05
+        assert (row["verdict"] == better) == reported
         if row["answers"] < 6:
             assert row["verdict"] == "too few items to tell"
         assert points(row["first_mean"]) in text
@@ -355,27 +359,27 @@ def test_compare(runs, ran):
 def _signed(values):
     if not values:
         return [[]]
-    rest = _signed(values[1:])
-    return [[sign * values[0], *others] for sign in (1, -1) for others in rest]
+    remainder = _signed(values[1:])
+    return [[sign * values[0], *remaining] for sign in (1, -1) for remaining in remainder]
 
 
 def test_samples(runs, ran):
-    _, made = runs
+    _, rows_of_runs = runs
     text, table = printed("samples", ran)
     for row in table:
-        rows = of(made["several"], bucket=row["bucket"], task=row["task"])
+        rows = of(rows_of_runs["several"], bucket=row["bucket"], task=row["task"])
         tries = defaultdict(list)
         for r in rows:
             if r["score"] is not None:
                 tries[r["id"], r["subtask"]].append(r["score"])
-        held = [scores for scores in tries.values() if len(scores) >= row["k"]]
+        present = [scores for scores in tries.values() if len(scores) >= row["k"]]
         assert (row["n"], row["samples"], row["pass_n"]) == (
-            *(len(tries), min(map(len, tries.values())), len(held)),
+            *(len(tries), min(map(len, tries.values())), len(present)),
         )
         chances = [
             sum(max(some) >= 1 - 1e-9 for some in combinations(scores, row["k"]))
             / math.comb(len(scores), row["k"])
-            for scores in held
+            for scores in present
         ]
         assert row["pass_at_k"] == pytest.approx(sum(chances) / len(chances))
         means = {key: sum(scores) / len(scores) for key, scores in tries.items()}
@@ -391,23 +395,23 @@ def test_samples(runs, ran):
                 votes[r["id"], r["subtask"]].append((answers[r["sample"], r["id"]], r["score"]))
         won = []
         for given in votes.values():
-            first, *others = Counter(answer for answer, _ in given).most_common()
-            if first[1] > 1 and (not others or others[0][1] < first[1]):
+            first, *remaining = Counter(answer for answer, _ in given).most_common()
+            if first[1] > 1 and (not remaining or remaining[0][1] < first[1]):
                 won.append([s for answer, s in given if answer == first[0]])
         assert row["majority_n"] == len(won)
         if won:
-            least, most = (sum(f(scores) for scores in won) / len(won) for f in (min, max))
-            assert least - 1e-9 <= row["majority"] <= most + 1e-9
+            least, largest = (sum(f(scores) for scores in won) / len(won) for f in (min, max))
+            assert least - 1e-9 <= row["majority"] <= largest + 1e-9
         assert points(row["pass_at_k"]) in text
 
 
 def test_cost(runs, ran):
-    home, made = runs
+    home, rows_of_runs = runs
     text, table = printed("cost", ran)
     assert "US dollars" in (home / "cost.svg").read_text()
     for row in table:
         rows = of(
-            made["mine"] + made["theirs"], bucket=row["bucket"], task=row["task"],
+            rows_of_runs["mine"] + rows_of_runs["theirs"], bucket=row["bucket"], task=row["task"],
             model=row["model"], setting=row["setting"],
         )  # fmt: skip
         answers = defaultdict(list)
@@ -425,92 +429,98 @@ def test_cost(runs, ran):
         costs = [u["cost"] for u in used.values() if "cost" in u]
         assert row["cost_reported"] == len(costs)
         assert row["cost"] == (pytest.approx(sum(costs) / len(costs)) if costs else None)
-        told = [key for key, u in used.items() if "output_tokens" in u]
-        tokens = sum(used[key]["output_tokens"] for key in told)
-        points_of = sum(r["score"] for key in told for r in answers[key])
-        if told:
+        reported = [key for key, u in used.items() if "output_tokens" in u]
+        tokens = sum(used[key]["output_tokens"] for key in reported)
+        points_of = sum(r["score"] for key in reported for r in answers[key])
+        if reported:
             assert row["score_per_1000_tokens"] == pytest.approx(1000 * points_of / tokens)
             assert f"{row['score_per_1000_tokens']:.3f}" in text
 
 
 def test_budget(runs, ran):
-    home, made = runs
+    home, rows_of_runs = runs
     text, table = printed("budget", ran)
     assert ">16,384</text>" in (home / "sweep.svg").read_text()
     assert [row["budget"] for row in table] == [1024, 4096, 16384]
     for row in table:
-        rows = of(made["sweep"], budget=row["budget"])
-        said = [r for r in rows if r["status"] in SCORED]
+        rows = of(rows_of_runs["sweep"], budget=row["budget"])
+        message = [r for r in rows if r["status"] in SCORED]
         check_mean(row | {"mean": row["accuracy"]}, rows)
         tokens = [json.loads(r["usage"])["output_tokens"] for r in rows if r["usage"]]
         assert row["mean_output_tokens"] == pytest.approx(sum(tokens) / len(tokens))
         capped = [
-            r for r in said
+            r for r in message
             if r["usage"] and json.loads(r["usage"])["output_tokens"] >= row["budget"]
         ]  # fmt: skip
-        assert row["cap_hit"] == pytest.approx(len(capped) / len(said))
-        cut = [r for r in said if r["finish_reason"] == "length" or r["status"] == "truncated"]
-        assert row["truncated"] == pytest.approx(len(cut) / len(said))
+        assert row["cap_hit"] == pytest.approx(len(capped) / len(message))
+        cut = [r for r in message if r["finish_reason"] == "length" or r["status"] == "truncated"]
+        assert row["truncated"] == pytest.approx(len(cut) / len(message))
         failed = [r for r in rows if r["status"] == "api_error"]
         assert row["api_error"] == pytest.approx(len(failed) / len(rows))
-        assert (row["answered"], row["stated"]) == (len(said), "yes")
+        assert (row["answered"], row["stated"]) == (len(message), "yes")
         assert points(row["accuracy"]) in text
         assert f"{row['mean_output_tokens']:,.1f}" in text
 
 
 def test_items(runs, ran):
-    home, made = runs
+    home, rows_of_runs = runs
     text, table = printed("items", ran)
     assert (home / "items.svg").read_text().startswith("<svg")
-    by_run = [of(made["mine"], setting=s) for s in ("no_tools", "tools")] + [made["theirs"]]
+    by_run = [of(rows_of_runs["mine"], setting=s) for s in ("no_tools", "tools")] + [
+        rows_of_runs["theirs"]
+    ]
     scores = [items_of(rows) for rows in by_run]
     labels = {row.id: row.difficulty for row in find_release().instances().values()}
     for row in table:
         key = (row["id"], row["subtask"])
-        held = [run[key] for run in scores if key in run]
-        assert row["runs"] == len(held)
-        assert row["mean"] == pytest.approx(sum(held) / len(held))
-        assert row["right"] == pytest.approx(sum(s == 1 for s in held) / len(held))
+        present = [run[key] for run in scores if key in run]
+        assert row["runs"] == len(present)
+        assert row["mean"] == pytest.approx(sum(present) / len(present))
+        assert row["right"] == pytest.approx(sum(s == 1 for s in present) / len(present))
         assert row["difficulty"] == labels[row["id"]]
         if row["discrimination"] is not None:
-            rest = [(sum(run.values()) - run[key]) / (len(run) - 1) for run in scores if key in run]
-            a, b = ([x - sum(values) / len(values) for x in values] for values in (held, rest))
+            remainder = [
+                (sum(run.values()) - run[key]) / (len(run) - 1) for run in scores if key in run
+            ]
+            a, b = (
+                [x - sum(values) / len(values) for x in values] for values in (present, remainder)
+            )
             product = sum(x * y for x, y in zip(a, b, strict=True))
             size = math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
             assert row["discrimination"] == pytest.approx(product / size)
     fit = printed("items", ran, "--labels")[1]
-    whole = {row["difficulty"]: row for row in fit if row["task"] is None}
-    for label, row in whole.items():
+    complete = {row["difficulty"]: row for row in fit if row["task"] is None}
+    for label, row in complete.items():
         means = [
-            sum(found) / len(found)
+            sum(result) / len(result)
             for name in {row_id for run in scores for row_id, _ in run if labels[row_id] == label}
-            for found in [_means_of_answer(name, scores)]
+            for result in [_means_of_answer(name, scores)]
         ]
         assert (row["n"], row["mean"]) == (len(means), pytest.approx(sum(means) / len(means)))
         assert points(row["mean"]) in text
 
 
 def _means_of_answer(name, scores):
-    found = []
+    result = []
     for run in scores:
-        held = [score for (row_id, _), score in run.items() if row_id == name]
-        found += [sum(held) / len(held)] if held else []
-    return found
+        present = [score for (row_id, _), score in run.items() if row_id == name]
+        result += [sum(present) / len(present)] if present else []
+    return result
 
 
 def test_runs(runs, ran):
-    _, made = runs
+    _, rows_of_runs = runs
     text, table = printed("runs", ran)
-    everything = [row for rows in made.values() for row in rows]
+    everything = [row for rows in rows_of_runs.values() for row in rows]
     counts = Counter((r["model"], r["setting"], r["budget"]) for r in everything)
-    found = {(row["model"], row["setting"], row["budget"]): row["rows"] for row in table}
-    assert found == counts
+    result = {(row["model"], row["setting"], row["budget"]): row["rows"] for row in table}
+    assert result == counts
     assert {(row["effort"], row["budget_stated"]) for row in table} == {("high", "yes")}
     assert all(f" {count} " in text for count in counts.values())
 
 
 def test_manifolds(runs, ran):
-    _, made = runs
+    _, rows_of_runs = runs
     text, table = printed("manifolds", ran)
     lengths = {
         row.id: str(json.loads(row.point)["length"])
@@ -518,7 +528,11 @@ def test_manifolds(runs, ran):
     }
     assert {row["task"] for row in table} == {"arithmetic", "boolean"}
     for row in table:
-        rows = [r for r in of(made["texts"], task=row["task"]) if lengths[r["id"]] == row["value"]]
+        rows = [
+            r
+            for r in of(rows_of_runs["texts"], task=row["task"])
+            if lengths[r["id"]] == row["value"]
+        ]
         scored = [r for r in rows if r["score"] is not None]
         check_mean(row | {"mean": row["accuracy"]}, rows)
         room = math.fsum(1 - r["floor"] for r in scored)
@@ -529,7 +543,7 @@ def test_manifolds(runs, ran):
     assert "Where half is lost" in text
     options = ("--parameter", "length", "--half", "--format", "json")
     for row in json.loads(ran(["manifolds", "scbench-results/texts"], *options)):
-        rows = [r for r in of(made["texts"], task=row["task"]) if r["score"] is not None]
+        rows = [r for r in of(rows_of_runs["texts"], task=row["task"]) if r["score"] is not None]
         assert row["n"] == len(rows)
         if row["half"] is None:
             continue
@@ -551,9 +565,9 @@ def half_by_descent(rows, lengths):
 
     guessed = {}
     for value in set(lengths.values()):
-        held = [r for r in rows if lengths[r["id"]] == value]
-        sums = math.fsum(r["floor"] for r in held if r["status"] == "answered")
-        guessed[value] = sums / len(held) if held else 0.0
+        present = [r for r in rows if lengths[r["id"]] == value]
+        sums = math.fsum(r["floor"] for r in present if r["status"] == "answered")
+        guessed[value] = sums / len(present) if present else 0.0
     tried = [
         minimize(loss, [start, slope], method="Nelder-Mead")
         for start in (4, 12, 24)
@@ -563,27 +577,27 @@ def half_by_descent(rows, lengths):
 
 
 def test_failure_modes(runs, ran):
-    home, made = runs
+    home, rows_of_runs = runs
     judge, shares, agree = [e for e in examples() if e[0] == "failure-modes"]
     ran(judge)
     labels = pl.read_parquet(home / "labels.parquet")
     low = [
-        r for r in made["mine"]
+        r for r in rows_of_runs["mine"]
         if r["score"] is not None and r["score"] < 0.6 and r["status"] != "truncated"
     ]  # fmt: skip
     assert labels.height == len(low)
     text, table = ran(shares), json.loads(ran(shares, "--format", "json"))
     for row in table:
-        own = labels.filter(pl.col("setting") == row["setting"])
-        count = (own["failure_mode"] == row["failure_mode"]).sum()
-        assert (row["count"], row["judged"]) == (count, own.height)
-        assert row["share"] == pytest.approx(count / own.height)
+        of_run = labels.filter(pl.col("setting") == row["setting"])
+        count = (of_run["failure_mode"] == row["failure_mode"]).sum()
+        assert (row["count"], row["judged"]) == (count, of_run.height)
+        assert row["share"] == pytest.approx(count / of_run.height)
         assert f"{count} ({points(row['share'])})" in text
     assert "mine tools" in (home / "modes.svg").read_text()
-    text, found = ran(agree), json.loads(ran(agree, "--format", "json"))
-    assert {row["kappa"] for row in found} == {1.0}
+    text, result = ran(agree), json.loads(ran(agree, "--format", "json"))
+    assert {row["kappa"] for row in result} == {1.0}
     assert f"of {len(low)} candidates, Cohen's kappa 1.000" in text
-    assert 0.8 < found[0]["kappa_low"] < 1
+    assert 0.8 < result[0]["kappa_low"] < 1
 
 
 def test_the_notebook_reads_what_the_commands_read(runs, monkeypatch):

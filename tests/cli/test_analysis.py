@@ -61,10 +61,10 @@ def test_tables_for_programs_hold_unrounded_figures_and_pipe(paper, tmp_path):
 
 def test_forms_hold_the_same_figures_and_files_are_whole(inside, paper, tmp_path):
     common = ("tables", paper)
-    found = {form: inside(*common, "--format", form) for form in ("csv", "json")}
-    rows = list(csv.DictReader(io.StringIO(found["csv"].stdout)))
+    result = {form: inside(*common, "--format", form) for form in ("csv", "json")}
+    rows = list(csv.DictReader(io.StringIO(result["csv"].stdout)))
     assert [float(row["mean"]) for row in rows] == pytest.approx(
-        [row["mean"] for row in json.loads(found["json"].stdout)]
+        [row["mean"] for row in json.loads(result["json"].stdout)]
     )
     done = inside(*common, "--format", "latex", "--out", "t.tex")
     assert (done.returncode, done.stdout) == (0, "")
@@ -91,9 +91,9 @@ def test_compare_names_the_better_run_and_tells_files_apart(inside, make_results
     line = next(line for line in done.stdout.splitlines() if line.startswith("| all axiomatic"))
     assert "m (b.parquet) no_tools is better" in line
     assert line.startswith("| all axiomatic (only two_segments) | 27 | 14.8 | 100.0 | +85.2<br>")
-    alone = inside("compare", "a.parquet")
-    assert alone.returncode == 2
-    assert "name the results of two runs or more" in alone.stderr
+    single = inside("compare", "a.parquet")
+    assert single.returncode == 2
+    assert "name the results of two runs or more" in single.stderr
 
 
 def test_compare_shows_pass_at_k_for_several_samples(inside, make_results, tmp_path):
@@ -155,9 +155,9 @@ def test_samples_cost_items_and_runs_have_commands(inside, make_results, tmp_pat
     make_results(*rows).write_parquet(tmp_path / "s.parquet")
     done = inside("samples", "s.parquet", "--k", "1,3", "--format", "csv")
     assert done.returncode == 0, done.stderr
-    found = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert {row["k"] for row in found} == {"1", "3"}
-    assert "majority" in found[0]
+    result = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert {row["k"] for row in result} == {"1", "3"}
+    assert "majority" in result[0]
     done = inside("cost", "s.parquet", "--plot", "c.svg")
     assert "score / 1,000 tokens" in done.stdout
     assert "US dollars" in (tmp_path / "c.svg").read_text()

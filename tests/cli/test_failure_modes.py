@@ -72,8 +72,8 @@ def test_matrix_and_deltas_compare_two_runs(modes, graded):
     frame = pl.read_csv(done.stdout.encode())
     scores = sum(record.scores for record in find_release().manifest.default_records.values())
     assert frame["count"].sum() == scores
-    other = frame.filter((pl.col("first_state") != "pass") & (pl.col("count") > 0))
-    assert other.select("first_state", "second_state", "count").rows() == [
+    second = frame.filter((pl.col("first_state") != "pass") & (pl.col("count") > 0))
+    assert second.select("first_state", "second_state", "count").rows() == [
         ("missing", "missing", 9)
     ]
     deltas = pl.read_csv(modes("deltas", *common).stdout.encode())

@@ -43,8 +43,8 @@ def test_cases_are_printed_as_json_lines_that_the_result_schema_takes(inside):
     for case in cases:
         assert get_task("arithmetic").builder.case_model.model_validate(case).params["length"] == 8
     assert inside("generate", "arithmetic", *args).stdout == done.stdout
-    other = inside("generate", "arithmetic", *args[:-1], 2).stdout
-    assert not set(other.splitlines()) & set(done.stdout.splitlines())
+    second = inside("generate", "arithmetic", *args[:-1], 2).stdout
+    assert not set(second.splitlines()) & set(done.stdout.splitlines())
     assert inside("generate", "arithmetic", *args, "--workers", 2).stdout == done.stdout
 
 
@@ -54,9 +54,9 @@ def test_options_are_read_in_every_usual_form(inside):
         ["--prob_open=0.5", "--division", "--min_number", "-5", "--length", "8"],
         ["--division=true", "--min-number", "-5", "--prob-open=0.5", "--length", "8", "--count=1"],
     ]
-    found = {inside("generate", "arithmetic", *form).stdout for form in forms}
-    assert len(found) == 1
-    params = json.loads(found.pop())["params"]
+    result = {inside("generate", "arithmetic", *form).stdout for form in forms}
+    assert len(result) == 1
+    params = json.loads(result.pop())["params"]
     assert (params["min_number"], params["division"], params["prob_open"]) == (-5, True, 0.5)
     plain = inside("generate", "arithmetic", "--no-division").stdout
     assert json.loads(plain)["params"]["division"] is False
@@ -121,9 +121,9 @@ def test_a_shortfall_is_on_the_screen_and_exits_with_1(inside, tmp_path):
     assert printed.returncode == 1
     assert len(printed.stdout.splitlines()) == 72
     assert "boolean: 72 of 100 cases: 200 tries without a new case" in printed.stderr
-    written = inside("generate", *args, "--out", "o")
-    assert written.returncode == 1
-    assert "boolean: 72 of 100 cases at length 3, max_depth 0" in written.stderr
+    file = inside("generate", *args, "--out", "o")
+    assert file.returncode == 1
+    assert "boolean: 72 of 100 cases at length 3, max_depth 0" in file.stderr
     assert read_manifest(tmp_path / "o").experiment.shortfalls[0].got == 72
     assert "the space at this point is too small" in (tmp_path / "o" / "README.md").read_text()
 
@@ -142,9 +142,9 @@ def test_a_folder_is_graded_end_to_end(command, experiment, tmp_path):
     oracle = rows.filter(pl.col("model") == "oracle")
     assert (oracle.height, oracle["score"].to_list()) == (51, [1.0] * 51)
     assert rows.filter(pl.col("model") == "sloppy")["score"].mean() < 0.9
-    shown = command("scbench", "manifolds", "r", "--release", "fresh", "--by", "parameter")
-    assert shown.returncode == 0, shown.stderr
-    assert "Boolean Logic" in shown.stdout
+    output = command("scbench", "manifolds", "r", "--release", "fresh", "--by", "parameter")
+    assert output.returncode == 0, output.stderr
+    assert "Boolean Logic" in output.stdout
     test = command("scbench-grade", "--self-test", "--release", "fresh")
     assert test.returncode == 0, test.stderr
     assert "boolean: 48 references score 1.0" in test.stdout
@@ -183,10 +183,10 @@ def test_overlap_is_measured_and_printed(inside, experiment):
         "enumerate_edges: 0 prompts and 0 params of 3 are among the 3",
     ]
     assert none.stderr == "0 shared\n"
-    whole = inside("release", "overlap", "s1", "s1")
-    assert whole.returncode == 1
-    assert "boolean: 48 prompts and 48 params of 48 are among the 48" in whole.stdout
-    assert ":boolean/00" in whole.stdout
+    complete = inside("release", "overlap", "s1", "s1")
+    assert complete.returncode == 1
+    assert "boolean: 48 prompts and 48 params of 48 are among the 48" in complete.stdout
+    assert ":boolean/00" in complete.stdout
 
 
 # Tasks.
@@ -195,13 +195,13 @@ def test_overlap_is_measured_and_printed(inside, experiment):
 def test_all_tasks_are_listed_in_three_forms(inside):
     table = inside("tasks").stdout
     markdown = inside("tasks", "--format", "markdown").stdout
-    found = json.loads(inside("tasks", "--format", "json").stdout)
+    result = json.loads(inside("tasks", "--format", "json").stdout)
     frozen = find_release().manifest
-    assert {row["id"] for row in found} >= frozen.tasks.keys()
-    scores = {row["id"]: row["scores"] for row in found if row["id"] in frozen.default_tasks}
+    assert {row["id"] for row in result} >= frozen.tasks.keys()
+    scores = {row["id"]: row["scores"] for row in result if row["id"] in frozen.default_tasks}
     assert scores == {name: record.scores for name, record in frozen.default_records.items()}
-    assert [row["id"] for row in found] == [task.id for task in available_tasks()]
-    for row in found:
+    assert [row["id"] for row in result] == [task.id for task in available_tasks()]
+    for row in result:
         names = [parameter["name"] for parameter in row["parameters"]]
         assert f"| {row['id']} | {row['bucket']} |" in markdown
         (line,) = [line for line in table.splitlines() if line.startswith(f"{row['id']} ")]
@@ -217,18 +217,27 @@ def test_one_task_is_listed_with_bounds_defaults_and_kinds(inside):
     assert re.search(r"^prob_open +0 to 1 \(fractions too\) +0\.4 +depth ", text, re.MULTILINE)
     assert "Stresses: multi-hop reasoning, working memory" in text
     assert "Recorded with each case: depth" in text
-    other = inside("tasks", "maze_3d").stdout
-    assert re.search(r"^a_height +0 to 9 or null +null +- ", other, re.MULTILINE)
+    second = inside("tasks", "maze_3d").stdout
+    assert re.search(r"^a_height +0 to 9 or null +null +- ", second, re.MULTILINE)
     done = inside("tasks", "arithmetics")
     assert (done.returncode, "Did you mean 'arithmetic'?" in done.stderr) == (2, True)
 
 
 def test_the_tasks_of_a_release_are_listed(inside, tmp_path):
     build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
-    listed = inside("tasks", "--release", "out").stdout
+    lines = inside("tasks", "--release", "out").stdout
     version = get_task("enumerate_edges").grader_version
-    said = f"enumerate_edges axiomatic 8 binary v{version} Enumerate Edges"
-    assert " ".join(listed.split()) == said
+    expected = f"enumerate_edges axiomatic 8 binary v{version} Enumerate Edges"
+    assert " ".join(lines.split()) == expected
+    assert inside("tasks", "enumerate_edges", "--release", "out").stdout == lines
+    record = {"id": "enumerate_edges", "title": "Enumerate Edges", "bucket": "axiomatic"}
+    record |= {"scores": 8, "scoring": "binary", "grader_version": version}
+    form = ("--release", "out", "--format", "json")
+    assert json.loads(inside("tasks", *form).stdout) == [record]
+    assert json.loads(inside("tasks", "enumerate_edges", *form).stdout) == record
+    done = inside("tasks", "two_segments", "--release", "out")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "release 0.0.1 does not hold the task 'two_segments'" in done.stderr
 
 
 # Frozen releases with text tasks.
@@ -273,9 +282,9 @@ def test_text_tasks_are_graded_only_when_they_are_named(command, frozen, tmp_pat
     assert graded("--tasks", "axiomatic,manifolds") == {
         "axiomatic": 8, "manifolds": 48,
     }  # fmt: skip
-    held = find_release(str(frozen))
+    present = find_release(str(frozen))
     for names in (["manifolds"], ["boolean"]):
-        assert [task.id for task in choose_tasks(held, names)] == ["boolean"]
+        assert [task.id for task in choose_tasks(present, names)] == ["boolean"]
     wrong = command("scbench-grade", "p.jsonl", "--release", "rel", "--tasks", "manifold")
     assert wrong.returncode == 2
     assert "Did you mean 'manifolds'?" in wrong.stderr

@@ -92,8 +92,8 @@ def test_rows_of_tasks_the_release_does_not_hold_are_reported_and_are_no_zeros(
     done = grade(path, "--partial", "--out", "out")
     assert done.returncode == 0
     assert "csg_union (1)" in done.stderr
-    other = results(tmp_path / "out").filter(pl.col("task") == "csg_union").to_dicts()[0]
-    assert (other["status"], other["score"]) == ("not_run", None)
+    second = results(tmp_path / "out").filter(pl.col("task") == "csg_union").to_dicts()[0]
+    assert (second["status"], second["score"]) == ("not_run", None)
     assert "csg_union" not in done.stdout, "tables hold the release's tasks only"
 
 
@@ -341,13 +341,13 @@ def test_self_test_of_the_installed_release_passes(command):
     tasks = "two_segments,csg_union,maze_3d,fluid_simulation"
     done = command("scbench-grade", "--self-test", "--format", "json", "--tasks", tasks)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["failures"] == []
-    assert found["not_run"] == {}
-    assert found["right"] == {
+    result = json.loads(done.stdout)
+    assert result["failures"] == []
+    assert result["not_run"] == {}
+    assert result["right"] == {
         "two_segments": 27, "csg_union": 22, "maze_3d": 6, "fluid_simulation": 11
     }  # fmt: skip
-    assert all(found["below"][task] >= 3 * count for task, count in found["right"].items())
+    assert all(result["below"][task] >= 3 * count for task, count in result["right"].items())
 
 
 def test_unknown_keys_are_warned_of_once_each_and_change_nothing(grade, write_lines, tmp_path):

@@ -58,36 +58,36 @@ def rows(folder) -> pl.DataFrame:
 def test_a_batch_gets_the_scores_of_the_same_replies_row_by_row(
     command, files, parity_release, tmp_path
 ):
-    own, out, err = files
+    of_run, out, err = files
     release = ("--release", parity_release.root)
-    assert command("scbench-grade", own, *release, "--out", "one").returncode == 0
+    assert command("scbench-grade", of_run, *release, "--out", "one").returncode == 0
     done = command("scbench-grade", out, err, *release, "--out", "two")
     assert done.returncode == 1
     assert "recognised out.jsonl: OpenAI batch (11); err.jsonl: OpenAI batch (2)" in done.stderr
     assert "1 problem:\n  err.jsonl, line 2: 'nobody' is neither" in done.stderr.replace('"', "'")
-    one, two = rows(tmp_path / "one"), rows(tmp_path / "two")
+    first, two = rows(tmp_path / "one"), rows(tmp_path / "two")
     answered = pl.col("id") != "parity/00"
-    assert one.filter(answered).equals(two.filter(answered))
+    assert first.filter(answered).equals(two.filter(answered))
     assert two.filter(~answered)["status"].to_list() == ["api_error"]
     summary = json.loads((tmp_path / "two" / "summary.json").read_text())
     assert summary["predictions"]["file"] == "imported.jsonl"
     assert summary["predictions"]["made_of"].startswith("out.jsonl: OpenAI batch")
     assert (summary["problems"][0]["file"], summary["problems"][0]["line"]) == ("err.jsonl", 2)
-    kept = (tmp_path / "two" / "imported.jsonl").read_bytes()
+    lines = (tmp_path / "two" / "imported.jsonl").read_bytes()
     done = command("scbench", "import", out, err)
     assert done.returncode == 1
-    assert done.stdout.encode() == kept
+    assert done.stdout.encode() == lines
 
 
 def test_python_takes_the_same_files(files, parity_release, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    own, out, _ = files
-    one = grade_file(own, "one", release=parity_release, workers=1)
+    of_run, out, _ = files
+    first = grade_file(of_run, "one", release=parity_release, workers=1)
     two = grade_file([out], "two", release=parity_release, partial=True, workers=1)
-    assert (one.exit_code, two.exit_code) == (0, 0)
+    assert (first.exit_code, two.exit_code) == (0, 0)
     answered = pl.col("id") != "parity/00"
-    found = [rows(tmp_path / name).filter(answered) for name in ("one", "two")]
-    assert found[0].equals(found[1])
+    result = [rows(tmp_path / name).filter(answered) for name in ("one", "two")]
+    assert result[0].equals(result[1])
 
 
 def test_one_file_of_our_own_is_graded_as_it_stands(command, files, parity_release, tmp_path):
@@ -153,11 +153,11 @@ def test_a_table_is_read_with_a_map(command, files, predictions, parity_release,
 
 
 def test_prompts_left_out_are_not_run(command, tmp_path):
-    made = command(
+    batch = command(
         *("scbench", "prompts", "--tasks", "polynomial_curve_fitting", "--no-images"),
         *("--format", "openai-chat", "--model", "M", "--out", "asked"),
     )
-    assert made.returncode == 0, made.stderr
+    assert batch.returncode == 0, batch.stderr
     sent = (tmp_path / "asked" / "prompts-001.jsonl").read_text().splitlines()
     with (tmp_path / "replies.jsonl").open("w") as file:
         for line in map(json.loads, sent):
@@ -170,9 +170,9 @@ def test_prompts_left_out_are_not_run(command, tmp_path):
         *("--tasks", "polynomial_curve_fitting", "--out", "out"),
     )
     assert done.returncode == 0, done.stderr
-    found = rows(tmp_path / "out")
-    assert found["model"].unique().to_list() == ["M-2026"]
-    assert found["status"].value_counts(sort=True).rows() == [("not_run", 5), ("unparsed", 4)]
+    result = rows(tmp_path / "out")
+    assert result["model"].unique().to_list() == ["M-2026"]
+    assert result["status"].value_counts(sort=True).rows() == [("not_run", 5), ("unparsed", 4)]
 
 
 def test_without_inspect_the_extra_is_named(tmp_path):

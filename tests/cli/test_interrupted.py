@@ -67,8 +67,8 @@ def cut_off(args: list[str], out: Path, kill) -> tuple[int, str]:
 def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path):
     args, out = slow_run
     plain = tmp_path / "plain"
-    whole = subprocess.run([*args[:-1], plain], capture_output=True, check=False, timeout=120)
-    assert whole.returncode == 0
+    complete = subprocess.run([*args[:-1], plain], capture_output=True, check=False, timeout=120)
+    assert complete.returncode == 0
     if how == "kill -9":
         code, _ = cut_off(args, out, lambda process: process.kill())
         assert code == -signal.SIGKILL
@@ -79,8 +79,8 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path):
         assert "continue with --resume" in messages
         assert "Traceback" not in messages
     assert not (out / "results.parquet").exists(), "results are written whole or not at all"
-    kept = sum(map(lines_in, parts(out)))
-    assert kept >= 32
+    lines = sum(map(lines_in, parts(out)))
+    assert lines >= 32
 
     refused = subprocess.run(args, capture_output=True, text=True, check=False, timeout=120)
     assert refused.returncode == 2
@@ -93,7 +93,7 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path):
         [*args, "--resume"], capture_output=True, text=True, check=False, timeout=120
     )
     assert resumed.returncode == 0, resumed.stderr
-    assert f"{kept} lines were graded before" in resumed.stderr
+    assert f"{lines} lines were graded before" in resumed.stderr
     assert (out / "results.parquet").read_bytes() == (plain / "results.parquet").read_bytes()
     assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
 
@@ -153,23 +153,23 @@ def mixed_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mixed")
     tasks = ("two_segments", "csg_union", "hide_and_seek")
     examples = [json.loads(line) for line in example_predictions(find_release())]
-    chosen = [row for row in examples if row["id"].partition("/")[0] in tasks]
+    selection = [row for row in examples if row["id"].partition("/")[0] in tasks]
     path = folder / "mixed.jsonl"
     with path.open("w") as file:
         for sample in range(4):
-            file.writelines(json.dumps({**row, "sample": sample}) + "\n" for row in chosen)
-        file.write("no JSON\n" + json.dumps(chosen[3]) + "\n")
+            file.writelines(json.dumps({**row, "sample": sample}) + "\n" for row in selection)
+        file.write("no JSON\n" + json.dumps(selection[3]) + "\n")
     args = [str(GRADE), str(path), "--tasks", ",".join(tasks), "--workers", "2", "--out"]
-    whole = folder / "whole"
-    done = subprocess.run([*args, whole], capture_output=True, check=False, timeout=120)
+    complete = folder / "whole"
+    done = subprocess.run([*args, complete], capture_output=True, check=False, timeout=120)
     assert done.returncode == 1
-    return args, whole
+    return args, complete
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run, tmp_path, seed):
-    args, whole = mixed_run
+    args, complete = mixed_run
     out = tmp_path / "out"
     moments = Random(seed)
     kept: dict[Path, int] = {}
@@ -199,8 +199,8 @@ def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run,
         judged = lines
     assert process.returncode == 1
     assert kills >= 2
-    assert (out / "results.parquet").read_bytes() == (whole / "results.parquet").read_bytes()
-    summaries = [json.loads((folder / "summary.json").read_text()) for folder in (out, whole)]
+    assert (out / "results.parquet").read_bytes() == (complete / "results.parquet").read_bytes()
+    summaries = [json.loads((folder / "summary.json").read_text()) for folder in (out, complete)]
     for key in ("problems", "problem_counts", "tasks", "buckets", "exit_code", "predictions"):
         assert summaries[0][key] == summaries[1][key], key
     assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
@@ -208,7 +208,7 @@ def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run,
 
 @pytest.mark.slow
 def test_an_interrupted_run_of_heavy_items_judges_no_line_twice(mixed_run, tmp_path):
-    args, whole = mixed_run
+    args, complete = mixed_run
     out = tmp_path / "out"
     process = start([*args, str(out)])
     journal = out / WORK / "journal.jsonl"
@@ -221,12 +221,12 @@ def test_an_interrupted_run_of_heavy_items_judges_no_line_twice(mixed_run, tmp_p
     assert process.returncode == 130
     assert "continue with --resume" in messages
     before = journal.read_bytes().count(b"\n")
-    kept = before + sum(map(lines_in, parts(out)))
+    lines = before + sum(map(lines_in, parts(out)))
     done = subprocess.run(
         [*args, out, "--resume"], capture_output=True, text=True, check=False, timeout=120
     )
-    assert f"{kept} lines were graded before" in done.stderr
-    assert (out / "results.parquet").read_bytes() == (whole / "results.parquet").read_bytes()
+    assert f"{lines} lines were graded before" in done.stderr
+    assert (out / "results.parquet").read_bytes() == (complete / "results.parquet").read_bytes()
 
 
 def test_two_runs_do_not_write_to_one_folder(slow_run):
@@ -237,9 +237,9 @@ def test_two_runs_do_not_write_to_one_folder(slow_run):
         assert first.poll() is None
         time.sleep(0.02)
     first.send_signal(signal.SIGSTOP)
-    for more in ([], ["--resume"], ["--restart"]):
+    for extra in ([], ["--resume"], ["--restart"]):
         second = subprocess.run(
-            [*args, *more], capture_output=True, text=True, check=False, timeout=60
+            [*args, *extra], capture_output=True, text=True, check=False, timeout=60
         )
         assert second.returncode == 2
         assert second.stderr.startswith(f"error: process {first.pid} on ")

@@ -6,22 +6,22 @@ import polars as pl
 import pytest
 from ladders import ladder_results
 
-FEW = ["two_segments", "csg_union"]
+TASKS = ["two_segments", "csg_union"]
 
 
 @pytest.fixture
 def two(tmp_path):
     path = tmp_path / "two.parquet"
-    ladder_results({"aurora": 3.0, "boreal": 5.0}, FEW).write_parquet(path)
+    ladder_results({"aurora": 3.0, "boreal": 5.0}, TASKS).write_parquet(path)
     return path
 
 
 @pytest.fixture
 def begun(tmp_path):
     """Results of a model that has answered a part."""
-    ids = [f"{task}/ladder-{rung:02d}-1" for task in FEW for rung in (3, 4, 5)]
+    ids = [f"{task}/ladder-{rung:02d}-1" for task in TASKS for rung in (3, 4, 5)]
     path = tmp_path / "begun.parquet"
-    ladder_results({"aurora": 4.0}, FEW, asked={"aurora": ids}).write_parquet(path)
+    ladder_results({"aurora": 4.0}, TASKS, asked={"aurora": ids}).write_parquet(path)
     return path, ids
 
 
@@ -54,16 +54,16 @@ def test_a_chart_is_drawn(inside, two, tmp_path):
 def test_compare_on_a_ladder_says_what_differs_in_rungs(inside, two):
     text = inside("compare", two, "--partial").stdout
     assert "Levels, aurora no_tools and boreal no_tools" in text
-    alone = json.loads(inside("compare", two, "--partial", "--levels", "--format", "json").stdout)
-    overall = next(row for row in alone if row["bucket"] == "overall")
+    single = json.loads(inside("compare", two, "--partial", "--levels", "--format", "json").stdout)
+    overall = next(row for row in single if row["bucket"] == "overall")
     assert 1 < overall["difference"] < 3
 
 
 def test_levels_of_results_without_a_ladder_are_refused(inside, paper_results, tmp_path):
     path = tmp_path / "paper.parquet"
     paper_results.write_parquet(path)
-    for asked in (["ladder", path], ["compare", path, "--levels"], ["next", path]):
-        done = inside(*asked)
+    for arguments in (["ladder", path], ["compare", path, "--levels"], ["next", path]):
+        done = inside(*arguments)
         assert done.returncode == 2
         assert "scbench-grade --tasks ladder" in done.stderr
     assert "Levels" not in inside("compare", path).stdout
@@ -73,10 +73,10 @@ def test_next_prints_ids_and_nothing_else(command, begun, tmp_path):
     path, ids = begun
     done = command("scbench", "next", path, "--max-items", 5)
     assert done.returncode == 0, done.stderr
-    found = done.stdout.split()
-    assert len(set(found)) == 5
-    assert not set(found) & set(ids)
-    assert {name.partition("/")[0] for name in found} == set(FEW)
+    result = done.stdout.split()
+    assert len(set(result)) == 5
+    assert not set(result) & set(ids)
+    assert {name.partition("/")[0] for name in result} == set(TASKS)
     assert done.stdout == command("scbench", "next", path, "--max-items", 5).stdout
     command("scbench", "next", path, "--max-items", 5, "--out", tmp_path / "ids.txt")
     assert (tmp_path / "ids.txt").read_text("utf-8") == done.stdout
@@ -89,7 +89,7 @@ def test_next_for_programs_says_why(inside, begun):
 
 def test_next_says_what_is_passed_and_when_nothing_is_left(inside, tmp_path):
     path = tmp_path / "top.parquet"
-    ladder_results({"m": 12.0}, FEW).write_parquet(path)
+    ladder_results({"m": 12.0}, TASKS).write_parquet(path)
     done = inside("next", path)
     assert done.returncode == 0
     assert "scbench generate --ladder two_segments,csg_union --rung 9" in done.stderr

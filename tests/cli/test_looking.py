@@ -91,8 +91,8 @@ def test_wrong_usage_says_why(inside, args, said):
 
 
 def test_reports_go_with_grading_only(command, example):
-    for other in ("--check",):
-        done = command("scbench-grade", example, other, "--report")
+    for second in ("--check",):
+        done = command("scbench-grade", example, second, "--report")
         assert done.returncode == 2
         assert "--report goes with grading" in done.stderr
 
@@ -121,9 +121,9 @@ def test_show_prints_what_has_a_text_form(command, example):
     assert "ok      one_route: " in done.stdout
     grid = [line for line in done.stdout.splitlines() if re.match(r"[0-9AB]{5}\b", line)]
     assert len(grid) == 5
-    other = command("scbench", "show", "maze_3d/00", "--predictions", example, "--model", "oracle")
-    assert other.returncode == 0, other.stderr
-    assert other.stdout.replace("oracle", "reference") == done.stdout
+    second = command("scbench", "show", "maze_3d/00", "--predictions", example, "--model", "oracle")
+    assert second.returncode == 0, second.stderr
+    assert second.stdout.replace("oracle", "reference") == done.stdout
 
 
 def test_show_writes_every_form(inside, graded, tmp_path):
@@ -162,15 +162,15 @@ def test_show_writes_solids_and_larger_pictures(inside, tmp_path):
     common = ("show", "csg_union/00", "--out")
     starts = {"x.glb": b"glTF", "x.stl": b"\x00", "x.png": b"\x89PNG"}
     for name, start in starts.items():
-        more = ("--scale", 3, "--dark") if name == "x.png" else ()
-        done = inside(*common, name, *more)
+        extra = ("--scale", 3, "--dark") if name == "x.png" else ()
+        done = inside(*common, name, *extra)
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
         assert (tmp_path / name).read_bytes().startswith(start)
     inside(*common, "y.png", "--scale", 1)
-    wide = [
+    width = [
         int.from_bytes((tmp_path / name).read_bytes()[16:20], "big") for name in ("x.png", "y.png")
     ]
-    assert wide[0] == pytest.approx(3 * wide[1], abs=3)
+    assert width[0] == pytest.approx(3 * width[1], abs=3)
 
 
 def test_show_asks_for_the_library_before_it_works(inside, monkeypatch):

@@ -147,8 +147,8 @@ def test_a_short_number_is_completed():
 
 
 def test_a_text_as_answer_is_told_when_graded():
-    found = parse_line(FILES["text.jsonl"].encode(), 1)
-    (warning,) = unread_keys(Counter(found.unread))
+    result = parse_line(FILES["text.jsonl"].encode(), 1)
+    (warning,) = unread_keys(Counter(result.unread))
     assert warning == (
         '"answer" is a text in 1 line, and no task takes one: give the object itself, or put the '
         'text into "response"'

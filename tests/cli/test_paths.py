@@ -6,10 +6,10 @@ from scbench.cli.main import app
 
 
 def test_folders_that_other_tools_are_pointed_at():
-    for name, held in (("lm-eval", "scbench.yaml"), ("verifiers", "pyproject.toml")):
+    for name, present in (("lm-eval", "scbench.yaml"), ("verifiers", "pyproject.toml")):
         done = CliRunner().invoke(app, ["path", name])
         assert done.exit_code == 0
-        assert (Path(done.output.strip()) / held).is_file()
+        assert (Path(done.output.strip()) / present).is_file()
 
 
 def test_an_unknown_folder_names_those_that_are():

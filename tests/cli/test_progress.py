@@ -25,46 +25,46 @@ def later(monkeypatch):
 
 
 def test_logs_get_a_line_now_and_then(capsys, later):
-    with progress(1000, quiet=False) as shown:
+    with progress(1000, quiet=False) as bar:
         for rows in range(1, 101):
             later(0.5)
-            shown.done(rows, rows * 10)
+            bar.done(rows, rows * 10)
     captured = capsys.readouterr()
     assert captured.out == ""
-    said = captured.err.splitlines()
-    assert said[0] == "graded 10 rows (10%)"
-    assert len(said) == 10
+    lines = captured.err.splitlines()
+    assert lines[0] == "graded 10 rows (10%)"
+    assert len(lines) == 10
 
 
 def test_a_total_that_is_known_later_gives_shares(capsys, later):
-    with progress(None, quiet=False, doing="drawing", done="drew", things="items") as shown:
+    with progress(None, quiet=False, doing="drawing", done="drew", things="items") as bar:
         for items in range(1, 41):
             later(1)
-            shown.done(items, items, 40)
-    said = capsys.readouterr().err.splitlines()
-    assert (said[0], said[-1]) == ("drew 4 items (10%)", "drew 40 items (100%)")
-    assert len(said) == 10
+            bar.done(items, items, 40)
+    lines = capsys.readouterr().err.splitlines()
+    assert (lines[0], lines[-1]) == ("drew 4 items (10%)", "drew 40 items (100%)")
+    assert len(lines) == 10
 
 
 def test_without_a_total_lines_grow_rare(capsys, later):
-    with progress(None, quiet=False) as shown:
+    with progress(None, quiet=False) as bar:
         for rows in range(1, 5001):
             later(3)
-            shown.done(rows, rows)
-    said = capsys.readouterr().err.splitlines()
-    assert said[-1] == "graded 4,096 rows"
-    assert len(said) == 13
+            bar.done(rows, rows)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1] == "graded 4,096 rows"
+    assert len(lines) == 13
 
 
 def test_an_item_that_takes_long_is_named_every_half_minute(capsys, later):
-    with progress(None, quiet=False) as shown:
+    with progress(None, quiet=False) as bar:
         for _ in range(100):
             later(1)
-            shown.waiting((ITEM, Waiting("csg_union/16", 5, 0, 0)))
-        shown.waiting(())
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 3
-    assert said[0] == ("still at terrain_levelling/08: step 812 of 2,194, 41 s; csg_union/16: 5 s")
+            bar.waiting((ITEM, Waiting("csg_union/16", 5, 0, 0)))
+        bar.waiting(())
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 3
+    assert lines[0] == ("still at terrain_levelling/08: step 812 of 2,194, 41 s; csg_union/16: 5 s")
 
 
 def test_a_reader_who_has_gone_is_no_reason_to_stop(monkeypatch, later):
@@ -75,18 +75,18 @@ def test_a_reader_who_has_gone_is_no_reason_to_stop(monkeypatch, later):
 
     monkeypatch.setattr(module, "say", gone)
     monkeypatch.setattr(module, "hush", lambda: hushed.append(True))
-    with progress(None, quiet=False) as shown:
+    with progress(None, quiet=False) as bar:
         later(100)
-        shown.done(50, 500)
-        shown.waiting((ITEM,))
+        bar.done(50, 500)
+        bar.waiting((ITEM,))
     assert hushed == [True, True]
 
 
 def test_quiet_is_quiet(capsys, later):
-    with progress(1000, quiet=True) as shown:
+    with progress(1000, quiet=True) as bar:
         later(100)
-        shown.done(50, 500)
-        shown.waiting((ITEM,))
+        bar.done(50, 500)
+        bar.waiting((ITEM,))
     assert capsys.readouterr() == ("", "")
 
 
@@ -101,10 +101,10 @@ def test_a_terminal_gets_a_bar_with_what_takes_long(monkeypatch):
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm")
-    with progress(1000, quiet=False, estimate=True) as shown:
-        shown.done(7, 700)
-        shown.waiting((ITEM,))
-        shown._bar.refresh()
+    with progress(1000, quiet=False, estimate=True) as bar:
+        bar.done(7, 700)
+        bar.waiting((ITEM,))
+        bar._bar.refresh()
     text = terminal.getvalue()
     assert "left" in text
     assert "70%" in text

@@ -14,9 +14,9 @@ def lines(done) -> list[dict]:
 
 def test_all_items_go_out_and_what_needs_vision_is_said(inside):
     done = inside("prompts")
-    made = lines(done)
-    assert len(made) == 277
-    assert sum(bool(line["images"]) for line in made) == 5
+    lines_out = lines(done)
+    assert len(lines_out) == 277
+    assert sum(bool(line["images"]) for line in lines_out) == 5
     assert "5 of 277 need vision and are sent with them: polynomial_curve_fitting/04" in done.stderr
 
 
@@ -29,16 +29,16 @@ def test_all_items_go_out_and_what_needs_vision_is_said(inside):
     ],
 )
 def test_what_is_asked_is_chosen(inside, args, count, ending):
-    made = lines(inside("prompts", *args))
-    assert len({line["custom_id"] for line in made}) == len(made)
-    assert all(line["id"].endswith(ending) for line in made)
-    assert len(made) == count
+    lines_out = lines(inside("prompts", *args))
+    assert len({line["custom_id"] for line in lines_out}) == len(lines_out)
+    assert all(line["id"].endswith(ending) for line in lines_out)
+    assert len(lines_out) == count
 
 
 def test_next_items_pipe_into_prompts(inside):
     ids = inside("next", "--max-items", 3).stdout
-    made = lines(inside("prompts", "--ids", "-", stdin=ids.encode()))
-    assert {line["id"] for line in made} == {*ids.split()}
+    lines_out = lines(inside("prompts", "--ids", "-", stdin=ids.encode()))
+    assert {line["id"] for line in lines_out} == {*ids.split()}
 
 
 def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
@@ -49,12 +49,12 @@ def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "5 of 9 need vision and are left out" in done.stderr
     sent = (tmp_path / "out" / "prompts-001.jsonl").read_text().splitlines()
-    left = [
+    omitted = [
         json.loads(line) for line in (tmp_path / "out" / "left-out.jsonl").read_text().splitlines()
     ]
-    assert (len(sent), len(left)) == (8, 10)
-    assert left[0]["custom_id"] == "polynomial_curve_fitting-04"
-    assert {line["status"] for line in left} == {"not_run"}
+    assert (len(sent), len(omitted)) == (8, 10)
+    assert omitted[0]["custom_id"] == "polynomial_curve_fitting-04"
+    assert {line["status"] for line in omitted} == {"not_run"}
     assert "image" not in "".join(sent)
 
 
@@ -78,7 +78,7 @@ def test_what_cannot_be_done_is_said_in_a_line(inside, args, said):
 def test_the_base_install_is_enough(tmp_path):
     """None of the libraries that extras bring is loaded, and no SDK of a provider."""
     code = (
-        "import sys; from scbench.cli.prompting import prompts; prompts(tasks='two_segments');"
+        "import sys; from scbench.cli.exchange import prompts; prompts(tasks='two_segments');"
         "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
     )
     done = subprocess.run(

@@ -25,7 +25,7 @@ def test_the_items_with_images_are_those_it_names():
 
 def test_the_sample_output_is_of_the_sample_predictions():
     rows = [json.loads(line) for line in example_predictions(find_release())]
-    shown = re.search(r"```text\n(.*?)```", README, re.DOTALL)[1]
+    output = re.search(r"```text\n(.*?)```", README, re.DOTALL)[1]
     light = {"topology_enumeration", "enumerate_edges", "classify_behaviour"}
     light |= {"half_subdivision_neighbours", "two_segments"}
     scores = [
@@ -33,5 +33,5 @@ def test_the_sample_output_is_of_the_sample_predictions():
         for row in rows
         if row["model"] == "sloppy" and row["id"].partition("/")[0] in light
     ]
-    given = [line.split() for line in shown.splitlines() if "sloppy" in line and "axiom" in line]
-    assert given[0][8] == f"{100 * sum(scores) / 75:.1f}"
+    answers = [line.split() for line in output.splitlines() if "sloppy" in line and "axiom" in line]
+    assert answers[0][8] == f"{100 * sum(scores) / 75:.1f}"

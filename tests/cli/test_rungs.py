@@ -11,7 +11,7 @@ from scbench.freezing.ladder import ladder
 from scbench.release.load import open_release
 from scbench.release.sources import read_manifest
 
-OWN = """
+TABLE = """
 seed = 5
 count = 2
 [maze_3d]
@@ -24,7 +24,7 @@ rungs = [{ size = 5, jumps = 1 }, { size = 8, jumps = 2 }, { size = 6, jumps = 1
 @pytest.fixture
 def own(tmp_path):
     path = tmp_path / "own.toml"
-    path.write_text(OWN, "utf-8")
+    path.write_text(TABLE, "utf-8")
     return path
 
 
@@ -88,25 +88,25 @@ def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
     assert inside("generate", own, "--ladder", "--out", "drawn", "--workers", 1).returncode == 0
     first = next(iter(open_release(tmp_path / "drawn").ladder().instances()))
     assert first.endswith("ladder-01-1")
-    own.write_text(OWN.replace("size = 8", "sise = 8"), "utf-8")
+    own.write_text(TABLE.replace("size = 8", "sise = 8"), "utf-8")
     done = inside("generate", own, "--ladder", "--out", "x")
     assert done.returncode == 2
     assert "maze_3d, rung 2: maze_3d has no parameter 'sise'. Did you mean 'size'?" in done.stderr
 
 
 def test_tasks_list_their_rungs(inside):
-    shown = inside("tasks", "maze_3d").stdout
-    held = ladder().tasks["maze_3d"]
-    assert f"Ladder: {held.measure}." in shown
-    last = shown.strip().splitlines()[-1]
-    assert last.split()[0] == f"{len(held.all_rungs)}+"
-    listed = json.loads(inside("tasks", "maze_3d", "--format", "json").stdout)["ladder"]
-    assert listed == held.model_dump(mode="json")
+    output = inside("tasks", "maze_3d").stdout
+    present = ladder().tasks["maze_3d"]
+    assert f"Ladder: {present.measure}." in output
+    last = output.strip().splitlines()[-1]
+    assert last.split()[0] == f"{len(present.all_rungs)}+"
+    listing = json.loads(inside("tasks", "maze_3d", "--format", "json").stdout)["ladder"]
+    assert listing == present.model_dump(mode="json")
     assert json.loads(inside("tasks", "dates", "--format", "json").stdout)["ladder"] is None
 
 
 def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
-    own.write_text(OWN.replace("size = 6, jumps = 1", "size = 9, jumps = 3"), "utf-8")
+    own.write_text(TABLE.replace("size = 6, jumps = 1", "size = 9, jumps = 3"), "utf-8")
     assert inside("generate", own, "--ladder", "--out", "drawn", "--workers", 1).returncode == 0
     sheet = ("gallery", "sheet.svg", "--ladder", "--release", "drawn", "--rungs", "1,3")
     assert inside(*sheet).returncode == 0
@@ -116,11 +116,11 @@ def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
     assert inside("gallery", "sheet.png", *sheet[2:]).returncode == 0
     with Image.open(tmp_path / "sheet.png") as image:
         assert min(image.size) > 200
-    for wrong, said in (
+    for wrong, message in (
         (("x.pdf", "--ladder", "--release", "drawn"), "written as .svg or .png"),
         (("x.svg", "--ladder", "--release", "drawn", "--rungs", "1;2"), "--rungs takes numbers"),
         (("x.svg", "--ladder", "--release", "drawn", "--rungs", "7"), "none of the rungs 7"),
     ):
         done = inside("gallery", *wrong)
         assert done.returncode == 2
-        assert said in done.stderr
+        assert message in done.stderr

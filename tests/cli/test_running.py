@@ -37,12 +37,12 @@ def instances():
 
 @pytest.fixture
 def model(instances):
-    prompts = {row_id: one.prompt for row_id, one in instances.items()}
-    held = scbench.load_release().references()
+    prompts = {row_id: entry.prompt for row_id, entry in instances.items()}
+    present = scbench.load_release().references()
     lines = [
-        {"id": one.id, "answer": json.loads(one.answer)}
-        for one in held
-        if one.score == 1 and one.id.startswith(("two_segments/", "shikaku"))
+        {"id": entry.id, "answer": json.loads(entry.answer)}
+        for entry in present
+        if entry.score == 1 and entry.id.startswith(("two_segments/", "shikaku"))
     ]
     with Loopback(stored(lines, prompts)) as loopback:
         yield loopback
@@ -52,7 +52,7 @@ def model(instances):
 def run(model, tmp_path):
     def called(*options: str, name: str = MODEL, out: str = "out"):
         # The client of the interface waits between tries of its own.
-        given = [
+        answers = [
             "-M",
             "max_retries=0",
             "--base-url",
@@ -62,7 +62,7 @@ def run(model, tmp_path):
             "--quiet",
             *options,
         ]
-        return CliRunner().invoke(app, ["run", name, *given])
+        return CliRunner().invoke(app, ["run", name, *answers])
 
     return called
 
@@ -79,19 +79,19 @@ def test_a_run_ends_in_tables_and_grows(run, model, tmp_path):
     assert "2 answered, 25 missing" in done.stdout
     assert len(model.asked) == 1 + 2
     assert model.asked[0] == HELLO
-    more = run("--tasks", "two_segments", "--limit", "3", "--samples", "2")
-    assert "6 answered, 48 missing" in more.stdout
+    extra = run("--tasks", "two_segments", "--limit", "3", "--samples", "2")
+    assert "6 answered, 48 missing" in extra.stdout
     assert len(model.asked) == 1 + 6
     assert len(set(model.asked)) == 1 + 3
-    held = tmp_path / "out" / "logs" / "mine.txt"
-    held.write_text("kept")
+    present = tmp_path / "out" / "logs" / "mine.txt"
+    present.write_text("kept")
     again = run("--tasks", "two_segments", "--limit", "3", "--samples", "2")
-    assert held.read_text() == "kept"
-    assert again.stdout == more.stdout, again.stderr
+    assert present.read_text() == "kept"
+    assert again.stdout == extra.stdout, again.stderr
     assert len(model.asked) == 1 + 6
-    other = run("--tasks", "two_segments", "--budget", "900")
-    assert other.exit_code == 2
-    assert "holds another run, of openai-api/loopback/a-model" in other.stderr
+    second = run("--tasks", "two_segments", "--budget", "900")
+    assert second.exit_code == 2
+    assert "holds another run, of openai-api/loopback/a-model" in second.stderr
 
 
 def test_what_was_never_answered_is_no_zero_and_is_asked_again(run, model, instances, tmp_path):
@@ -107,9 +107,9 @@ def test_what_was_never_answered_is_no_zero_and_is_asked_again(run, model, insta
     )
     assert statuses(tmp_path / "out") == {(place, 0): status for place, status in ended.items()}
     rows = pl.read_parquet(tmp_path / "out" / "results.parquet")
-    told = rows.filter(pl.col("id") == "two_segments/01")["reason"].item()
-    assert told.startswith("openai.InternalServerError: ")
-    assert told.endswith("told to say 500")
+    reported = rows.filter(pl.col("id") == "two_segments/01")["reason"].item()
+    assert reported.startswith("openai.InternalServerError: ")
+    assert reported.endswith("told to say 500")
     model.faults.clear()
     before = len(model.asked)
     assert run(*options).exit_code == 0
@@ -118,13 +118,13 @@ def test_what_was_never_answered_is_no_zero_and_is_asked_again(run, model, insta
 
 
 def test_interrupted_twice_it_goes_on_each_time(run, model, tmp_path):
-    said, stops = model.replies, [3, 6]
+    message, stops = model.replies, [3, 6]
 
     def reply(body):
         if stops and len(model.asked) == stops[0]:
             stops.pop(0)
             os.kill(os.getpid(), signal.SIGINT)
-        return said.get(body["messages"][0]["content"], "yes")
+        return message.get(body["messages"][0]["content"], "yes")
 
     model.replies = reply
     options = ("--tasks", "two_segments", "--limit", "6", "--max-connections", "1")
@@ -151,15 +151,15 @@ def test_a_sweep_over_budgets_and_what_is_left_out(run, model, tmp_path):
     options = ("--budget", "900", "--budget", "4000", "--no-images", "--effort", "high")
     done = run("--tasks", "polynomial_curve_fitting", *options, "--limit", "1")
     assert done.exit_code == 0, done.stderr
-    asked = model.requests[1:]
-    assert {one["max_tokens"] for one in asked} == {900, 4000}
-    assert {one["reasoning_effort"] for one in asked} == {"high"}
+    arguments = model.requests[1:]
+    assert {entry["max_tokens"] for entry in arguments} == {900, 4000}
+    assert {entry["reasoning_effort"] for entry in arguments} == {"high"}
     rows = pl.read_parquet(tmp_path / "out" / "results.parquet")
-    said = rows.filter(pl.col("status") == "refused")["run_metadata"].unique().to_list()
-    assert [json.loads(text) for text in said] == [{"effort": "high"}]
+    message = rows.filter(pl.col("status") == "refused")["run_metadata"].unique().to_list()
+    assert [json.loads(text) for text in message] == [{"effort": "high"}]
     counts = rows.group_by("budget", "status").len().sort("budget", "status").rows()
-    told = [("missing", 3), ("not_run", 5), ("refused", 1)]
-    assert counts == [(budget, *count) for budget in (900, 4000) for count in told]
+    reported = [("missing", 3), ("not_run", 5), ("refused", 1)]
+    assert counts == [(budget, *count) for budget in (900, 4000) for count in reported]
 
 
 @pytest.mark.parametrize(

@@ -23,16 +23,18 @@ def lines(parity_release, write_lines):
 
 @pytest.mark.slow
 def test_shards_are_graded_and_put_together(grade, command, parity_release, lines, tmp_path):
-    whole = grade(lines, "--out", "whole")
+    complete = grade(lines, "--out", "whole")
     shards = [grade(lines, "--shard", f"{i}/2") for i in (1, 2)]
     assert "shard 1/2: join all shards by `scbench merge`" in shards[0].stderr
     assert [done.returncode for done in shards] == [1, 1], "the duplicate, and what is no JSON"
     folders = [f"scbench-results/p-{i}-of-2" for i in (2, 1)]
     merged = command("scbench", "merge", *folders, "--out", "all", "--release", parity_release.root)
-    assert merged.returncode == whole.returncode == 1
-    assert merged.stdout == whole.stdout
-    told = [[it for it in done.stderr.splitlines() if "line" in it] for done in (merged, whole)]
-    assert told[0] == told[1] != []
+    assert merged.returncode == complete.returncode == 1
+    assert merged.stdout == complete.stdout
+    reported = [
+        [it for it in done.stderr.splitlines() if "line" in it] for done in (merged, complete)
+    ]
+    assert reported[0] == reported[1] != []
     for name in ("whole", "all"):
         assert sorted(it.name for it in (tmp_path / name).iterdir()) == [
             "results.parquet", "summary.json",

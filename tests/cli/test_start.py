@@ -99,16 +99,16 @@ def test_earlier_results_are_written_over_and_no_others(grade, tmp_path):
 
 
 def test_results_of_another_file_are_replaced_only_by_restart(grade, tmp_path):
-    other = tmp_path / "other.jsonl"
-    other.write_bytes(grade.path.read_bytes())
+    second = tmp_path / "other.jsonl"
+    second.write_bytes(grade.path.read_bytes())
     assert grade().returncode == 0
     before = (tmp_path / "out" / "results.parquet").read_bytes()
-    for more in ([], ["--resume"]):
-        done = grade(*more, predictions=other)
+    for extra in ([], ["--resume"]):
+        done = grade(*extra, predictions=second)
         assert done.returncode == 2
         assert f"holds the results of {grade.path.name} on release" in done.stderr
         assert (tmp_path / "out" / "results.parquet").read_bytes() == before
-    assert grade("--restart", predictions=other).returncode == 0
+    assert grade("--restart", predictions=second).returncode == 0
 
 
 def test_a_folder_for_predictions_is_told_and_makes_none(grade, tmp_path):
@@ -123,8 +123,8 @@ def test_strange_files_with_names_that_were_ours_stay(grade, tmp_path):
     (out / "parts").mkdir(parents=True)
     (out / "parts" / "mine").write_text("x")
     (out / "journal.jsonl").write_text("x")
-    for more in ([], ["--resume"], ["--restart"]):
-        assert grade(*more).returncode == 0
+    for extra in ([], ["--resume"], ["--restart"]):
+        assert grade(*extra).returncode == 0
         assert (out / "parts" / "mine").read_text() == "x"
         assert (out / "journal.jsonl").read_text() == "x"
 
@@ -132,9 +132,9 @@ def test_strange_files_with_names_that_were_ours_stay(grade, tmp_path):
 def test_the_predictions_are_not_written_over(grade, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
-    own = out / "problems.jsonl"
-    own.write_bytes(grade.path.read_bytes())
-    done = grade(predictions=own)
+    of_run = out / "problems.jsonl"
+    of_run.write_bytes(grade.path.read_bytes())
+    done = grade(predictions=of_run)
     assert done.returncode == 2
     assert "is the predictions file and would be overwritten" in done.stderr
     (out / "results.parquet").mkdir()

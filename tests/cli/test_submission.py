@@ -67,19 +67,19 @@ def test_init_writes_what_validate_takes(entry, inside, small):
 
 
 def test_init_refuses_what_validate_would(inside, tmp_path):
-    given = ("--model", "A", "--model-version", "1", "--organisation", "L", "--contact", "c")
-    given += ("--outputs-licence", "CC0-1.0", "--setting", "no_tools")
-    done = inside("submission", "init", "x", *given, "--date", "2026-02-30")
+    answers = ("--model", "A", "--model-version", "1", "--organisation", "L", "--contact", "c")
+    answers += ("--outputs-licence", "CC0-1.0", "--setting", "no_tools")
+    done = inside("submission", "init", "x", *answers, "--date", "2026-02-30")
     assert done.returncode == 2
     assert "date" in done.stderr
-    done = inside("submission", "init", "x", *given, "--date", "2026-02-20", "--sampling", "hot")
+    done = inside("submission", "init", "x", *answers, "--date", "2026-02-20", "--sampling", "hot")
     assert done.returncode == 2
     assert "KEY=VALUE" in done.stderr
     assert not (tmp_path / "x").exists()
-    done = inside("submission", "init", "x", *given, "--date", "2026-02-20")
+    done = inside("submission", "init", "x", *answers, "--date", "2026-02-20")
     assert done.returncode == 0
     assert f'release: "{find_release().version}"' in (tmp_path / "x/submission.yaml").read_text()
-    done = inside("submission", "init", "x", *given, "--date", "2026-02-20")
+    done = inside("submission", "init", "x", *answers, "--date", "2026-02-20")
     assert done.returncode == 2
     assert "exists; edit it" in done.stderr
 
@@ -108,7 +108,7 @@ def test_validate_prints_every_problem_in_three_forms(entry, inside, small):
     assert done.returncode == 1
     (record,) = json.loads(done.stdout)
     assert record["valid"] is False
-    assert [found["code"] for found in record["findings"]] == [
+    assert [result["code"] for result in record["findings"]] == [
         "incomplete", "unknown_id", "answer_schema",
     ]  # fmt: skip
     assert record["findings"][1]["path"] == f"{entry}/predictions.jsonl"
@@ -127,8 +127,8 @@ def test_validate_prints_every_problem_in_three_forms(entry, inside, small):
 def test_annotations_escape_what_would_end_them():
     from scbench.leaderboard.findings import Finding, as_annotation
 
-    found = Finding("code", "50% of a,b:c\r\n::error::x", "do", "f")
-    line = as_annotation(found, "a,b:c%\n/f")
+    result = Finding("code", "50% of a,b:c\r\n::error::x", "do", "f")
+    line = as_annotation(result, "a,b:c%\n/f")
     assert line == "::error file=a%2Cb%3Ac%25%0A/f,title=code::50%25 of a,b:c%0D%0A::error::x; do"
 
 
@@ -141,10 +141,10 @@ def test_several_are_validated_and_one_bad_one_is_enough(entry, inside, small, t
 
 
 def test_another_release_than_asked_for_is_refused(entry, inside, small):
-    asked = [*installed_releases()][-1]
-    done = inside("submission", "validate", entry, "--release", asked)
+    arguments = [*installed_releases()][-1]
+    done = inside("submission", "validate", entry, "--release", arguments)
     assert done.returncode == 1
-    assert f"[wrong_release] it answers release 0.0.1, but {asked} is asked for" in done.stdout
+    assert f"[wrong_release] it answers release 0.0.1, but {arguments} is asked for" in done.stdout
     done = inside("submission", "validate", entry)
     assert "[unknown_release]" in done.stdout
 
@@ -284,10 +284,10 @@ def test_workflows_use_options_that_exist_and_put_no_foreign_text_in_scripts(pat
         assert "${{" not in script  # what stands there would be run
         for command in re.findall(r"^\s*scbench (.+?)(?:$|[|>&])", script, re.MULTILINE):
             words = command.split()
-            shown = inside(*words[:2], "--help")
-            assert shown.returncode == 0, command
+            output = inside(*words[:2], "--help")
+            assert output.returncode == 0, command
             for option in (word for word in words if word.startswith("--")):
-                assert option in shown.stdout, command
+                assert option in output.stdout, command
 
 
 def test_there_is_a_workflow_for_pull_requests():
@@ -334,13 +334,13 @@ def test_the_workflow_validates_what_a_pull_request_changes(tmp_path):
 
     (repository / "submissions" / "old").mkdir(parents=True)
     (repository / "submissions" / "old" / "x").write_text("x")
-    known = '[[organisation]]\nname = "L"\ncontacts = ["c"]\nsubmitters = ["friend"]\n'
-    (repository / "organisations.toml").write_text(known)
+    reference = '[[organisation]]\nname = "L"\ncontacts = ["c"]\nsubmitters = ["friend"]\n'
+    (repository / "organisations.toml").write_text(reference)
     run("git", "init", "-q")
     base = commit("before")
-    given = ("--model", "A", "--model-version", "1", "--organisation", "L", "--contact", "c")
-    given += ("--outputs-licence", "CC0-1.0", "--setting", "no_tools", "--date", "2026-01-02")
-    run("scbench", "submission", "init", entry, *given)
+    answers = ("--model", "A", "--model-version", "1", "--organisation", "L", "--contact", "c")
+    answers += ("--outputs-licence", "CC0-1.0", "--setting", "no_tools", "--date", "2026-01-02")
+    run("scbench", "submission", "init", entry, *answers)
     (entry / "predictions.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     (repository / "submissions" / "README.md").write_text("What this is.")
     shutil.rmtree(repository / "submissions" / "old")

@@ -9,19 +9,18 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.failure_modes.labels import Mode
-from scbench.base.errors import ResultsError
+from scbench.analysis.failure_modes.shares import square_sheet
+from scbench.analysis.layout import Sheet
+from scbench.analysis.results import counts, figures, texts
+from scbench.analysis.sheets import points
+from scbench.base.errors import ResultsError, printable
 from scbench.base.intervals import LEVEL, Floats
 
-AGREEMENT: Mapping[str, Any] = {
-    "first_label": pl.String(),
-    "second_label": pl.String(),
-    "count": pl.Int64(),
-    "n": pl.Int64(),
-    "agreement": pl.Float64(),
-    "kappa": pl.Float64(),
-    "kappa_low": pl.Float64(),
-    "kappa_high": pl.Float64(),
-}
+AGREEMENT: Mapping[str, Any] = (
+    texts("first_label second_label")
+    | counts("count n")
+    | figures("agreement kappa kappa_low kappa_high")
+)
 """Columns of `agreement`."""
 
 
@@ -101,3 +100,21 @@ def kappa_interval(table: Floats, kappa: float, level: float = LEVEL) -> tuple[f
     spread = max(on + apart_sum - last, 0) ** 0.5 / ((1 - chance) ** 2 * n**0.5)
     half = NormalDist().inv_cdf((1 + level) / 2) * spread
     return max(-1.0, min(smooth - half, kappa)), min(1.0, max(smooth + half, kappa))
+
+
+def agreement_sheet(frame: pl.DataFrame, first: str, second: str) -> Sheet:
+    """Lay out a table of `agreement`.
+
+    Args:
+        frame: the table.
+        first: who gave the first labels.
+        second: who gave the others.
+    """
+    head = frame.row(0, named=True)
+    kappa = "-"
+    if head["kappa"] is not None:
+        kappa = f"{head['kappa']:.3f} (95 %: {head['kappa_low']:.3f} to {head['kappa_high']:.3f})"
+    agreed = points(head["agreement"])
+    note = f"Agreement {agreed} % of {head['n']} candidates, Cohen's kappa {kappa}."
+    title = f"Labels by {printable(first)} (rows) and {printable(second)} (columns)"
+    return square_sheet(title, "label", list(Mode), frame, note)

@@ -43,23 +43,23 @@ def candidates(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFr
         run, sample, instance and subtask alone. Where one answer has several scores, each of its
         rows holds the answer; results hold it in the first only.
     """
-    whole = results.with_columns(
+    filled = results.with_columns(
         pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id").alias("answer")
     )
-    low = whole.filter(_is_candidate(threshold))
-    names = [_name(row) for row in low.select(IDENTITY).iter_rows()]
+    low = filled.filter(_is_candidate(threshold))
+    names = [_candidate_name(row) for row in low.select(IDENTITY).iter_rows()]
     return low.select(pl.Series("candidate", names, pl.String), pl.all())
 
 
 def _is_candidate(threshold: float) -> pl.Expr:
-    said = pl.col("status").is_in([Status.ANSWERED.value, Status.REFUSED.value]) | (
+    replied = pl.col("status").is_in([Status.ANSWERED.value, Status.REFUSED.value]) | (
         (pl.col("status") == Status.UNPARSED.value)
         & (pl.col("response_characters") != 0).fill_null(value=True)
     )
-    return ((pl.col("score") < threshold) & said).fill_null(value=False)
+    return ((pl.col("score") < threshold) & replied).fill_null(value=False)
 
 
-def _name(values: tuple[object, ...]) -> str:
+def _candidate_name(values: tuple[object, ...]) -> str:
     return sha256(canonical_json(list(values)))[:16]
 
 

@@ -7,9 +7,8 @@ not make, or fall behind it.
 import json
 from collections.abc import Iterable, Iterator
 
-from scbench.analysis.failure_modes.labels import FEW, MEANINGS, Mode
+from scbench.analysis.failure_modes.labels import MEANINGS, SLIP_PLACES, Mode, Signal, signals
 from scbench.analysis.failure_modes.prompts import LENGTHS
-from scbench.analysis.failure_modes.signals import Signal, signals
 from scbench.catalog import Task
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.schemas.base import json_schema
@@ -27,12 +26,12 @@ def card(task: Task) -> str:
     Raises:
         CatalogError: the task's schema or grader is not installed.
     """
-    known = signals(task)
+    task_signals = signals(task)
     sections = (
         ("Intent", [_intent(task)]),
         ("Output contract", _contract(task)),
         ("Hard constraints", _constraints(task)),
-        ("Verifier signals", _table(known)),
+        ("Verifier signals", _signal_table(task_signals)),
         ("Tie-breaks", _cues(task, shape_of(task.answer_model))),
         ("Judge input", _input()),
         ("Classification request", _request()),
@@ -97,10 +96,10 @@ def _constraints(task: Task) -> Iterator[str]:
         yield f"- `{check}`: {requirement}"
 
 
-def _table(known: Iterable[Signal]) -> Iterator[str]:
+def _signal_table(task_signals: Iterable[Signal]) -> Iterator[str]:
     yield "| signal | meaning if it fails | likely label |"
     yield "|---|---|---|"
-    for signal in known:
+    for signal in task_signals:
         labels = "; ".join(
             f"{mode.value} if {when}" if when else mode.value for mode, when in signal.likely
         )
@@ -113,7 +112,7 @@ def _table(known: Iterable[Signal]) -> Iterator[str]:
 def _cues(task: Task, shape: Shape) -> Iterator[str]:
     """Yield a cue for each label."""
     where = " or ".join(f"`{key}`" for key in shape.keys)
-    own = len(task.checks)
+    count = len(task.checks)
     defining = sorted(task.defining_checks)
     cues = {
         Mode.EVASION: f"the reply declines, or {where} is missing, empty or a placeholder.",
@@ -124,13 +123,13 @@ def _cues(task: Task, shape: Shape) -> Iterator[str]:
             else ""
         )
         + ", or says that it solves something simpler.",
-        Mode.NEAR_MISS: f"one of the {own} checks of this task fails, at one or two places, and a "
-        "change there would mend it."
-        if own > 1
+        Mode.NEAR_MISS: f"one of the {count} checks of this task fails, at one or two places, and "
+        "a change there would mend it."
+        if count > 1
         else "the only check of this task fails, and a small change would mend it.",
         Mode.LOCAL_ONLY: "checks fail together"
         + (", or partial credit shows that less than half is right" * (task.scoring == "partial"))
-        + f", or one fails at more than {FEW} places.",
+        + f", or one fails at more than {SLIP_PLACES} places.",
         Mode.OVERTHINKING: "the reply is long, goes on to something else than was asked, or is cut "
         "short by its own length, and what it gives is of no use.",
     }

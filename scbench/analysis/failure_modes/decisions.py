@@ -73,8 +73,8 @@ def labelled(
     Returns:
         Columns `LABELS`, in the order of the rows.
     """
-    said = decisions.drop("task", "subtask")
-    return rows.join(said, on="candidate", validate="1:1", maintain_order="left").select(
+    verdicts = decisions.drop("task", "subtask")
+    return rows.join(verdicts, on="candidate", validate="1:1", maintain_order="left").select(
         pl.col(list(LABELS)[:-2]), judge=pl.lit(judge), prompt_version=pl.lit(prompt_version)
     )
 
@@ -98,20 +98,20 @@ def read_labels(paths: Iterable[Path]) -> pl.DataFrame:
     Raises:
         ResultsError: a file cannot be read or holds no labels, or a candidate is named twice.
     """
-    labels = pl.concat([_read(path) for path in paths])
+    labels = pl.concat([_read_file_of_labels(path) for path in paths])
     if labels["candidate"].is_duplicated().any():
         raise ResultsError("the labels name a candidate twice; give those of one judge, each once")
     return labels
 
 
-def _read(path: Path) -> pl.DataFrame:
+def _read_file_of_labels(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise ResultsError(
             f"no such file: {path}; `scbench failure-modes judge` or `import` writes labels"
         )
     with reading_parquet(path, ResultsError):
-        found = pl.read_parquet_schema(path)
-        lacking = [name for name in LABELS if name not in found]
+        schema = pl.read_parquet_schema(path)
+        lacking = [name for name in LABELS if name not in schema]
         if lacking:
             raise ResultsError(f"{path} holds no labels: it has no column {lacking[0]!r}")
         labels = pl.read_parquet(path, columns=list(LABELS))
@@ -134,8 +134,8 @@ def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
     Raises:
         ResultsError: a candidate has no label, a label no candidate, or a score has changed.
     """
-    named, known = set(labels["candidate"]), set(rows["candidate"])
-    strange, lacking = named - known, known - named
+    judged, candidates = set(labels["candidate"]), set(rows["candidate"])
+    strange, lacking = judged - candidates, candidates - judged
     if strange or lacking:
         raise ResultsError(
             f"the labels are not of these results: {len(lacking)} candidates have no label, "
@@ -144,10 +144,10 @@ def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
     both = rows.select("candidate", "id", "score").join(
         labels.select("candidate", told="score"), on="candidate"
     )
-    moved = both.filter((pl.col("score") - pl.col("told")).abs() > 1e-9)
-    if moved.height:
-        row = moved.row(0, named=True)
+    changed = both.filter((pl.col("score") - pl.col("told")).abs() > 1e-9)
+    if changed.height:
+        row = changed.row(0, named=True)
         raise ResultsError(
-            f"the labels are of another grading: {moved.height} scores have changed since, the "
+            f"the labels are of another grading: {changed.height} scores have changed since, the "
             f"first is of {row['id']}, {row['told']:.3f} then and {row['score']:.3f} now"
         )

@@ -92,7 +92,7 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
     """
     graded = set(rows.select("line", "prediction_hash").iter_rows())
     lines = {line for line, _ in graded}
-    found: dict[tuple[int, str], str] = {}
+    texts: dict[tuple[int, str], str] = {}
     strangers: set[int] = set()
     for path in paths:
         with open_predictions(path) as stream:
@@ -101,10 +101,10 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
                     continue
                 place = (entry.number, sha256(entry.data))
                 if place in graded:
-                    found[place] = _said(entry.prediction)
+                    texts[place] = _reply_text(entry.prediction)
                 else:
                     strangers.add(entry.number)
-    wrong = sorted(line for line, digest in graded if (line, digest) not in found)
+    wrong = sorted(line for line, digest in graded if (line, digest) not in texts)
     if wrong:
         what = "differs (its SHA-256 is another)" if wrong[0] in strangers else "is not there"
         raise ResultsError(
@@ -112,19 +112,19 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
             f"candidates come from, {len(wrong)} cannot be found; the first, line {wrong[0]}, "
             f"{what}"
         )
-    said = rows.select("candidate", "line", "prediction_hash")
-    return {name: found[line, digest] for name, line, digest in said.iter_rows()}
+    keys = rows.select("candidate", "line", "prediction_hash")
+    return {name: texts[line, digest] for name, line, digest in keys.iter_rows()}
 
 
-def _said(prediction: Prediction) -> str:
+def _reply_text(prediction: Prediction) -> str:
     """Return the reply, and the reasoning that is given beside it, each clipped."""
-    said = "[no text: the answer below was handed over as data]"
+    reply = "[no text: the answer below was handed over as data]"
     if prediction.response is not None:
-        said = clip(prediction.response, LENGTHS["output"])
+        reply = clip(prediction.response, LENGTHS["output"])
     if not (prediction.reasoning or "").strip():
-        return said
+        return reply
     reasoning = clip(prediction.reasoning or "", LENGTHS["reasoning"])
-    return f"{said}\n\n[reasoning before it]\n{reasoning}"
+    return f"{reply}\n\n[reasoning before it]\n{reasoning}"
 
 
 def import_decisions(stream: BinaryIO, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[Problem]]:
@@ -139,31 +139,31 @@ def import_decisions(stream: BinaryIO, rows: pl.DataFrame) -> tuple[pl.DataFrame
         The decisions, with columns `scbench.analysis.failure_modes.decisions.DECISIONS`, and
         everything that is wrong with them. They must not be used if anything is.
     """
-    asked = {
+    expected = {
         row["candidate"]: row
         for row in rows.select("candidate", "task", "subtask", "id").iter_rows(named=True)
     }
     problems: list[Problem] = []
     decided: dict[str, tuple[int, Decision]] = {}
-    for number, text in _lines(stream, problems):
-        decision = _read(text)
+    for number, text in _numbered_lines(stream, problems):
+        decision = _decision_in(text)
         if isinstance(decision, str):
             problems.append(Problem("bad_decision", decision, number))
             continue
-        problem = _misplaced(decision, asked, decided)
+        problem = _misplaced(decision, expected, decided)
         if problem:
             problems.append(Problem("misplaced", problem, number, decision.candidate))
         decided.setdefault(decision.candidate, (number, decision))
     problems += [
         Problem("missing", f"there is no decision on {name} ({row['id']})", id=name)
-        for name, row in asked.items()
+        for name, row in expected.items()
         if name not in decided
     ]
-    kept = [] if problems else [decision.model_dump() for _, decision in decided.values()]
-    return pl.DataFrame(kept, schema=DECISIONS), problems
+    records = [] if problems else [decision.model_dump() for _, decision in decided.values()]
+    return pl.DataFrame(records, schema=DECISIONS), problems
 
 
-def _lines(stream: BinaryIO, problems: list[Problem]) -> Iterator[tuple[int, bytes]]:
+def _numbered_lines(stream: BinaryIO, problems: list[Problem]) -> Iterator[tuple[int, bytes]]:
     """Yield lines that are not blank, with their numbers; a stream that breaks is a problem."""
     number = 0
     try:
@@ -176,7 +176,7 @@ def _lines(stream: BinaryIO, problems: list[Problem]) -> Iterator[tuple[int, byt
         problems.append(Problem("unreadable", f"reading stopped here: {reason}", number + 1))
 
 
-def _read(text: bytes) -> Decision | str:
+def _decision_in(text: bytes) -> Decision | str:
     """Return a line's decision, or what is wrong with it."""
     try:
         value = parse_json(text)
@@ -188,11 +188,11 @@ def _read(text: bytes) -> Decision | str:
 
 
 def _misplaced(
-    decision: Decision, asked: Mapping[str, Any], decided: Mapping[str, tuple[int, Decision]]
+    decision: Decision, expected: Mapping[str, Any], decided: Mapping[str, tuple[int, Decision]]
 ) -> str | None:
     """Return what is wrong with a decision among the others."""
     name = printable(decision.candidate[:100])
-    row = asked.get(decision.candidate)
+    row = expected.get(decision.candidate)
     if row is None:
         return f"there is no candidate {name!r} in these results"
     if decision.candidate in decided:

@@ -1,9 +1,16 @@
-"""The five failure modes, and the order in which they are decided."""
+"""The five failure modes, the order in which they are decided, and what failed checks say of them.
+
+Cards print these signals and the built-in judge follows them, so the two cannot disagree.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+from typing import NamedTuple
+
+from scbench.catalog import Task
+from scbench.graders.shared.checklist import COMMON_CHECKS
 
 
 class Mode(StrEnum):
@@ -22,7 +29,7 @@ PASS = "pass"  # noqa: S105  (no password)
 THRESHOLD = 0.6
 """Scores below it are candidates."""
 
-FEW = 2
+SLIP_PLACES = 2
 """Places at which one failed check is still a slip."""
 
 STATES: tuple[str, ...] = (
@@ -105,3 +112,45 @@ TIES = (
     "An empty answer is evasion, never overthinking. Near-miss wins over local-only if one small "
     "change would mend the answer; several failed checks, or one about the whole, are local-only."
 )
+
+
+class Signal(NamedTuple):
+    """A check, and what its failure means.
+
+    Attributes:
+        check: its id.
+        requirement: what the answer must keep.
+        likely: labels that its failure points to, likeliest first, each with the condition under
+            which it does; empty for always.
+    """
+
+    check: str
+    requirement: str
+    likely: tuple[tuple[Mode, str], ...]
+
+
+_COMMON: dict[str, tuple[tuple[Mode, str], ...]] = {
+    "answer_found": ((Mode.EVASION, ""),),
+    "answer_schema": (
+        (Mode.EVASION, "nothing is given under the asked-for keys"),
+        (Mode.TRIVIALIZED, "something is, in another form"),
+    ),
+    "resource_limit": ((Mode.OVERTHINKING, ""),),
+}
+_DEFINING = ((Mode.TRIVIALIZED, ""),)
+_TASK_CHECK = (
+    (Mode.NEAR_MISS, f"it fails alone, at no more than {SLIP_PLACES} places"),
+    (Mode.LOCAL_ONLY, "it fails at more places, or other checks fail with it"),
+)
+
+
+def signals(task: Task) -> list[Signal]:
+    """Return a signal for every check a task can fail: its own in their order, then the common."""
+    defining = task.defining_checks
+    of_task = [
+        Signal(check, requirement, _DEFINING if check in defining else _TASK_CHECK)
+        for check, requirement in task.checks.items()
+    ]
+    return of_task + [
+        Signal(check, requirement, _COMMON[check]) for check, requirement in COMMON_CHECKS.items()
+    ]

@@ -41,8 +41,8 @@ def clip(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     head, tail = 2 * limit // 3, limit - 2 * limit // 3
-    left = len(text) - head - tail
-    return f"{text[:head]}\n[cut: {left:,} of {len(text):,} characters]\n{text[-tail:]}"
+    cut = len(text) - head - tail
+    return f"{text[:head]}\n[cut: {cut:,} of {len(text):,} characters]\n{text[-tail:]}"
 
 
 def shown_prompt(prompt: str, images: int) -> str:
@@ -88,7 +88,7 @@ def judge_prompt(row: Mapping[str, Any], card: str, prompt: str, output: str | N
         f"## Prompt\n\n{_fenced(prompt)}",
         f"## Raw reply\n\n{_fenced('[not handed over]' if output is None else output)}",
         f"## Answer\n\n{_fenced(clip(answer, LENGTHS['answer']))}",
-        f"## Verdict\n\n{_fenced(_verdict(row))}",
+        f"## Verdict\n\n{_fenced(_verdict_lines(row))}",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -105,7 +105,7 @@ def _modes() -> str:
     return "\n".join([*lines, "", TIES])
 
 
-def _verdict(row: Mapping[str, Any]) -> str:
+def _verdict_lines(row: Mapping[str, Any]) -> str:
     """Return checks line by line, each clipped so that none with many details hides the others."""
     checks = parsed(row, "checks") or []
     lines = (clip(canonical_json(check), LENGTHS["check"]) for check in checks)

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from scbench.analysis.failure_modes.candidates import parsed
 from scbench.analysis.failure_modes.decisions import DECISIONS, MAX_TAGS
-from scbench.analysis.failure_modes.labels import FEW, Mode
+from scbench.analysis.failure_modes.labels import SLIP_PLACES, Mode
 from scbench.base.model import Status
 from scbench.catalog import Task, get_task
 from scbench.scoring.answers.shape import shape_of
@@ -88,26 +88,28 @@ def _decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
         status=row["status"],
         answer=parsed(row, "answer"),
         keys=shape_of(task.answer_model).keys,
-        failed={check["id"]: _places(check) for check in checks if check["passed"] is False},
+        failed={
+            check["id"]: _failing_places(check) for check in checks if check["passed"] is False
+        },
         open=sum(check["passed"] is None for check in checks),
         score=row["score"],
         partial=task.scoring == "partial",
         characters=row["response_characters"],
         reasoning=row["reasoning_characters"] or 0,
     )
-    found = _label(evidence, task.defining_checks)
+    finding = _finding_of(evidence, task.defining_checks)
     return {
         "candidate": row["candidate"],
         "task": row["task"],
         "subtask": row["subtask"],
-        "failure_mode": found.mode.value,
-        "confidence": found.confidence,
-        "justification": found.why,
+        "failure_mode": finding.mode.value,
+        "confidence": finding.confidence,
+        "justification": finding.why,
         "evidence_tags": list(evidence.failed)[:MAX_TAGS],
     }
 
 
-def _label(evidence: _Evidence, defining: Iterable[str]) -> _Finding:
+def _finding_of(evidence: _Evidence, defining: Iterable[str]) -> _Finding:
     failed = evidence.failed
     if evidence.status == Status.REFUSED:
         return _Finding(Mode.EVASION, 0.95, "The reply declines in words and holds no answer.")
@@ -128,10 +130,10 @@ def _label(evidence: _Evidence, defining: Iterable[str]) -> _Finding:
         why = "The answer is larger than any right one could be: resource_limit."
         return _Finding(Mode.OVERTHINKING, 0.7, why)
     if len(failed) == 1:
-        return _alone(*failed.items(), evidence=evidence)
+        return _single_failure(*failed.items(), evidence=evidence)
     if failed:
         why = f"{len(failed)} checks fail together: {', '.join(failed)}."
-        return _Finding(Mode.LOCAL_ONLY, 0.8 if len(failed) > FEW else 0.6, why)
+        return _Finding(Mode.LOCAL_ONLY, 0.8 if len(failed) > SLIP_PLACES else 0.6, why)
     if evidence.open:
         why = f"No check fails, but {evidence.open} could not be made."
         return _Finding(Mode.LOCAL_ONLY, 0.3, why)
@@ -155,17 +157,17 @@ def _misshapen(errors: int, reasoning: int) -> _Finding:
         )
         return _Finding(Mode.OVERTHINKING, 0.5, why)
     # One or two values of a wrong type are hardly another task, but no near miss by the order.
-    confidence = 0.4 if 0 < errors <= FEW else 0.6
+    confidence = 0.4 if 0 < errors <= SLIP_PLACES else 0.6
     count = f"{errors} error{'s' * (errors != 1)}"
     why = f"The answer has another form than the one asked for, with {count}: answer_schema."
     return _Finding(Mode.TRIVIALIZED, confidence, why)
 
 
-def _alone(failure: tuple[str, int], *, evidence: _Evidence) -> _Finding:
+def _single_failure(failure: tuple[str, int], *, evidence: _Evidence) -> _Finding:
     check, places = failure
     # Checks that could not be made may hide more.
     less = 0.1 if evidence.open else 0.0
-    if places > FEW:
+    if places > SLIP_PLACES:
         why = f"One check fails, at {places} places: {check}."
         return _Finding(Mode.LOCAL_ONLY, round(0.7 - less, 1), why)
     if places:
@@ -182,14 +184,14 @@ def _alone(failure: tuple[str, int], *, evidence: _Evidence) -> _Finding:
     return _Finding(Mode.NEAR_MISS, round(confidence - less, 1), why)
 
 
-def _places(check: Mapping[str, Any]) -> int:
+def _failing_places(check: Mapping[str, Any]) -> int:
     """Return at how many places a check fails; 0 if its details list none.
 
     A count without a list of places is of something else, such as the parts of an answer.
     """
     details = check["details"]
-    listed = "offenders" in details or "errors" in details
-    count = details.get("count", 0) if listed else 0
+    has_places = "offenders" in details or "errors" in details
+    count = details.get("count", 0) if has_places else 0
     return count if isinstance(count, int) else 0
 
 
@@ -201,9 +203,9 @@ def _is_empty(answer: JsonValue, keys: Collection[str]) -> bool:
     """
     if answer is None:
         return False
-    asked = [answer[key] for key in keys if key in answer] if isinstance(answer, dict) else []
-    if asked:
-        return all(map(_is_blank, asked))
+    values = [answer[key] for key in keys if key in answer] if isinstance(answer, dict) else []
+    if values:
+        return all(map(_is_blank, values))
     if isinstance(answer, dict) and keys:
         return all(isinstance(value, str) or _is_blank(value) for value in answer.values())
     return _is_blank(answer)

@@ -6,6 +6,7 @@ accuracy rises, so a share can grow while its count shrinks.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -13,9 +14,12 @@ import polars as pl
 from scbench.analysis.compare import run_name
 from scbench.analysis.failure_modes.candidates import IDENTITY, KEY, candidates, undiagnosed
 from scbench.analysis.failure_modes.decisions import check_labels
-from scbench.analysis.failure_modes.labels import PASS, STATES, THRESHOLD, Mode
+from scbench.analysis.failure_modes.labels import MEANINGS, PASS, STATES, THRESHOLD, Mode
+from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.paper import BASELINE, TOOLS
-from scbench.base.errors import ResultsError, did_you_mean
+from scbench.analysis.results import RUN_TYPES, counts, figures, texts
+from scbench.analysis.sheets import changes_of, points, signed, statuses, task_title
+from scbench.base.errors import ResultsError, did_you_mean, printable
 from scbench.base.model import Status
 from scbench.catalog import all_tasks
 from scbench.grading.score_tables import RUN
@@ -47,33 +51,29 @@ def states(
         ResultsError: the labels are not those of the candidates.
     """
     check_labels(labels, candidates(results, threshold))
-    known = undiagnosed(results, threshold).with_columns(status=results["status"])
-    said = labels.select(*IDENTITY, "failure_mode")
-    joined = known.join(said, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left")
+    undecided = undiagnosed(results, threshold).with_columns(status=results["status"])
+    decisions = labels.select(*IDENTITY, "failure_mode")
+    joined = undecided.join(
+        decisions, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left"
+    )
     return joined.select(*KEY, "status", state=pl.coalesce("state", "failure_mode"))
 
 
-SHARES: Mapping[str, Any] = {
-    "model": pl.String(),
-    "setting": pl.String(),
-    "budget": pl.Int64(),
-    "task": pl.String(),
-    "failure_mode": pl.String(),
-    "count": pl.Int64(),
-    "judged": pl.Int64(),
-    "share": pl.Float64(),
-    "rows": pl.Int64(),
-    "passed": pl.Int64(),
-    **{status.value: pl.Int64() for status in Status},
-}
+SHARES: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts("task failure_mode")
+    | counts("count judged")
+    | figures("share")
+    | counts("rows passed", *(status.value for status in Status))
+)
 """Columns of `label_shares`."""
 
 
-def label_shares(found: pl.DataFrame, *, by_task: bool = False) -> pl.DataFrame:
+def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataFrame:
     """Return how often each label occurs.
 
     Args:
-        found: as `states` gives them.
+        row_states: as `states` gives them.
         by_task: whether to count each task by itself.
 
     Returns:
@@ -84,7 +84,7 @@ def label_shares(found: pl.DataFrame, *, by_task: bool = False) -> pl.DataFrame:
     """
     groups = [*RUN, "task"] if by_task else [*RUN]
     order = {task: i for i, task in enumerate(all_tasks())}
-    counted = found.group_by(groups).agg(
+    counted = row_states.group_by(groups).agg(
         *((pl.col("state") == mode.value).sum().alias(f"label {mode}") for mode in Mode),
         *((pl.col("status") == status.value).sum().alias(status.value) for status in Status),
         judged=pl.col("state").is_in([mode.value for mode in Mode]).sum(),
@@ -104,12 +104,12 @@ def label_shares(found: pl.DataFrame, *, by_task: bool = False) -> pl.DataFrame:
 
 
 def run_pairs(
-    found: pl.DataFrame, first: str | None = None, second: str | None = None
+    row_states: pl.DataFrame, first: str | None = None, second: str | None = None
 ) -> list[tuple[Run, Run]]:
     """Return the pairs of runs to compare.
 
     Args:
-        found: as `states` gives them.
+        row_states: as `states` gives them.
         first: name of a run, as `scbench.analysis.compare.run_name` makes it; with ``second`` the
             only pair.
         second: name of another.
@@ -121,11 +121,11 @@ def run_pairs(
     Raises:
         ResultsError: there is no such run, or no pair.
     """
-    runs: list[Run] = list(found.select(RUN).unique().sort(RUN, nulls_last=False).iter_rows())
+    runs: list[Run] = list(row_states.select(RUN).unique().sort(RUN, nulls_last=False).iter_rows())
     if first is not None or second is not None:
         if first is None or second is None:
             raise ResultsError("name both runs, with --first and --second")
-        return [(_named(runs, first), _named(runs, second))]
+        return [(_run_of_name(runs, first), _run_of_name(runs, second))]
     pairs: list[tuple[Run, Run]] = [
         ((model, BASELINE, budget), (model, setting, budget))
         for model, setting, budget in runs
@@ -134,34 +134,28 @@ def run_pairs(
     if not pairs and len(runs) == 2:
         return [(runs[0], runs[1])]
     if not pairs:
-        named = ", ".join(repr(run_name(*run)) for run in runs)
-        raise ResultsError(f"name two of these runs with --first and --second: {named}")
+        names = ", ".join(repr(run_name(*run)) for run in runs)
+        raise ResultsError(f"name two of these runs with --first and --second: {names}")
     return pairs
 
 
-def _named(runs: Sequence[Run], name: str) -> Run:
-    known = {run_name(*run): run for run in runs}
-    if name not in known:
-        listed = ", ".join(map(repr, known))
-        raise ResultsError(f"there is no run {name!r} among {listed}.{did_you_mean(name, known)}")
-    return known[name]
+def _run_of_name(runs: Sequence[Run], name: str) -> Run:
+    by_name = {run_name(*run): run for run in runs}
+    if name not in by_name:
+        names = ", ".join(map(repr, by_name))
+        raise ResultsError(f"there is no run {name!r} among {names}.{did_you_mean(name, by_name)}")
+    return by_name[name]
 
 
-MATRIX: Mapping[str, Any] = {
-    "first": pl.String(),
-    "second": pl.String(),
-    "first_state": pl.String(),
-    "second_state": pl.String(),
-    "count": pl.Int64(),
-}
+MATRIX: Mapping[str, Any] = texts("first second first_state second_state") | counts("count")
 """Columns of `transitions`."""
 
 
-def transitions(found: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.DataFrame:
+def transitions(row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.DataFrame:
     """Return what became of each state from one run to another, score by score.
 
     Args:
-        found: as `states` gives them.
+        row_states: as `states` gives them.
         pairs: as `run_pairs` gives them.
 
     Returns:
@@ -175,22 +169,22 @@ def transitions(found: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.Dat
     """
     rows: list[dict[str, Any]] = []
     for a, b in pairs:
-        counts = Counter(_both(found, a, b).iter_rows())
-        seen = {state for pair in counts for state in pair}
-        listed = [*STATES, *(status.value for status in Status if status.value in seen)]
+        counts = Counter(_both(row_states, a, b).iter_rows())
+        occurring = {state for pair in counts for state in pair}
+        order = [*STATES, *(status.value for status in Status if status.value in occurring)]
         pair = {"first": run_name(*a), "second": run_name(*b)}
         rows += (
             pair | {"first_state": x, "second_state": y, "count": counts[x, y]}
-            for x in listed
-            for y in listed
+            for x in order
+            for y in order
         )
     return pl.DataFrame(rows, schema=MATRIX)
 
 
-def _both(found: pl.DataFrame, a: Run, b: Run) -> pl.DataFrame:
+def _both(row_states: pl.DataFrame, a: Run, b: Run) -> pl.DataFrame:
     """Return columns first_state and second_state, a row for each score that both runs have."""
     first, second = (
-        found.filter(
+        row_states.filter(
             pl.all_horizontal(
                 pl.col(name).eq_missing(pl.lit(value)) for name, value in zip(RUN, run, strict=True)
             )
@@ -203,26 +197,19 @@ def _both(found: pl.DataFrame, a: Run, b: Run) -> pl.DataFrame:
     return both
 
 
-DELTAS: Mapping[str, Any] = {
-    "first": pl.String(),
-    "second": pl.String(),
-    "state": pl.String(),
-    "n": pl.Int64(),
-    "left_out": pl.Int64(),
-    "first_count": pl.Int64(),
-    "second_count": pl.Int64(),
-    "first_rate": pl.Float64(),
-    "second_rate": pl.Float64(),
-    "delta": pl.Float64(),
-}
+DELTAS: Mapping[str, Any] = (
+    texts("first second state")
+    | counts("n left_out first_count second_count")
+    | figures("first_rate second_rate delta")
+)
 """Columns of `state_deltas`."""
 
 
-def state_deltas(found: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.DataFrame:
+def state_deltas(row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.DataFrame:
     """Return how often each state occurs in two runs, and the difference.
 
     Args:
-        found: as `states` gives them.
+        row_states: as `states` gives them.
         pairs: as `run_pairs` gives them.
 
     Returns:
@@ -236,7 +223,7 @@ def state_deltas(found: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.Da
     """
     rows: list[dict[str, Any]] = []
     for a, b in pairs:
-        all_rows = _both(found, a, b)
+        all_rows = _both(row_states, a, b)
         both = all_rows.filter(pl.all_horizontal(pl.all().is_in(list(STATES))))
         n = both.height
         firsts, seconds = (Counter(both[side].to_list()) for side in both.columns)
@@ -250,3 +237,98 @@ def state_deltas(found: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.Da
                 row |= {"delta": (second - first) / n}
             rows.append(dict.fromkeys(DELTAS) | row)
     return pl.DataFrame(rows, schema=DELTAS)
+
+
+_SHARES_NOTE = (
+    "Labels: count and share of the judged candidates, in points. What was never sent, blocked, "
+    "lost, cut off or blank is not judged and stands under status."
+)
+
+
+def _run_cell(row: Row) -> str:
+    return printable(run_name(row["model"], row["setting"], row["budget"]))
+
+
+def _label_cell(mode: Mode, row: Row) -> str:
+    count, share = row["labels"][mode]
+    return f"{count} ({points(share)})"
+
+
+def shares_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `label_shares`."""
+    by_task = frame["task"].null_count() < frame.height
+    rows = []
+    for part in frame.partition_by(*RUN, "task", maintain_order=True):
+        labels = {row[0]: row[1:] for row in part.select("failure_mode", "count", "share").rows()}
+        rows.append({**part.row(0, named=True), "labels": labels})
+    columns = [
+        Column("run", _run_cell, is_words=True),
+        *([Column("task", task_title, is_words=True)] if by_task else []),
+        *(Column(*names) for names in (("rows", "rows"), ("pass", "passed"), ("judged", "judged"))),
+        *(Column(MEANINGS[mode].short, partial(_label_cell, mode)) for mode in Mode),
+        Column("status", statuses, is_words=True, wraps=True),
+    ]
+    breaks = changes_of([*map(_run_cell, rows)]) if by_task else ()
+    return sheet_of("Failure modes", columns, rows, [_SHARES_NOTE], breaks)
+
+
+def state_title(state: str) -> str:
+    """Return a state's name for people; book-keeping states are named by their status."""
+    return MEANINGS[Mode(state)].short if state in set(Mode) else state
+
+
+def square_sheet(
+    title: str, head: str, states: Sequence[str], pairs: pl.DataFrame, note: str
+) -> Sheet:
+    """Lay out counts of pairs of states, with their sums.
+
+    Args:
+        title: what it shows.
+        head: of the states.
+        states: in their order.
+        pairs: with the state of the row, that of the column, and the count, as first columns.
+        note: to stand below.
+    """
+    cells = {(a, b): n for a, b, n in pairs.select(pairs.columns[:3]).iter_rows()}
+    titles = [*map(state_title, states), "all"]
+    table = [[cells[a, b] for b in states] for a in states]
+    table.append([sum(column) for column in zip(*table, strict=True)])
+    rows = [[name, *map(str, row), str(sum(row))] for name, row in zip(titles, table, strict=True)]
+    words, breaks = frozenset({head}), frozenset({len(states)})
+    return Sheet(title, [head, *titles], rows, words, [note], breaks)
+
+
+def matrix_sheets(frame: pl.DataFrame) -> list[Sheet]:
+    """Lay out a table of `transitions`, a sheet per pair."""
+    sheets = []
+    for (first, second), part in frame.group_by("first", "second", maintain_order=True):
+        states = part["first_state"].unique(maintain_order=True).to_list()
+        title = f"From {printable(str(first))} (rows) to {printable(str(second))} (columns)"
+        note = "Scores, paired: the same subtask, and the same sample, in both runs."
+        sheets.append(square_sheet(title, "state", states, part.drop("first", "second"), note))
+    return sheets
+
+
+def _rate_cell(side: str, row: Row) -> str:
+    return f"{row[f'{side}_count']} ({points(row[f'{side}_rate'])})"
+
+
+_DELTAS = (
+    Column("state", lambda row: state_title(row["state"]), is_words=True),
+    *(Column(side, partial(_rate_cell, side)) for side in ("first", "second")),
+    Column("difference", lambda row: signed(row["delta"])),
+)
+
+
+def deltas_sheets(frame: pl.DataFrame) -> list[Sheet]:
+    """Lay out a table of `state_deltas`."""
+    sheets = []
+    for (first, second), part in frame.group_by("first", "second", maintain_order=True):
+        note = (
+            f"Counts and rates in points, over the {part['n'][0]} scores with a state in both "
+            f"runs; {part['left_out'][0]} have none in one of them. These are differences of "
+            "margins: see `matrix` for what became of each score."
+        )
+        title = f"States of {printable(str(first))} (first) and {printable(str(second))} (second)"
+        sheets.append(sheet_of(title, _DELTAS, part.to_dicts(), [note]))
+    return sheets

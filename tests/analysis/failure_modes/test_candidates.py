@@ -15,17 +15,17 @@ from scbench.base.model import Status
 
 
 def test_the_papers_candidates(paper_results):
-    found = candidates(paper_results)
+    result = candidates(paper_results)
     counts = {
         (model, setting): n
-        for model, setting, n in found.group_by("model", "setting").len().iter_rows()
+        for model, setting, n in result.group_by("model", "setting").len().iter_rows()
     }
     assert [
         counts[model, setting]
         for model in ("gpt-5.2", "gemini-3-pro-preview", "claude-sonnet-4-5")
         for setting in ("no_tools", "tools")
     ] == [122, 101, 123, 96, 190, 178]
-    assert found["candidate"].n_unique() == found.height
+    assert result["candidate"].n_unique() == result.height
 
 
 @pytest.mark.parametrize(
@@ -61,16 +61,16 @@ def test_a_candidates_name_depends_on_what_it_is_and_on_nothing_else(make_result
     name = candidates(make_results(row))["candidate"][0]
     assert name == "9fa46eecc7a9f363"
     same = [row | {"grader_version": 2, "answer": "{}"}, row | {"score": 0.0, "line": 9}]
-    assert {candidates(make_results(other))["candidate"][0] for other in same} == {name}
-    others = [
+    assert {candidates(make_results(second))["candidate"][0] for second in same} == {name}
+    remaining = [
         row | change
         for change in (
             *({"model": "n"}, {"setting": None}, {"setting": "tools"}, {"budget": None}),
             *({"budget": 8}, {"sample": 1}, {"subtask": 1}, {"task": "csg_union"}),
         )
     ]
-    names = {candidates(make_results(other))["candidate"][0] for other in others}
-    assert len(names) == len(others)
+    names = {candidates(make_results(second))["candidate"][0] for second in remaining}
+    assert len(names) == len(remaining)
     assert name not in names
 
 
@@ -80,16 +80,16 @@ def test_the_answer_stands_with_each_of_its_scores(make_results):
     rows += [
         {"task": "interlocking_parts", "subtask": i, "score": 0.0, "sample": 1} for i in range(9)
     ]
-    found = candidates(make_results(*rows))
-    assert found.height == 6 + 9
-    answers = found.group_by("sample").agg(pl.col("answer").unique()).sort("sample")
+    result = candidates(make_results(*rows))
+    assert result.height == 6 + 9
+    answers = result.group_by("sample").agg(pl.col("answer").unique()).sort("sample")
     assert answers["answer"].to_list() == [['{"parts":[]}'], [None]]
 
 
 def test_undiagnosed_keeps_every_row_in_order(paper_results):
-    found = undiagnosed(paper_results)
-    assert found.columns == [*KEY, "state"]
-    assert found.select(KEY).equals(paper_results.select(KEY))
+    result = undiagnosed(paper_results)
+    assert result.columns == [*KEY, "state"]
+    assert result.select(KEY).equals(paper_results.select(KEY))
 
 
 def test_labels_are_told_in_full():

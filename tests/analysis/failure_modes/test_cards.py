@@ -7,9 +7,8 @@ import pytest
 
 from scbench.analysis.failure_modes.candidates import candidates
 from scbench.analysis.failure_modes.cards import card
-from scbench.analysis.failure_modes.labels import MEANINGS, Mode
+from scbench.analysis.failure_modes.labels import MEANINGS, Mode, signals
 from scbench.analysis.failure_modes.rules import judge_by_rules
-from scbench.analysis.failure_modes.signals import signals
 from scbench.base.errors import CatalogError
 from scbench.catalog import all_tasks, available_tasks, get_task
 from scbench.graders.shared.checklist import COMMON_CHECKS
@@ -42,13 +41,13 @@ def sections(text: str) -> dict[str, str]:
 
 
 def test_every_check_is_on_the_card_and_no_other(task):
-    found = sections(card(task))
-    wanted = [*task.checks, *COMMON_CHECKS]
-    listed = re.findall(r"^- `(\w+)`: (.+)$", found["Hard constraints"], re.MULTILINE)
-    assert [check for check, _ in listed] == wanted
-    assert dict(listed) == {**task.checks, **COMMON_CHECKS}
-    table = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", found["Verifier signals"], re.MULTILINE)
-    assert [check for check, _, _ in table] == wanted
+    result = sections(card(task))
+    expected = [*task.checks, *COMMON_CHECKS]
+    listing = re.findall(r"^- `(\w+)`: (.+)$", result["Hard constraints"], re.MULTILINE)
+    assert [check for check, _ in listing] == expected
+    assert dict(listing) == {**task.checks, **COMMON_CHECKS}
+    table = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", result["Verifier signals"], re.MULTILINE)
+    assert [check for check, _, _ in table] == expected
     assert all(any(mode in labels for mode in Mode) for _, _, labels in table)
 
 
@@ -63,10 +62,10 @@ def test_a_card_has_its_eight_sections_in_order(task):
 
 
 def test_a_card_states_intent_and_contract_from_the_tasks_own_metadata(task):
-    found = sections(card(task))
+    result = sections(card(task))
     asks = task.card_text.splitlines()[0].removeprefix("**Asks for** ")
-    assert found["Intent"].strip() == f"The model was asked for {asks}"
-    contract = found["Output contract"]
+    assert result["Intent"].strip() == f"The model was asked for {asks}"
+    contract = result["Output contract"]
     block = contract[contract.index("```json\n") + 8 : contract.index("\n```\n")]
     assert json.loads(block) == json_schema(task.answer_model)
 
@@ -91,11 +90,11 @@ def failure(check: str, places: int) -> dict:
 
 def test_the_built_in_judge_follows_the_card(task, make_results):
     """Whatever check fails, alone or with another, its label is one that the card names for it."""
-    known = {signal.check: {mode for mode, _ in signal.likely} for signal in signals(task)}
+    reference = {signal.check: {mode for mode, _ in signal.likely} for signal in signals(task)}
     partner = next(iter(task.checks))
     cases = [
         (list(dict.fromkeys(failed)), places)
-        for check in known
+        for check in reference
         for failed in ([check], [check, partner])
         for places in (1, 50)
     ]
@@ -108,7 +107,7 @@ def test_the_built_in_judge_follows_the_card(task, make_results):
     )
     labels = judge_by_rules(candidates(rows))["failure_mode"].to_list()
     for label, (failed, places) in zip(labels, cases, strict=True):
-        assert any(label in known[check] for check in failed), (failed, places)
+        assert any(label in reference[check] for check in failed), (failed, places)
 
 
 def test_a_defining_check_means_another_task(monkeypatch):

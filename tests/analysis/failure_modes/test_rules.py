@@ -24,30 +24,30 @@ def decide(make_results):
 
     def run(*checks, **row):
         row = {"task": "delaunay_triangulation", "score": 0.0, "answer": TRIANGLES} | row
-        found = judge_by_rules(candidates(make_results(row | {"checks": json.dumps(checks)})))
-        (decision,) = found.to_dicts()
+        result = judge_by_rules(candidates(make_results(row | {"checks": json.dumps(checks)})))
+        (decision,) = result.to_dicts()
         Decision.model_validate(decision)
         return decision
 
     return run
 
 
-FOUND = check("answer_found")
+ANSWER_FOUND = check("answer_found")
 
 
 @pytest.mark.parametrize(
     ("row", "checks", "label", "confidence"),
     [
-        ({"status": "refused", "answer": None}, [FOUND], "evasion_forfeit", 0.95),
+        ({"status": "refused", "answer": None}, [ANSWER_FOUND], "evasion_forfeit", 0.95),
         (
             {"status": "unparsed", "answer": None, "response_characters": 40},
-            [FOUND],
+            [ANSWER_FOUND],
             "evasion_forfeit",
             0.6,
         ),
         (
             {"status": "unparsed", "answer": None, "response_characters": 90_000},
-            [FOUND],
+            [ANSWER_FOUND],
             "evasion_forfeit",
             0.4,
         ),
@@ -138,17 +138,17 @@ def test_decisions_depend_on_nothing_but_the_row(make_results):
             for i in range(5)
         )
     )
-    found = judge_by_rules(candidates(rows))
+    result = judge_by_rules(candidates(rows))
     again = judge_by_rules(candidates(rows.reverse())).reverse()
-    assert found.equals(again)
-    assert dict(found.schema) == dict(DECISIONS)
+    assert result.equals(again)
+    assert dict(result.schema) == dict(DECISIONS)
 
 
 def test_no_candidates_no_decisions(make_results):
-    found = judge_by_rules(candidates(make_results({"score": 1.0})))
-    assert found.is_empty()
-    assert dict(found.schema) == dict(DECISIONS)
-    assert pl.concat([found, found]).is_empty()
+    result = judge_by_rules(candidates(make_results({"score": 1.0})))
+    assert result.is_empty()
+    assert dict(result.schema) == dict(DECISIONS)
+    assert pl.concat([result, result]).is_empty()
 
 
 @pytest.mark.parametrize("column", ["checks", "answer"])
@@ -161,12 +161,12 @@ def test_what_is_not_json_is_named(make_results, column):
 def test_long_reasoning_before_a_misshapen_answer_is_overthinking(decide):
     misshapen = check("answer_schema", errors=[{}])
     row = {"answer": '{"triangles":[[0,1]]}', "reasoning_characters": 50_000}
-    found = decide(misshapen, **row)
-    assert found["failure_mode"] == "runaway_overthinking"
-    assert "50000 characters of reasoning" in found["justification"]
+    result = decide(misshapen, **row)
+    assert result["failure_mode"] == "runaway_overthinking"
+    assert "50000 characters of reasoning" in result["justification"]
     assert decide(misshapen, **row | {"reasoning_characters": 10})["failure_mode"] == (
         "trivialized_misframed"
     )
     empty = {"status": "unparsed", "answer": None, "response_characters": 5}
-    worked = decide(FOUND, **empty, reasoning_characters=50_000)
+    worked = decide(ANSWER_FOUND, **empty, reasoning_characters=50_000)
     assert (worked["failure_mode"], worked["confidence"]) == ("evasion_forfeit", 0.4)

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from scbench.analysis.failure_modes.agreement import agreement
+from scbench.analysis.failure_modes.agreement import agreement, agreement_sheet
 from scbench.analysis.failure_modes.candidates import candidates
 from scbench.analysis.failure_modes.decisions import (
     LABELS,
@@ -15,17 +15,14 @@ from scbench.analysis.failure_modes.decisions import (
 from scbench.analysis.failure_modes.labels import PASS, STATES, Mode
 from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
 from scbench.analysis.failure_modes.shares import (
+    deltas_sheets,
     label_shares,
+    matrix_sheets,
     run_pairs,
+    shares_sheet,
     state_deltas,
     states,
     transitions,
-)
-from scbench.analysis.failure_modes.sheets import (
-    agreement_sheet,
-    deltas_sheets,
-    matrix_sheets,
-    shares_sheet,
 )
 from scbench.base.errors import ResultsError
 
@@ -34,15 +31,15 @@ KINDS = ("no_tools", "tools")
 
 def label(rows: pl.DataFrame, modes) -> pl.DataFrame:
     """Labels of candidates, in their order."""
-    found = candidates(rows)
-    decisions = found.select(
+    result = candidates(rows)
+    decisions = result.select(
         *("candidate", "task", "subtask"),
         failure_mode=pl.Series(list(modes), dtype=pl.String),
         confidence=pl.lit(1.0),
         justification=pl.lit("as stored"),
         evidence_tags=pl.lit([], pl.List(pl.String)),
     )
-    return labelled(found, decisions, "stored", "v1")
+    return labelled(result, decisions, "stored", "v1")
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +92,9 @@ def test_the_papers_label_counts_and_shares(found, stored, scores):
 def test_the_papers_differences_of_states(found, paper_numbers, scores):
     table = state_deltas(found, run_pairs(found))
     assert table.height == 3 * 6
-    wanted = paper_numbers["failure_modes"]["state_rate_deltas_over_285"]
+    expected = paper_numbers["failure_modes"]["state_rate_deltas_over_285"]
     for row in table.iter_rows(named=True):
-        cell = wanted[row["first"].removesuffix(" no_tools")][row["state"]]
+        cell = expected[row["first"].removesuffix(" no_tools")][row["state"]]
         assert (row["first_count"], row["second_count"]) == (cell["no_tools"], cell["tools"])
         assert round(100 * row["delta"], 2) == cell["delta_pp"]
         assert (row["n"], row["left_out"]) == (scores, 0)
@@ -174,9 +171,9 @@ def test_rates_are_over_rows_with_a_state_in_both_runs(mixed):
 def test_the_matrix_is_square_and_pairs_the_same_subtasks(mixed):
     table = transitions(mixed, run_pairs(mixed))
     cells = {(a, b): n for a, b, n in table.select(pl.nth(2, 3, 4)).iter_rows()}
-    listed = [*STATES, "unparsed", "truncated", "blocked", "missing"]
-    assert list(dict.fromkeys(a for a, _ in cells)) == listed
-    assert len(cells) == len(listed) ** 2
+    listing = [*STATES, "unparsed", "truncated", "blocked", "missing"]
+    assert list(dict.fromkeys(a for a, _ in cells)) == listing
+    assert len(cells) == len(listing) ** 2
     assert {pair: n for pair, n in cells.items() if n} == {
         (PASS, PASS): 1,
         (PASS, "local_only"): 1,
@@ -195,8 +192,8 @@ def test_shares_by_task(paper_results, paper_numbers, found):
     assert table.height == 6 * len(paper_numbers["table2"]) * 5
     assert table["task"][0] == "topology_enumeration"
     by_run = table.group_by("model", "setting", "failure_mode").agg(pl.col("count").sum())
-    whole = label_shares(found).select("model", "setting", "failure_mode", total="count")
-    joined = by_run.join(whole, on=["model", "setting", "failure_mode"])
+    complete = label_shares(found).select("model", "setting", "failure_mode", total="count")
+    joined = by_run.join(complete, on=["model", "setting", "failure_mode"])
     assert (joined["count"] == joined["total"]).all()
     nothing = table.filter(pl.col("judged") == 0)
     assert nothing["share"].null_count() == nothing.height > 0
@@ -236,8 +233,8 @@ def test_samples_are_paired_by_number(make_results):
             for s in range(2)
         )
     )
-    found = states(rows, label(rows, ["near_miss"] * 2))
-    table = transitions(found, run_pairs(found)).filter(pl.col("count") > 0)
+    result = states(rows, label(rows, ["near_miss"] * 2))
+    table = transitions(result, run_pairs(result)).filter(pl.col("count") > 0)
     assert table.select(pl.nth(2, 3, 4)).rows() == [(PASS, "near_miss", 1), ("near_miss", PASS, 1)]
 
 

@@ -1,0 +1,292 @@
+"""What goes to other programs and comes back: prompts, replies, results, and examples of them."""
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial as bound
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from scbench.analysis.exported_runs import COLUMNS, runs_in
+from scbench.analysis.results import read_results
+from scbench.base.errors import PredictionsError, ResultsError, ScbenchError
+from scbench.cli.console import PROBLEMS, counted, names_in, reported_errors, say
+from scbench.cli.options import (
+    AskedTasks,
+    Budgets,
+    ColumnMap,
+    IdsFile,
+    ModelName,
+    Quiet,
+    ReleaseName,
+    Samples,
+    SettingName,
+)
+from scbench.formats.exports import Schema, every_eval_ever, inspect_log, lm_eval
+from scbench.formats.exports.runs import Run
+from scbench.formats.imports.gather import ImportOptions, gather
+from scbench.formats.imports.tables import read_mapping
+from scbench.formats.prompts import Form
+from scbench.formats.prompts.requests import (
+    LEFT_OUT,
+    LIMITS,
+    Settings,
+    check_settings,
+    chosen_instances,
+    ids_in_words,
+    line_of,
+    requests,
+    told_apart,
+    write_files,
+    write_left_out,
+)
+from scbench.freezing.example import example_predictions
+from scbench.freezing.export import export_release
+from scbench.release.load import find_release
+
+app = typer.Typer(rich_markup_mode=None)
+
+Variant = Literal["default", "terse", "ladder"]
+"""Configs of a release that have prompts."""
+
+
+@app.command()
+def prompts(
+    release: ReleaseName = None,
+    tasks: AskedTasks = None,
+    variant: Annotated[Variant, typer.Option(help="Config whose prompts are wanted.")] = "default",
+    ids: IdsFile = None,
+    samples: Samples = 1,
+    budget: Budgets = None,
+    max_output_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Limit of output tokens of a run without budgets."),
+    ] = None,
+    form: Annotated[Form, typer.Option("--format", help="Whose lines.")] = Form.SCBENCH,
+    model: Annotated[
+        str | None, typer.Option(help="The provider's name of the model.", show_default=False)
+    ] = None,
+    structured: Annotated[
+        bool,
+        typer.Option(
+            "--structured/--plain",
+            help="Hold replies to the answer's JSON Schema, or take them as text.",
+        ),
+    ] = False,
+    images: Annotated[
+        bool,
+        typer.Option(
+            "--images/--no-images",
+            help="Leave out what needs vision; in --out, left-out.jsonl lists it as not_run.",
+        ),
+    ] = True,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for files that the provider takes, split at its limits. [default: all "
+            "lines to standard output]",
+            show_default=False,
+        ),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write prompts, or a provider's batch files.
+
+    Images stand in the lines.
+
+    custom_id carries instance, sample and budget, so that `scbench-grade` takes the provider's
+    output files as they are. vLLM's run_batch takes openai-chat.
+    """
+    with reported_errors():
+        settings = Settings(model, structured, max_output_tokens)
+        check_settings(form, settings, budgets=bool(budget))
+        only = None if ids is None else ids_in(ids)
+        beside = [] if variant == "default" else [variant]
+        source, names = find_release(release).choose([*(names_in(tasks) or ()), *beside] or None)
+        if only is not None and not beside:
+            source = source.fitting(min(only))
+        instances = chosen_instances(source, names, only)
+        pictured = told_apart(instances)[True]
+        sent = instances if images else told_apart(instances)[False]
+        if pictured and not quiet:
+            do = "are sent with them" if images else "are left out"
+            part = f"{len(pictured)} of {len(instances)} need vision"
+            say(f"{part} and {do}: {ids_in_words(pictured)}")
+        budgets = budget or ()
+        lines = (line_of(request, form, settings) for request in requests(sent, samples, budgets))
+        if out is None:
+            if pictured and not images and not quiet:
+                say(f"with --out they are listed in {LEFT_OUT}, which scbench-grade counts not_run")
+            for line in lines:
+                sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
+            return
+        paths = write_files(lines, out, LIMITS[form])
+        if pictured and not images:
+            paths.append(out / LEFT_OUT)
+            write_left_out(requests(pictured, samples, budgets), paths[-1])
+        if not quiet:
+            count = len(sent) * samples * max(len(budgets), 1)
+            files = ", ".join(map(str, paths))
+            say(f"{counted(count, 'prompt')} of release {source.version}: {files}")
+
+
+def ids_in(source: str) -> set[str]:
+    """Read ids, one on each line.
+
+    Raises:
+        PredictionsError: there are none, or the file cannot be read.
+    """
+    try:
+        text = sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise PredictionsError(f"cannot read ids from {source}: {error}") from None
+    ids = {line.strip() for line in text.splitlines() if line.strip()}
+    if not ids:
+        raise PredictionsError(f"{source} holds no ids")
+    return ids
+
+
+@app.command("import")
+def import_(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="What a batch (OpenAI, Anthropic, Gemini, vLLM), Inspect, lm-evaluation-harness, "
+            "lighteval or verifiers wrote; a table; predictions. - reads standard input.",
+            show_default=False,
+        ),
+    ],
+    mapped: ColumnMap = None,
+    model: ModelName = None,
+    setting: SettingName = None,
+    quiet: Quiet = False,
+) -> None:
+    """Turn files of other programs into predictions.
+
+    One line for each reply.
+
+    Files are told by what is in them. Errors, refusals, cut-offs and usage come along. Every entry
+    that cannot be placed is named with its file and line; then the exit code is 1.
+    """
+    with reported_errors():
+        overrides = ImportOptions(read_mapping(mapped), model, setting)
+        gathered = gather(files, sys.stdout.buffer, overrides)
+        sys.stdout.buffer.flush()
+        if not quiet:
+            say(f"recognised {gathered.recognised}")
+        for problem in gathered.problems:
+            say(f"problem: {problem}")
+        raise typer.Exit(PROBLEMS if gathered.problems else 0)
+
+
+@app.command("export-results")
+def export_results(
+    results: Annotated[
+        list[Path],
+        typer.Argument(
+            help="results.parquet files, or the folders that scbench-grade wrote.",
+            show_default=False,
+        ),
+    ],
+    schema: Annotated[Schema, typer.Option("--format", help="Whose schema.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="Folder for the files.", show_default=False)],
+    date: Annotated[
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD",
+            help="Of the answers, for runs that do not say it.",
+            show_default=False,
+        ),
+    ] = None,
+    release: ReleaseName = None,
+    organization: Annotated[
+        str, typer.Option(help="Who evaluated, for every-eval-ever.")
+    ] = "unnamed",
+    partial: Annotated[bool, typer.Option("--partial", help="Whole tasks may be missing.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write results as other tools do.
+
+    As every-eval-ever, Inspect or lm-evaluation-harness.
+    """
+    with reported_errors():
+        writers: dict[Schema, Callable[[Run], Iterator[tuple[str, str]]]] = {
+            Schema.EVERY_EVAL_EVER: bound(every_eval_ever.files, organization=organization),
+            Schema.INSPECT: inspect_log.files,
+            Schema.LM_EVAL: lm_eval.files,
+        }
+        for run in runs_in(read_results(results, COLUMNS, partial=partial), date, release):
+            for name, text in writers[schema](run):
+                file = out / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                if file.exists() and file.read_text("utf-8") != text:
+                    raise ResultsError(f"{file} is there already, and differs; name another --out")
+                file.write_text(text, "utf-8")
+                if not quiet:
+                    say(str(file))
+
+
+_FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}
+"""Folder in `scbench.integrations` by the name it is asked for."""
+
+
+@app.command()
+def path(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help=f"{' or '.join(_FOLDERS)}: tasks for lm_eval --include_path; a package for "
+            "verifiers, to be installed or pushed to the hub.",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Print the folder that another tool reads.
+
+    lm_eval --include_path "$(scbench path lm-eval)" --tasks scbench
+    """
+    with reported_errors():
+        if name not in _FOLDERS:
+            raise ScbenchError(f"no folder {name!r}; there are {' and '.join(_FOLDERS)}")
+        print(files("scbench.integrations").joinpath(_FOLDERS[name]))  # noqa: T201
+
+
+@app.command()
+def example(
+    release: ReleaseName = None,
+    tasks: Annotated[
+        str | None,
+        typer.Option(
+            help="Only these tasks or buckets, separated by commas; manifolds is one, and terse "
+            "and ladder stand for these configs."
+        ),
+    ] = None,
+) -> None:
+    """Print predictions to try the grader on.
+
+    Two invented models made them.
+    """
+    with reported_errors():
+        source, names = find_release(release).choose(names_in(tasks))
+        for line in example_predictions(source, names):
+            sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder to make.")], release: ReleaseName = None
+) -> None:
+    """Copy a release to a folder.
+
+    `load_dataset("FOLDER")` reads it from there.
+    """
+    with reported_errors():
+        source = find_release(release)
+        export_release(source, folder)
+        say(f'release {source.version} is in {folder}; load it with load_dataset("{folder}")')

@@ -1,0 +1,136 @@
+"""Commands that compute a table: they take its form, print or save it, and draw its chart."""
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import Parameter, signature
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import polars as pl
+import typer
+
+from scbench.analysis.layout import Sheet, latex, markdown, terminal
+from scbench.base.errors import ResultsError
+from scbench.cli.console import draws, reported_errors, say
+from scbench.cli.options import TableForm
+from scbench.grading.output import write_whole
+from scbench.report.charts import Spec, draw
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(help="results.parquet files, or the folders that scbench-grade wrote."),
+]
+Style = Annotated[TableForm, typer.Option("--format", help="How the table is written.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", help="File to write, instead of standard output.")
+]
+Partial = Annotated[
+    bool, typer.Option("--partial", help="Accept results in which whole tasks are missing.")
+]
+Plot = Annotated[
+    Path | None,
+    typer.Option(callback=draws, help="Also draw it: FILE.svg, FILE.png, or FILE.html to explore."),
+]
+
+PEOPLE = {"table": terminal, "markdown": markdown, "latex": latex}
+"""Forms in which several tables may follow one another, and what prints each."""
+
+
+class Result(NamedTuple):
+    """What a command comes to.
+
+    Attributes:
+        table: for programs: CSV, JSON and Parquet.
+        sheets: the same for people, in one table or several.
+        chart: what makes the chart of --plot; None where there is none.
+    """
+
+    table: pl.DataFrame
+    sheets: Sequence[Sheet]
+    chart: Callable[[], Spec] | None = None
+
+
+def table_command(app: typer.Typer) -> Callable[[Callable[..., Result]], Callable[..., None]]:
+    """Return a decorator that makes a command of a function that computes a table.
+
+    The command takes --format and --out beside the options of the function, before --threshold or
+    --partial, unless the function declares them itself; it turns errors into a line, prints the
+    table or saves it, and draws the chart if the function takes --plot.
+    """
+
+    def register(compute: Callable[..., Result]) -> Callable[..., None]:
+        parameters = list(signature(compute).parameters.values())
+        names = [parameter.name for parameter in parameters]
+        ends = [names.index(name) for name in ("threshold", "partial") if name in names]
+        place = min(ends, default=len(names))
+        added = [
+            Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
+            for name, default, kind in (("style", "table", Style), ("out", None, Out))
+            if name not in names
+        ]
+        parameters[place:place] = added
+
+        @wraps(compute)
+        def command(**options: Any) -> None:  # noqa: ANN401
+            with reported_errors():
+                result = compute(**{name: options[name] for name in names})
+                if options.get("plot") is not None and result.chart is not None:
+                    draw_chart(options["plot"], result.chart())
+                write_tables(result.table, result.sheets, options["style"], options["out"])
+
+        command.__signature__ = signature(compute).replace(parameters=parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        return app.command()(command)
+
+    return register
+
+
+def draw_chart(path: Path, spec: Spec) -> None:
+    """Draw a chart into a file of the kind that its suffix names."""
+    write_file(path, draw(spec, path.suffix.lower().removeprefix(".")))
+
+
+def write_tables(
+    table: pl.DataFrame, sheets: Sequence[Sheet], style: TableForm, out: Path | None
+) -> None:
+    """Print a table or write it to a file, whole.
+
+    Args:
+        table: for programs: CSV, JSON and Parquet.
+        sheets: the same for people, in one table or several.
+        style: which of the forms.
+        out: file to write; None for standard output.
+
+    Raises:
+        ResultsError: the file cannot be written.
+    """
+    data = BytesIO()
+    if style in PEOPLE:
+        texts = (PEOPLE[style](sheet).rstrip("\n") for sheet in sheets)
+        data.write("\n\n".join(texts).encode() + b"\n")
+    elif style == "json":
+        table.write_json(data)
+        data.write(b"\n")
+    else:
+        (table.write_csv if style == "csv" else table.write_parquet)(data)
+    if out is not None:
+        write_file(out, data.getvalue())
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data.getvalue())
+    sys.stdout.buffer.flush()
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all, and say so.
+
+    Raises:
+        ResultsError: it cannot be written.
+    """
+    try:
+        write_whole(path, lambda part: part.write_bytes(data))
+    except OSError as error:
+        raise ResultsError(f"cannot write {path}: {error.strerror}") from None
+    say(f"{path} written")

@@ -1,0 +1,367 @@
+"""``scbench release``: building, verifying, publishing and comparing releases and ladders."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scbench.catalog import MANIFOLDS, get_task
+from scbench.cli.console import (
+    NEEDS,
+    PROBLEMS,
+    USAGE,
+    counted,
+    names_in,
+    reported_errors,
+    require,
+    say,
+)
+from scbench.cli.options import FromScratch, Workers
+from scbench.freezing.experiment import Experiment
+from scbench.freezing.experiment import manifolds as manifolds_experiment
+from scbench.freezing.ladder import Ladder, ladder, own_ladder, read_ladder
+from scbench.freezing.ladder_check import check_ladder
+from scbench.freezing.overlap import overlap as measure
+from scbench.freezing.proofs import proofs_file
+from scbench.freezing.withdrawn import read_withdrawn
+from scbench.machine.processes import processors
+from scbench.release.diff import diff_releases
+from scbench.release.hub import hub_name
+from scbench.release.load import Release, find_release, installed_releases, open_release
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Build, verify, publish and compare releases.",
+)
+
+
+@app.command()
+def publish(
+    folder: Annotated[str, typer.Argument(help="Folder or installed version of the release.")],
+    repo: Annotated[
+        str | None, typer.Option(help="ORG/NAME of a data set on the Hugging Face Hub.")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(help="Folder, or URL of any fsspec target, with its index.")
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Say what would happen, and change nothing; no token is needed."
+        ),
+    ] = False,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Processes that verify; 0 takes one per usable processor.")
+    ] = 0,
+) -> None:
+    """Publish a release that verifies.
+
+    What comes back is compared byte by byte.
+
+    On the Hub: one commit, and a tag such as v2.0.0, which is never moved. The token is that of
+    `hf auth login` or HF_TOKEN. What was interrupted goes on when the same command is run again.
+    """
+    if (repo is None) == (to is None):
+        say("error: name one target, --repo ORG/NAME or --to PATH_OR_URL")
+        raise typer.Exit(USAGE)
+    with reported_errors("build", required=True):
+        if to is None or "://" in to:
+            require(*NEEDS["hub"])
+        from scbench.freezing.verify import verify_release
+
+        root = installed_releases().get(folder, Path(folder))
+        say(f"verifying {root}")
+        problems = verify_release(root, workers=workers or processors())
+        for problem in problems:
+            print(problem)  # noqa: T201
+        if problems:
+            count = counted(len(problems), "problem")
+            say(f"{root} does not verify ({count}), so it is not published")
+            raise typer.Exit(PROBLEMS)
+        release = open_release(root)
+        if repo is not None:
+            _to_hub(release, repo, dry_run=dry_run)
+        elif to is not None:
+            from scbench.freezing.mirror import publish_to_target
+
+            publish_to_target(release, to, _would if dry_run else say, dry_run=dry_run)
+        if not dry_run:
+            say(f"release {release.version} is published and verified")
+
+
+def _to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
+    from scbench.freezing.publish import plan_upload, publish_on_hub
+
+    plan = plan_upload(release, repo, dry_run=dry_run)
+    if dry_run:
+        for line in plan.lines(release):
+            _would(line)
+        return
+    publish_on_hub(release, plan, say)
+    if plan.tagged:
+        say(f"{repo} held {plan.tag} already, byte for byte; nothing was uploaded")
+    say(f'load it with load_dataset("{repo}", revision="{plan.tag}")')
+
+
+def _would(step: str) -> None:
+    print(f"would: {step}")  # noqa: T201
+
+
+@app.command()
+def diff(
+    old: Annotated[str, typer.Argument(help="Version, folder, .zip or ORG/NAME@REVISION.")],
+    new: Annotated[str, typer.Argument(help="The same, of the newer release.")],
+) -> None:
+    """List what changed between two releases.
+
+    Instances added, removed, changed and withdrawn: first how many of each task, on standard
+    error, then each on a line.
+    """
+    with reported_errors():
+        before, after = find_release(old), find_release(new)
+        changes = diff_releases(before, after)
+        for line in changes.by_task():
+            say(line)
+        lines = list(changes.lines())
+        for line in lines:
+            print(line)  # noqa: T201
+        say(f"{before.version} to {after.version}: {len(lines)} differences")
+
+
+@app.command()
+def overlap(
+    first: Annotated[str, typer.Argument(help="Version, folder, .zip or ORG/NAME@REVISION.")],
+    second: Annotated[str, typer.Argument(help="The same, of the other.")],
+) -> None:
+    """Count the items that two releases or generated folders share. Exit 1 if there is one."""
+    with reported_errors():
+        total = 0
+        for shared in measure(find_release(first), find_release(second)):
+            print(  # noqa: T201
+                f"{shared.task}: {len(shared.prompts)} prompts and {len(shared.params)} params of "
+                f"{shared.first} are among the {shared.second}"
+            )
+            total += len({*shared.prompts, *shared.params})
+            for row_id in shared.prompts[:5]:
+                print(f"  {row_id}")  # noqa: T201
+        say(f"{total} shared")
+        if total:
+            raise typer.Exit(PROBLEMS)
+
+
+_HEADS = "  rung     mean      least       most  floor  prompt  answer   draw  judge  point"
+
+
+def _ladder_table(target: str | None) -> tuple[Ladder, list[str] | None]:
+    """Return the table that a file or names of tasks are about, and the tasks."""
+    if target is not None and target.endswith(".toml"):
+        return read_ladder(Path(target)), None
+    return ladder(), names_in(target)
+
+
+def rungs_of(
+    target: str | None, rung: int | None, count: int | None, seed: int | None, *, private: bool
+) -> Experiment:
+    """Return what draws a ladder: of a table of one's own, of some tasks, or of all."""
+    table, tasks = _ladder_table(target)
+    return table.experiment(seed=seed, private=private, tasks=tasks, rung=rung, count=count)
+
+
+@app.command()
+def rungs(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TABLE|TASKS",
+            help="TOML file of a table of rungs, or tasks of the package's own, with commas. "
+            "[default: all of them]",
+            show_default=False,
+        ),
+    ] = None,
+    rung: Annotated[int | None, typer.Option(min=1, help="Look only at this rung.")] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="Instances on each rung. [default: the table's]")
+    ] = None,
+) -> None:
+    """Draw every rung of a ladder, and check it.
+
+    Those beyond its top are among them.
+
+    Each instance is solved and judged: a right answer must score 1 within the limit, prompts and
+    answers be short enough, and the measure rise from rung to rung. Exit code 1: something is
+    wrong.
+    """
+    with reported_errors():
+        table, tasks = _ladder_table(target)
+        wrong = 0
+        task = ""
+        for check in check_ladder(table, tasks, rung=rung, count=count):
+            task_rungs = table.tasks[check.task]
+            if check.task != task:
+                task = check.task
+                print(f"{task}: {task_rungs.measure}")  # noqa: T201
+                print(_HEADS)  # noqa: T201
+            if check.measures:
+                ends = f"{check.mean:9.6g}  {min(check.measures):9.6g}  {max(check.measures):9.6g}"
+                floor = f"{sum(check.floors) / len(check.floors):5.2f}"
+                sizes = f"{floor}  {check.prompt:6}  {check.answer:6}"
+                times = f"{check.drawing:5.1f}  {check.judging:5.1f}"
+                point = ", ".join(f"{key} {value}" for key, value in check.point.items())
+                beyond = "+" if check.rung > len(task_rungs.rungs) else " "
+                print(f"  {check.rung:3}{beyond}  {ends}  {sizes}  {times}  {point}")  # noqa: T201
+            for problem in check.problems:
+                print(f"  {check.rung:3}   WRONG: {problem}")  # noqa: T201
+            wrong += len(check.problems)
+        if wrong:
+            say(counted(wrong, "problem"))
+            raise typer.Exit(PROBLEMS)
+
+
+@app.command()
+def build(
+    version: Annotated[str, typer.Argument(help="Name of the release, such as 2.0.0.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to make. [default: releases/VERSION]")
+    ] = None,
+    loader: Annotated[
+        Path | None,
+        typer.Option(help="Also write a card here that points at the release, for load_dataset."),
+    ] = None,
+    tasks: Annotated[
+        str | None, typer.Option(help="Freeze only these tasks, separated by commas.")
+    ] = None,
+    withdrawn: Annotated[
+        Path | None,
+        typer.Option(help="TOML or JSON file of instances found to be wrong, with the reasons."),
+    ] = None,
+    with_ladder: Annotated[
+        bool,
+        typer.Option(
+            "--ladder/--no-ladder",
+            help="Also draw the rungs of the tasks that are frozen, for the config ladder.",
+        ),
+    ] = True,
+    with_manifolds: Annotated[
+        bool,
+        typer.Option(
+            "--manifolds/--no-manifolds", help="Also draw the text tasks, for the config manifolds."
+        ),
+    ] = True,
+    from_scratch: FromScratch = False,
+    workers: Workers = 0,
+) -> None:
+    """Freeze every task into a release folder. Building twice gives the same bytes."""
+    with reported_errors("build", required=True):
+        from scbench.freezing.card import render_loader
+        from scbench.freezing.freeze import build_release
+
+        folder = out or Path("releases", version)
+        names = names_in(tasks)
+        selection = None if names is None else [get_task(name) for name in names]
+        experiment = manifolds_experiment() if with_manifolds else None
+        if selection is not None and experiment is not None:
+            experiment = experiment.only([task.id for task in selection])
+            selection = [task for task in selection if task.bucket != MANIFOLDS]
+        manifest = build_release(
+            version,
+            folder,
+            selection,
+            experiment=experiment,
+            ladder=own_ladder(selection) if with_ladder else None,
+            withdrawn=read_withdrawn(withdrawn) if withdrawn else {},
+            workers=workers or processors(),
+            on_task=lambda task: say(f"{task.id}: made"),
+            proofs=None if from_scratch else proofs_file(),
+        )
+        if loader is not None:
+            loader.parent.mkdir(parents=True, exist_ok=True)
+            linked = loader.parent / folder
+            is_linked = linked.is_dir() and linked.samefile(folder)
+            path = folder if is_linked else Path(os.path.relpath(folder, loader.parent))
+            prefix = f"{path.as_posix()}/"
+            loader.write_text(render_loader(manifest, prefix), "utf-8")
+        for short in manifest.experiment.shortfalls if manifest.experiment else ():
+            say(
+                f"{short.task}: {short.got} of {short.asked} cases at {short.point}: {short.reason}"
+            )
+        say(
+            f"{folder}: {manifest.instances} instances, {manifest.scores} scores, "
+            f"rows {manifest.rows_hash}"
+        )
+
+
+@app.command()
+def verify(
+    folder: Annotated[
+        str | None,
+        typer.Argument(
+            help="Folder, installed version, .zip, or ORG/NAME@REVISION. [default: newest]",
+            show_default=False,
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print problems only.")] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Base seed of generated cases, if it is private. Without it, each is made again "
+            "from its own seed.",
+        ),
+    ] = None,
+    from_scratch: FromScratch = False,
+    workers: Workers = 0,
+) -> None:
+    """Print every mismatch in a release.
+
+    First what hashes alone show, then what making it again does.
+
+    The first takes seconds, the second minutes. Exit 1 if there is any.
+    """
+    with reported_errors("build", required=True):
+        from scbench.freezing.verify import verify_anywhere, verify_release
+
+        if folder is None:
+            root = find_release().root
+        else:
+            root = installed_releases().get(folder, Path(folder))
+        elsewhere = root.is_file() or (hub_name(str(root)) and not root.exists())
+
+        def step(name: str) -> None:
+            if not quiet:
+                say(f"checking {name}")
+
+        printed = 0
+
+        def tell(problems: Sequence[str]) -> None:
+            nonlocal printed
+            for problem in problems[printed:]:
+                print(problem, flush=True)  # noqa: T201
+            printed = len(problems)
+
+        def hashes(problems: Sequence[str]) -> None:
+            tell(problems)
+            if not quiet:
+                n = len(problems)
+                outcome = f"show {n} problem{'s' * (n > 1)}" if n else "agree"
+                say(f"hashes {outcome}; now everything is made again, which takes minutes")
+
+        verified = (
+            partial(verify_anywhere, str(root)) if elsewhere else partial(verify_release, root)
+        )
+        problems = verified(
+            step,
+            workers=workers or processors(),
+            seed=seed,
+            on_hashes=hashes,
+            proofs=None if from_scratch else proofs_file(),
+        )
+        tell(problems)
+        if problems:
+            say(f"{root}: {counted(len(problems), 'problem')}")
+            raise typer.Exit(PROBLEMS)
+        if not quiet:
+            say(f"{root}: sound")

@@ -1,0 +1,352 @@
+"""What a run takes in and comes to: tables go to standard output, the rest to standard error."""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import polars as pl
+import typer
+
+from scbench.analysis.layout import markdown, terminal
+from scbench.analysis.sheets import score_sheet
+from scbench.base.errors import PredictionsError
+from scbench.catalog import Task
+from scbench.cli.console import (
+    GRADER_ERRORS,
+    INTERRUPTED,
+    PROBLEMS,
+    as_json,
+    counted,
+    hush,
+    plain,
+    reported_errors,
+    say,
+)
+from scbench.cli.options import ScoreForm, Style
+from scbench.cli.progress import progress
+from scbench.formats.imports.gather import ImportOptions
+from scbench.formats.imports.tables import read_mapping
+from scbench.grading.check import check_file
+from scbench.grading.checkpoint.parts import WORK
+from scbench.grading.imported import Imported, take_in
+from scbench.grading.merge import merge as merge_runs
+from scbench.grading.merge import read_shards
+from scbench.grading.output import check_report
+from scbench.grading.remarks import remarks
+from scbench.grading.run import Options, RunReport, grade_file
+from scbench.grading.selftest import self_test
+from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.machine.work_folder import interrupted
+from scbench.release.load import Release, find_release
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+_MAX_SPELLED = 20
+"""Problems spelled out on the terminal."""
+_ALIKE = 5
+"""How many of those that differ in line and id alone."""
+
+
+def taken_in(
+    files: list[str],
+    folder: Path,
+    mapped: str | None,
+    model: str | None,
+    setting: str | None,
+    *,
+    quiet: bool,
+) -> tuple[str, Imported | None]:
+    """Return the path of the predictions that the files make; what they are is said in a line."""
+    for file in files:
+        if os.path.isdir(file):  # noqa: PTH112  (a name may be too long for Path)
+            raise PredictionsError(
+                f"{file} is a folder; name the file of predictions. Results that a folder holds "
+                f"are shown by `scbench tables {file}`"
+            )
+    overrides = ImportOptions(read_mapping(mapped), model, setting)
+    path, imported = take_in(files, folder, overrides, ours=interrupted(folder / WORK))
+    if imported is not None and not quiet:
+        say(f"recognised {imported.recognised}")
+    return path, imported
+
+
+def render(
+    tables: Mapping[str, pl.DataFrame], style: ScoreForm, remarks: Sequence[str] = ()
+) -> str:
+    """Return score tables for a terminal, in Markdown or as CSV.
+
+    Args:
+        tables: by title.
+        style: one of the three.
+        remarks: sentences to stand below each table; csv has no place for them.
+    """
+    if style == "csv":
+        return str(pl.concat(list(tables.values()), how="diagonal").write_csv())
+    write = markdown if style == "markdown" else terminal
+    sheets = (score_sheet(title, frame) for title, frame in tables.items())
+    texts = (write(replace(sheet, notes=[*sheet.notes, *remarks])) for sheet in sheets)
+    return ("\n\n" if remarks else "\n").join(texts)
+
+
+def tell_report(report: RunReport, out: Path, style: ScoreForm, *, quiet: bool) -> None:
+    """Print the tables of a run, and what they cannot say.
+
+    Args:
+        report: what the run came to.
+        out: folder of its results.
+        style: of the tables.
+        quiet: say nothing that does not bear on the results.
+    """
+    try:
+        _print_tables(report, style)
+        if style in {"csv", "json"}:
+            for remark in report.remarks:
+                say(remark)
+        _tell_remarks(report, out, quiet=quiet)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the exit code still says how the run went
+        hush()
+
+
+def _print_tables(report: RunReport, style: ScoreForm) -> None:
+    if style == "json":
+        print(as_json(report.summary))  # noqa: T201
+        return
+    if not report.tally.rows:
+        return
+    release = report.summary["release"]["version"]
+    tasks = report.summary["options"]["tasks"]
+    over = f", only {', '.join(tasks)}" if tasks else ""
+    tables = {
+        f"Scores by {by}, release {release}{over}": table for by, table in report.tables.items()
+    }
+    print(render(tables, style, report.remarks))  # noqa: T201
+
+
+def _tell_remarks(report: RunReport, out: Path, *, quiet: bool) -> None:
+    """Say on standard error what the tables cannot."""
+    summary = report.summary
+    _list_problems(report, out)
+    for warning in report.warnings[:_MAX_SPELLED]:
+        say(f"warning: {warning}")
+    if summary["not_in_release"]:
+        counts = ", ".join(f"{row['task']} ({row['rows']})" for row in summary["not_in_release"])
+        release = summary["release"]["version"]
+        say(f"not graded, because release {release} does not hold the task: {counts}")
+    if report.grader_errors:
+        failed = counted(report.grader_errors, "row")
+        say(f"{failed} could not be graded (grader_error); this is a fault of scbench:")
+        for row in report.tally.failed[:_MAX_SPELLED]:
+            say(f"  line {row['line']}: {row['id']}: {row['reason']}")
+    for task, reason, rows in report.tally.not_run:
+        say(f"not graded, {counted(rows, 'row')} of {task}: {reason}")
+    if quiet:
+        return
+    for incident in report.incidents[:_MAX_SPELLED]:
+        say(f"note: {incident}")
+    if report.left_alone:
+        count = report.left_alone
+        lines = (
+            "line of another task or prompt was"
+            if count == 1
+            else "lines of other tasks or prompts were"
+        )
+        say(f"{count:,} {lines} not graded (--tasks)")
+    if report.resumed:
+        many = "line was" if report.resumed == 1 else "lines were"
+        say(f"{report.resumed} {many} graded before the interruption")
+    if report.tally.unscored:
+        say("* means over scored rows only: coverage is below 1")
+    withdrawn = summary["withdrawn"]
+    if withdrawn["instances"] and not withdrawn["excluded"]:
+        count = len(withdrawn["instances"])
+        many = "instance is" if count == 1 else "instances are"
+        say(f"{count} withdrawn {many} graded like all others; see --exclude-withdrawn")
+    if summary["partial"]:
+        say("partial: not for the leaderboard")
+    if summary["shard"]:
+        say(f"shard {summary['shard']}: join all shards by `scbench merge`")
+    say(f"{summary['seconds']:.1f} s; results in {out}")
+
+
+def _list_problems(report: RunReport, out: Path) -> None:
+    count, printed = report.problem_counts.total(), 0
+    if count:
+        say(f"{counted(count, 'problem')}:")
+    alike: Counter[str] = Counter()
+    for problem in report.problems:
+        kind = problem.message.replace(repr(problem.id), "")
+        alike[kind] += 1
+        if alike[kind] <= _ALIKE and alike.total() - alike[kind] < _MAX_SPELLED:
+            say(f"  {problem}")
+            printed += 1
+    if count > printed:
+        file = "problems.jsonl" if count > len(report.problems) else "summary.json"
+        alike_words = (
+            f", {alike.most_common(1)[0][1]} of one kind" if max(alike.values()) > _ALIKE else ""
+        )
+        say(f"  ... and {count - printed} more{alike_words}: all are in {out}/{file}")
+
+
+@app.command()
+def merge(
+    shards: Annotated[
+        list[Path],
+        typer.Argument(help="Output folders of all shards, in any order.", show_default=False),
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Folder for results.parquet and summary.json.", show_default=False)
+    ],
+    release: Annotated[
+        str | None,
+        typer.Option(
+            help="What was graded against, if it is not installed: folder, .zip, or "
+            "ORG/NAME@REVISION on the Hub. [default: the installed version of that name]"
+        ),
+    ] = None,
+    style: Style = "table",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages but errors.")] = False,
+) -> None:
+    """Join the results of all shards of a file.
+
+    They are those of one run.
+
+    Shards are made by `scbench-grade FILE --shard I/N --out DIR`, for I from 1 to N, on any
+    machines. Results, tables, problems and exit code are those of a run without --shard. Shards
+    that lack, or are there twice, or are of different files, releases, versions or options, are
+    refused.
+    """
+    with reported_errors():
+        runs = read_shards(shards)
+        version = runs[0].summary["release"]["version"]
+        graded = find_release(release or version).fitting(version)
+        report = merge_runs(runs, graded, out)
+        tell_report(report, out, style, quiet=quiet)
+    raise typer.Exit(report.exit_code)
+
+
+REPORT = "report.html"
+
+
+def _bytes_to_come(predictions: str) -> int | None:
+    """Return the bytes to come, if they are known before reading."""
+    path = Path(predictions)
+    if predictions == "-" or not path.is_file() or path.suffix in {".gz", ".zst"}:
+        return None
+    return path.stat().st_size
+
+
+def grade_and_tell(
+    options: Options, style: ScoreForm, *, report: bool, quiet: bool, least: int = 0
+) -> NoReturn:
+    """Grade, print the tables, and exit.
+
+    Args:
+        options: what and how.
+        style: of the tables.
+        report: whether to write the HTML report as well.
+        quiet: whether nothing is printed but tables and errors.
+        least: exit code if grading itself finds nothing amiss.
+    """
+    if report:
+        check_report(options.out / REPORT, options.predictions)
+    try:
+        with progress(_bytes_to_come(options.predictions), quiet=quiet) as bar:
+            graded = grade_file(options, bar.done, bar.waiting)
+    except KeyboardInterrupt:
+        say(f"interrupted; what was graded is kept in {options.out}, continue with --resume")
+        raise typer.Exit(INTERRUPTED) from None
+    tell_report(graded, options.out, style, quiet=quiet)
+    if report:
+        _write_html(options, graded, quiet=quiet)
+    raise typer.Exit(graded.exit_code or least)
+
+
+def _write_html(options: Options, graded: RunReport, *, quiet: bool) -> None:
+    """Write the HTML report beside the results, which are safe already."""
+    from scbench.cli.looking import make_report  # brings all pictures
+
+    if graded.tables["task"].is_empty():
+        say("no report: no row is of this release")
+        return
+    workers = options.limits.workers
+    out = options.out / REPORT
+    make_report([options.out], out, release=options.release, workers=workers, quiet=quiet)
+
+
+def tell_check(
+    predictions: str,
+    release: Release,
+    tasks: Sequence[Task],
+    style: ScoreForm,
+    *,
+    partial: bool,
+    exclude_withdrawn: bool,
+    imported: Imported | None,
+) -> None:
+    """Say what is wrong with a predictions file, and exit."""
+    checked = check_file(
+        predictions,
+        release,
+        tasks,
+        partial=partial,
+        exclude_withdrawn=exclude_withdrawn,
+        imported=imported,
+    )
+    if style == "json":
+        print(as_json(checked.fields()))  # noqa: T201
+    else:
+        for word, problems in (("problem", checked.problems), ("warning", checked.warnings)):
+            for problem in problems:
+                place = f"{problem.file}: " if problem.file else f"{predictions}: " * (not imported)
+                bare = replace(problem, file=None)
+                print(plain(f"{place}{word}: {bare}"))  # noqa: T201
+        print(  # noqa: T201
+            f"{counted(checked.lines, 'line')}, {checked.usable} to grade, "
+            f"{counted(len(checked.problems), 'problem')}, "
+            f"{counted(len(checked.warnings), 'warning')}"
+        )
+    raise typer.Exit(PROBLEMS if checked.problems else 0)
+
+
+def tell_self_test(
+    release: Release,
+    tasks: Sequence[Task],
+    limits: WorkerLimits,
+    style: ScoreForm,
+    *,
+    quiet: bool,
+) -> None:
+    """Grade the references and counter-references of a release, say what came of it, and exit."""
+    with progress(None, quiet=quiet) as bar:
+        outcome = self_test(release, tasks, limits, bar.done, bar.waiting)
+    if style == "json":
+        counts = {
+            "right": dict(outcome.right),
+            "below": dict(outcome.below),
+            "not_run": outcome.not_run,
+        }
+        print(as_json({**counts, "failures": outcome.failures}))  # noqa: T201
+    else:
+        for task in tasks:
+            print(  # noqa: T201
+                f"{task.id}: {outcome.right[task.id]} references score 1.0, "
+                f"{outcome.below[task.id]} counter-references score below 1.0"
+            )
+    machine = {task.id: [name] for task in tasks if (name := task.fingerprint())}
+    for remark in remarks(release, tasks, fingerprints=machine):
+        say(remark)
+    for task_id, reason in outcome.not_run.items():
+        say(f"not run: {task_id}: {reason}")
+    for failure in outcome.failures:
+        say(f"FAILED {failure}")
+    if not quiet:
+        total = outcome.right.total() + outcome.below.total() + len(outcome.failures)
+        word = f"FAILED: {len(outcome.failures)} of" if outcome.failures else "passed: all"
+        say(f"self-test of release {release.version} {word} {total} answers")
+    raise typer.Exit(GRADER_ERRORS if outcome.failures else 0)
