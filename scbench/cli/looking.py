@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scbench.formats.predictions import Line
     from scbench.release.load import Release
     from scbench.report.items import Item
-    from scbench.report.page import Written
+    from scbench.report.page import WrittenReport
 
 _SHOWN = 10
 _PICTURES = ("svg", "png", "html")
@@ -106,7 +106,7 @@ def make_report(
     items: Which = Which.FAILED,
     workers: int = 0,
     quiet: bool = False,
-) -> "Written":
+) -> "WrittenReport":
     """Write a report, and say on standard error what was written."""
     from scbench.cli.progress import progress
     from scbench.report.page import write_report
@@ -200,8 +200,8 @@ def show(
 
         found = find_release(release or (_release_of(results) if results else None)).fitting(item)
         instance = single.find_instance(found, item)
-        shown, response = single.alone(instance), None
-        wanted = single.Wanted(model, setting, budget, sample)
+        shown, response = single.unanswered(instance), None
+        wanted = single.RunChoice(model, setting, budget, sample)
         if results is not None:
             shown = single.stored_by(results, instance, wanted)
         elif predictions is not None or reference:
@@ -363,9 +363,9 @@ def gallery(
             return
         cases = None
         if results is not None:
-            from scbench.report.single import Wanted
+            from scbench.report.single import RunChoice
 
-            cases = run_cases(found, results, Wanted(model, setting, budget, sample))
+            cases = run_cases(found, results, RunChoice(model, setting, budget, sample))
         count = write_gallery(found, folder, processors(), Look(scale, dark), cases)
         say(f"{folder}: {count} pictures")
 

@@ -109,10 +109,10 @@ def budget_chart(points: "pl.DataFrame") -> Spec:
 
 def _powers_of_two(tokens: "pl.Series") -> list[int]:
     """Return the powers of two from just below the least to just above the most."""
-    known = [value for value in tokens.drop_nulls().to_list() if value > 0]
-    if not known:
+    positive = [value for value in tokens.drop_nulls().to_list() if value > 0]
+    if not positive:
         return []
-    first, last = int(min(known)).bit_length() - 1, int(max(known)).bit_length()
+    first, last = int(min(positive)).bit_length() - 1, int(max(positive)).bit_length()
     return [2**i for i in range(max(first, 0), last + 1)]
 
 
@@ -197,15 +197,15 @@ def failure_chart(table: "pl.DataFrame") -> Spec:
     order = [titles[mode] for mode in Mode]
     # A mode has the same colour in every chart, and is named where it occurs.
     colours = dict(zip(order, COLOURS, strict=False))
-    seen = set(values.filter(pl.col("count") > 0)["mode"])
-    shown = {mode: colour for mode, colour in colours.items() if mode in seen}
+    occurring = set(values.filter(pl.col("count") > 0)["mode"])
+    in_use = {mode: colour for mode, colour in colours.items() if mode in occurring}
     rank: Spec = {"calculate": f"indexof({order}, datum.mode)", "as": "rank"}
     x: Spec = {"field": "share", "type": "quantitative", "title": "share of the judged"}
     x |= {"axis": {"format": "%"}, "scale": {"domain": [0, 1]}, "stack": "zero"}
     y: Spec = {"field": "run", "type": "nominal", "title": None, "sort": None}
     y |= {"axis": {"labelLimit": 360}}
     colour: Spec = {"field": "mode", "type": "nominal", "title": None, "sort": order}
-    colour |= {"scale": {"domain": list(shown), "range": list(shown.values())}}
+    colour |= {"scale": {"domain": list(in_use), "range": list(in_use.values())}}
     # White can be read on the first colour alone, ink on all others.
     pale: Spec = {"test": "datum.rank === 0", "value": "white"}
     count: Spec = {"field": "count", "type": "quantitative"}

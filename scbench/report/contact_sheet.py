@@ -23,7 +23,7 @@ from scbench.report.picture import draw_of
 
 RUNGS = (1, 4, 8)
 """Rungs that are shown."""
-_WIDE, _HIGH, _GAP = 270, 220, 14
+_WIDTH, _HEIGHT, _GAP = 270, 220, 14
 _HEAD, _NAME, _FOOT = 48, 26, 30
 _ACROSS = 2
 """Tasks beside each other."""
@@ -49,24 +49,24 @@ def contact_sheet(
     ladder = release.ladder()
     experiment = ladder.manifest.experiment
     measures = experiment.measures if experiment else {}
-    found = [case._replace(look=Look(None, dark)) for case in _cases(ladder, rungs)]
+    rung_cases = [case._replace(look=Look(None, dark)) for case in _cases(ladder, rungs)]
     paper, ink = ROLES["paper"][dark], ROLES["ink"][dark]
-    pictures = draw_each(found, draw_thumbnail, workers)
-    block = len(rungs) * (_WIDE + _GAP)
-    row = _NAME + _HIGH + _FOOT
-    tasks = list(dict.fromkeys(case.task for case in found))
+    pictures = draw_each(rung_cases, draw_thumbnail, workers)
+    block = len(rungs) * (_WIDTH + _GAP)
+    row = _NAME + _HEIGHT + _FOOT
+    tasks = list(dict.fromkeys(case.task for case in rung_cases))
     width = _ACROSS * block + _GAP
     height = _HEAD + -(-len(tasks) // _ACROSS) * row
     parts = [_text(_GAP, 30, f"Rungs {', '.join(map(str, rungs))} of {ladder.version}", 18, ink)]
     for i, task in enumerate(tasks):
         x, y = _GAP + i % _ACROSS * block, _HEAD + i // _ACROSS * row
         parts.append(_text(x, y + 17, f"{get_task(task).title}: {measures.get(task, '')}", 14, ink))
-    for case, data in zip(found, pictures, strict=True):
+    for case, data in zip(rung_cases, pictures, strict=True):
         i, rung = tasks.index(case.task), rung_of(case.instance_id) or 0
-        x = _GAP + i % _ACROSS * block + rungs.index(rung) * (_WIDE + _GAP)
+        x = _GAP + i % _ACROSS * block + rungs.index(rung) * (_WIDTH + _GAP)
         y = _HEAD + i // _ACROSS * row + _NAME
-        parts.append(_image(x, y, _WIDE, _HIGH, data))
-        parts.append(_text(x + 4, y + _HIGH - 4, str(rung), 15, ink))
+        parts.append(_image(x, y, _WIDTH, _HEIGHT, data))
+        parts.append(_text(x + 4, y + _HEIGHT - 4, str(rung), 15, ink))
     return _file(parts, width, height, paper)
 
 
@@ -88,11 +88,11 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
     tasks = [get_task(name) for name in release.manifest.tasks]
     right = list(cases(tasks, list(release.instances().values()), references))
     wrong: dict[str, Reference] = {}
-    shown = {case.instance_id: get_task(case.task) for case in right}
+    tasks_by_id = {case.instance_id: get_task(case.task) for case in right}
     for ref in references:
-        if ref.kind == "reference" or ref.id not in shown:
+        if ref.kind == "reference" or ref.id not in tasks_by_id:
             continue
-        best, task = wrong.get(ref.id), shown[ref.id]
+        best, task = wrong.get(ref.id), tasks_by_id[ref.id]
         if best is None or _near(task, ref) > _near(task, best):
             wrong[ref.id] = ref
     right = [case for case in right if case.instance_id in wrong]
@@ -102,20 +102,20 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
         for answer in (case.answer, wrong[case.instance_id].answer)
     ]
     pictures = draw_each(pairs, draw_case, workers)
-    wide, high = 2.4 * _WIDE, 2.4 * _HIGH
+    width_each, height_each = 2.4 * _WIDTH, 2.4 * _HEIGHT
     paper, ink = ROLES["paper"][dark], ROLES["ink"][dark]
     parts = [_text(_GAP, 30, f"Right and wrong answers, release {release.version}", 18, ink)]
     for k, (case, data) in enumerate(zip(pairs, pictures, strict=True)):
         i = k // 2
-        x = _GAP + (i % _ACROSS * 2 + k % 2) * (wide + _GAP)
-        y = _HEAD + i // _ACROSS * (high + _NAME + _GAP)
+        x = _GAP + (i % _ACROSS * 2 + k % 2) * (width_each + _GAP)
+        y = _HEAD + i // _ACROSS * (height_each + _NAME + _GAP)
         title = get_task(case.task).title
         says = f"{title}: {case.instance_id}" if k % 2 == 0 else f"{title}: a wrong answer"
         parts.append(_text(x, y + 17, says, 14, ink))
-        parts.append(_image(x, y + _NAME, wide, high, data))
+        parts.append(_image(x, y + _NAME, width_each, height_each, data))
     count = -(-len(right) // _ACROSS)
-    width = 2 * _ACROSS * (wide + _GAP) + _GAP
-    return _file(parts, width, _HEAD + count * (high + _NAME + _GAP), paper)
+    width = 2 * _ACROSS * (width_each + _GAP) + _GAP
+    return _file(parts, width, _HEAD + count * (height_each + _NAME + _GAP), paper)
 
 
 def _near(task: Task, ref: Reference) -> tuple[bool, float, int]:
@@ -124,9 +124,9 @@ def _near(task: Task, ref: Reference) -> tuple[bool, float, int]:
     return answer_of(task, ref.answer) is not None, ref.score, length
 
 
-def _image(x: float, y: float, wide: float, high: float, data: bytes) -> str:
+def _image(x: float, y: float, width: float, height: float, data: bytes) -> str:
     coded = base64.b64encode(data).decode()
-    at = f'x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}"'
+    at = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
     return f'<image {at} href="data:image/png;base64,{coded}"/>'
 
 
@@ -141,15 +141,15 @@ def _file(parts: Sequence[str], width: float, height: float, paper: str) -> str:
 def _cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
     """Return the first instance of each of these rungs, of tasks that have pictures."""
     right = {ref.id: ref.answer for ref in ladder.references() if ref.kind == "reference"}
-    found: dict[tuple[str, int], Case] = {}
+    by_rung: dict[tuple[str, int], Case] = {}
     for row in ladder.instances().values():
         rung = rung_of(row.id) or 0
         if rung in rungs and row.id in right and draw_of(get_task(row.task)) is not None:
             case = Case(row.id, row.task, row.all_params, right[row.id])
-            found.setdefault((row.task, rung), case)
-    if not found:
+            by_rung.setdefault((row.task, rung), case)
+    if not by_rung:
         raise ReleaseError(f"{ladder.version} has none of the rungs {', '.join(map(str, rungs))}")
-    return list(found.values())
+    return list(by_rung.values())
 
 
 def _text(x: float, y: float, words: str, size: int, ink: str) -> str:

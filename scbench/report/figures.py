@@ -31,7 +31,7 @@ SECONDS = 60.0
 
 _AHEAD = 16
 """Pictures asked for before they are wanted, for each process."""
-_FEW = 12
+_AT_ONCE = 12
 """So many are drawn in this process: to start others would take longer."""
 
 Asked = TypeVar("Asked")
@@ -119,8 +119,8 @@ def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]
             and nothing stops a picture module that hangs.
     """
     waiting = iter(jobs)
-    first = list(islice(waiting, _FEW + 1))
-    if workers <= 1 or len(first) <= _FEW:
+    first = list(islice(waiting, _AT_ONCE + 1))
+    if workers <= 1 or len(first) <= _AT_ONCE:
         yield from _once(chain(first, waiting), draw)
         return
     yield from _spread(chain(first, waiting), workers)

@@ -26,7 +26,7 @@ from scbench.report.html import asset, render_page
 from scbench.report.items import COLUMNS, Graded, Item, items_of, picture_of, same_instance
 from scbench.report.picture import Picture, draw_of
 from scbench.report.sheet import sheet_png, sheet_svg
-from scbench.report.single import Wanted
+from scbench.report.single import RunChoice
 from scbench.scoring.judge import judge
 
 FONT = "Liberation Sans"
@@ -38,7 +38,7 @@ _WIDEST = 1250
 _SIZE = re.compile(r'^<svg [^>]*width="([\d.]+)" height="([\d.]+)"')
 _WIDTH = 800
 
-_CHOSEN: Mapping[str, int] = {
+_SHOW_PIECES: Mapping[str, int] = {
     "topology_enumeration": 3,
     "enumerate_edges": 2,
     "classify_behaviour": 3,
@@ -100,14 +100,14 @@ def cases(
     right = {ref.id: ref.answer for ref in references if ref.kind == "reference"}
     wrong = {ref.id for ref in references if ref.kind != "reference"}
     for task in tasks:
-        held = {row.subtask: row for row in instances if row.task == task.id and row.id in right}
-        if draw_of(task) is None or not held:
+        rows = {row.subtask: row for row in instances if row.task == task.id and row.id in right}
+        if draw_of(task) is None or not rows:
             continue
-        row = held.get(_CHOSEN.get(task.id, 0)) or next(iter(held.values()))
+        row = rows.get(_SHOW_PIECES.get(task.id, 0)) or next(iter(rows.values()))
         # Text tasks have hundreds, from plain to hard; some of them have wrong answers, too.
-        known = [row for row in held.values() if row.id in wrong] or [row]
+        candidates = [row for row in rows.values() if row.id in wrong] or [row]
         if task.bucket == MANIFOLDS:
-            row = sorted(known, key=lambda row: len(row.all_params))[len(known) // 2]
+            row = sorted(candidates, key=lambda row: len(row.all_params))[len(candidates) // 2]
         yield Case(row.id, task.id, row.all_params, right[row.id])
 
 
@@ -173,15 +173,15 @@ def _read_back(verdict: Verdict) -> Verdict:
 
 
 def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(canonical_json(dict(value)))
-    return found
+    read_back: dict[str, Any] = json.loads(canonical_json(dict(value)))
+    return read_back
 
 
-def draw_cases(found: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
+def draw_cases(to_draw: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
     """Return PNG files by task.
 
     Args:
-        found: what to draw.
+        to_draw: what to draw.
         workers: processes to draw in.
 
     Raises:
@@ -190,17 +190,17 @@ def draw_cases(found: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
     """
     return {
         case.task: data
-        for case, data in zip(found, draw_each(found, draw_case, workers), strict=True)
+        for case, data in zip(to_draw, draw_each(to_draw, draw_case, workers), strict=True)
     }
 
 
 def draw_each(
-    found: Sequence[Case], draw: Callable[[Case], bytes], workers: int = 1
+    to_draw: Sequence[Case], draw: Callable[[Case], bytes], workers: int = 1
 ) -> list[bytes]:
     """Return PNG files of cases, in their order, drawn in processes that see no fonts.
 
     Args:
-        found: what to draw.
+        to_draw: what to draw.
         draw: `draw_case` or `draw_thumbnail`.
         workers: processes to draw in.
 
@@ -208,12 +208,12 @@ def draw_each(
         ReleaseError: one cannot be drawn.
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
-    if not found:
+    if not to_draw:
         return []
     import vl_convert  # noqa: F401, PLC0415  (is it there at all?)
 
     # What takes long begins first: it must not be what is left over at the end.
-    order = sorted(range(len(found)), key=lambda i: -get_task(found[i].task).seconds)
+    order = sorted(range(len(to_draw)), key=lambda i: -get_task(to_draw[i].task).seconds)
     with (
         tempfile.TemporaryDirectory(prefix="scbench-fonts-") as folder,
         ProcessPoolExecutor(
@@ -223,8 +223,8 @@ def draw_each(
             initargs=(folder,),
         ) as pool,
     ):
-        drawn = dict(zip(order, pool.map(draw, [found[i] for i in order]), strict=True))
-    return [drawn[i] for i in range(len(found))]
+        pictures = dict(zip(order, pool.map(draw, [to_draw[i] for i in order]), strict=True))
+    return [pictures[i] for i in range(len(to_draw))]
 
 
 def _forget_fonts(folder: str) -> None:
@@ -236,7 +236,7 @@ def _forget_fonts(folder: str) -> None:
     os.environ["FONTCONFIG_FILE"] = str(config)
 
 
-def run_cases(release: Release, results: Path, wanted: Wanted) -> list[Case]:
+def run_cases(release: Release, results: Path, selection: RunChoice) -> list[Case]:
     """Return a case of each task from stored results: the first answer short of full marks, or any.
 
     Raises:
@@ -244,14 +244,14 @@ def run_cases(release: Release, results: Path, wanted: Wanted) -> list[Case]:
     """
     instances = release.instances()
     rows = read_results([results], COLUMNS, partial=True)
-    chosen: dict[str, Item] = {}
+    by_task: dict[str, Item] = {}
     for item in items_of(rows):
         instance = same_instance(item, instances)
-        if instance is None or not wanted.fits(item.run) or draw_of(get_task(item.task)) is None:
+        if instance is None or not selection.fits(item.run) or draw_of(get_task(item.task)) is None:
             continue
-        if item.task not in chosen or (item.failed and not chosen[item.task].failed):
-            chosen[item.task] = item
-    if not chosen:
+        if item.task not in by_task or (item.failed and not by_task[item.task].failed):
+            by_task[item.task] = item
+    if not by_task:
         raise ResultsError(f"{results} holds no answer on release {release.version} that fits")
     return [
         Case(
@@ -262,7 +262,7 @@ def run_cases(release: Release, results: Path, wanted: Wanted) -> list[Case]:
             f"what {item.run[0]} answered",
             item.graded,
         )
-        for item in chosen.values()
+        for item in by_task.values()
     ]
 
 
@@ -271,7 +271,7 @@ def write_gallery(
     folder: Path,
     workers: int = 1,
     look: Look = PLAIN,
-    found: Sequence[Case] | None = None,
+    to_draw: Sequence[Case] | None = None,
 ) -> int:
     """Write the gallery of a release: a PNG file for each task, index.html and gallery.md.
 
@@ -280,7 +280,7 @@ def write_gallery(
         folder: to make; it must not exist.
         workers: processes to draw in.
         look: how pictures are made.
-        found: what is drawn instead, such as `run_cases`.
+        to_draw: what is drawn instead, such as `run_cases`.
 
     Returns:
         How many pictures there are.
@@ -291,24 +291,24 @@ def write_gallery(
     """
     if os.path.lexists(folder):
         raise ReleaseError(f"{folder} exists; name a folder that does not")
-    known = all_tasks()
-    tasks = [known[name] for name in release.manifest.tasks if name in known]
-    if found is None:
-        found = list(cases(tasks, list(release.instances().values()), release.references()))
-    found = [case._replace(look=look) for case in found]
+    catalog = all_tasks()
+    tasks = [catalog[name] for name in release.manifest.tasks if name in catalog]
+    if to_draw is None:
+        to_draw = list(cases(tasks, list(release.instances().values()), release.references()))
+    to_draw = [case._replace(look=look) for case in to_draw]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
             root = Path(scratch, "gallery")
             root.mkdir()
-            for task, data in draw_cases(found, workers).items():
+            for task, data in draw_cases(to_draw, workers).items():
                 (root / f"{task}.png").write_bytes(data)
-            (root / "index.html").write_text(_page(release, found), "utf-8")
-            (root / "gallery.md").write_text(markdown(found), "utf-8")
+            (root / "index.html").write_text(_page(release, to_draw), "utf-8")
+            (root / "gallery.md").write_text(markdown(to_draw), "utf-8")
             root.rename(folder)
     except OSError as error:
         raise ReleaseError(f"{folder} cannot be made: {error}") from None
-    return len(found)
+    return len(to_draw)
 
 
 def alt_text(case: Case) -> str:
@@ -316,15 +316,15 @@ def alt_text(case: Case) -> str:
     return f"{get_task(case.task).title}: instance {case.instance_id} with {case.whose}"
 
 
-def markdown(found: Iterable[Case]) -> str:
+def markdown(to_draw: Iterable[Case]) -> str:
     """Return the gallery for a page in Markdown that lies beside the pictures."""
     return "\n".join(
         f"### {get_task(case.task).title}\n\n![{alt_text(case)}]({case.task}.png)\n"
-        for case in found
+        for case in to_draw
     )
 
 
-def _page(release: Release, found: Sequence[Case]) -> str:
+def _page(release: Release, to_draw: Sequence[Case]) -> str:
     return render_page(
         "gallery.html.j2",
         title=f"Gallery of release {release.version} · scbench",
@@ -339,6 +339,6 @@ def _page(release: Release, found: Sequence[Case]) -> str:
                 "id": case.instance_id,
                 "alt": alt_text(case),
             }
-            for case in found
+            for case in to_draw
         ],
     )

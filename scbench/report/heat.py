@@ -30,7 +30,7 @@ def heat_chart(table: "pl.DataFrame", column: str, title: str) -> Spec:
     """
     share = column in _SHARES
     panels: dict[str, list[Spec]] = {}
-    for row in _named(table):
+    for row in _panel_rows(table):
         panels.setdefault(row["panel"], []).append(row)
     form = ".0%" if share else ",.0f"
     top = 1.0 if share else max((row[column] or 0.0 for row in table.to_dicts()), default=0.0)
@@ -70,10 +70,10 @@ def heat_chart(table: "pl.DataFrame", column: str, title: str) -> Spec:
 
 def _axis(rows: list[Spec], field: str, title: str) -> Spec:
     """Return an axis of values once each: numbers by size, words as they come."""
-    found = list(dict.fromkeys(row[field] for row in rows))
+    values = list(dict.fromkeys(row[field] for row in rows))
     with suppress(ValueError):
-        found.sort(key=float)
-    return {"field": field, "type": "ordinal", "title": title, "sort": found}
+        values.sort(key=float)
+    return {"field": field, "type": "ordinal", "title": title, "sort": values}
 
 
 def parameter_chart(table: "pl.DataFrame", title: str) -> Spec:
@@ -83,7 +83,7 @@ def parameter_chart(table: "pl.DataFrame", title: str) -> Spec:
         table: as `scbench.analysis.manifolds.manifold_table` gives it for one parameter.
         title: of the parameter.
     """
-    values = _named(table, with_task=False)
+    values = _panel_rows(table, with_task=False)
     x = _axis(values, "value", title)
     y: Spec = {"field": "above", "type": "quantitative"}
     y |= {"title": "accuracy above the floor"}
@@ -113,7 +113,7 @@ def parameter_chart(table: "pl.DataFrame", title: str) -> Spec:
     }
 
 
-def _named(table: "pl.DataFrame", *, with_task: bool = True) -> list[Spec]:
+def _panel_rows(table: "pl.DataFrame", *, with_task: bool = True) -> list[Spec]:
     """Return the rows, each with the name of its panel."""
     rows = table.to_dicts()
     for row in rows:

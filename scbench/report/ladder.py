@@ -65,14 +65,16 @@ def _mark(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return where a level and its interval are drawn: at an end, if they lie beyond it."""
     first, last = FIRST - BEYOND, row["rungs"] + BEYOND
     place = {None: row["level"], f"below {FIRST:g}": first}.get(row["beyond"], last)
-    known = place is not None
-    low, high = (end if known else None for end in (row["low"] or first, row["high"] or last))
+    has_level = place is not None
+    low, high = (end if has_level else None for end in (row["low"] or first, row["high"] or last))
     return {
         "level": place,
         "low": None if low is None else min(max(low, first), last),
         "high": None if high is None else min(max(high, first), last),
         "kind": (row["beyond"] or "").partition(" ")[0] or ("task" if row["task"] else "mean"),
-        "said": f"{level_words(dict(row))} ({interval_words(dict(row))})" if known else "no score",
+        "said": f"{level_words(dict(row))} ({interval_words(dict(row))})"
+        if has_level
+        else "no score",
     }
 
 
@@ -90,15 +92,15 @@ def _panel(
     axis = {"values": list(range(1, top + 1)), "format": "d", "grid": False, "tickCount": top}
 
     def x(field: str) -> Spec:
-        found: Spec = {"field": field, "type": "quantitative", "title": "rung"}
-        return found | {"scale": scale, "axis": axis}
+        channel: Spec = {"field": field, "type": "quantitative", "title": "rung"}
+        return channel | {"scale": scale, "axis": axis}
 
     shade: Spec = {"field": "above", "type": "quantitative", "title": "mean above the floor"}
     shade |= {"scale": {"domain": [0, 1], "range": [_PALE, _FULL], "interpolate": "rgb"}}
     shade |= {"legend": {"orient": "bottom", "format": ".0%", "gradientLength": 160}}
     kind: Spec = {"field": "kind", "type": "nominal", "legend": None}
     kind |= {"scale": {"domain": list(_SHAPES), "range": list(_SHAPES.values())}}
-    said: Spec = {"field": "said", "type": "nominal", "title": "level"}
+    level_tip: Spec = {"field": "said", "type": "nominal", "title": "level"}
     return {
         "title": run,
         "width": 44 * top,
@@ -117,7 +119,7 @@ def _panel(
             {
                 "data": {"values": levels},
                 "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "color": _INK},
-                "encoding": {"y": y, "x": x("level"), "shape": kind, "tooltip": [said]},
+                "encoding": {"y": y, "x": x("level"), "shape": kind, "tooltip": [level_tip]},
             },
         ],
     }

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from scbench.release.load import Release
 
-_SHOWN = 5
+_NAMES_SHOWN = 5
 
 
 def warnings_of(
@@ -32,16 +32,16 @@ def warnings_of(
         )
     else:
         yield from _release(results, release)
-    yield from (said for summary in summaries for said in _run(summary))
+    yield from (warning for summary in summaries for warning in _run(summary))
 
 
 def _gaps(results: "pl.DataFrame") -> Iterator[str]:
     missing = results.filter(results["score"].is_null())
     if not missing.is_empty():
         counts = dict(missing["status"].value_counts().iter_rows())
-        named = ", ".join(f"{counts[s.value]} {s}" for s in Status if s.value in counts)
+        statuses = ", ".join(f"{counts[s.value]} {s}" for s in Status if s.value in counts)
         yield (
-            f"{missing.height} of {results.height} scores are missing ({named}). They are no "
+            f"{missing.height} of {results.height} scores are missing ({statuses}). They are no "
             "zeros: means are over the rest."
         )
     errors = results.filter(results["status"] == Status.GRADER_ERROR.value).height
@@ -51,33 +51,33 @@ def _gaps(results: "pl.DataFrame") -> Iterator[str]:
 
 def _release(results: "pl.DataFrame", release: "Release") -> Iterator[str]:
     tasks, default = release.manifest.tasks, release.manifest.default_tasks
-    found = set(results["task"])
+    graded_tasks = set(results["task"])
     # The text tasks are graded by themselves, so a run is whole without them.
     kinds = {"spatial": [*default], "text": [name for name in tasks if name not in default]}
     for kind, names in kinds.items():
-        there = [name for name in names if name in found]
+        there = [name for name in names if name in graded_tasks]
         if 0 < len(there) < len(names):
             yield (
                 f"Part of the release: {len(there)} of {len(names)} {kind} tasks were graded "
-                f"({_listed(there)}). Means are over these; a leaderboard entry needs all."
+                f"({_first_names(there)}). Means are over these; a leaderboard entry needs all."
             )
     graders = dict(results.select("task", "grader_version").unique().iter_rows())
-    other = [
+    mismatches = [
         f"{name} v{graders[name]} (release: v{record.grader_version})"
         for name, record in tasks.items()
         if graders.get(name) not in {None, record.grader_version}
     ]
-    if other:
+    if mismatches:
         yield (
             f"Graded with other grader versions than those of release {release.version}: "
-            f"{', '.join(other)}. Do not compare with scores of the release's own graders."
+            f"{', '.join(mismatches)}. Do not compare with scores of the release's own graders."
         )
     graded = set(results["id"])
     withdrawn = [name for name in release.manifest.withdrawn if name in graded]
     if withdrawn:
         yield (
-            f"The release withdraws {_listed(withdrawn)}; they are graded and counted here like "
-            "all others."
+            f"The release withdraws {_first_names(withdrawn)}; they are graded and counted here "
+            "like all others."
         )
 
 
@@ -88,13 +88,13 @@ def _run(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{problems} problems in the predictions ({kinds}); summary.json names them."
     outside = summary.get("not_in_release", ())
     if outside:
-        named = _listed([f"{row['task']} ({row['rows']})" for row in outside])
-        yield f"Not graded, because the release does not hold the task: {named}."
+        tasks = _first_names([f"{row['task']} ({row['rows']})" for row in outside])
+        yield f"Not graded, because the release does not hold the task: {tasks}."
     withdrawn = summary.get("withdrawn", {})
     if withdrawn.get("excluded") and withdrawn.get("instances"):
-        yield f"Left out as withdrawn: {_listed(withdrawn['instances'])}."
+        yield f"Left out as withdrawn: {_first_names(withdrawn['instances'])}."
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+def _first_names(names: Sequence[str]) -> str:
+    remainder = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    return ", ".join(names[:_NAMES_SHOWN]) + remainder

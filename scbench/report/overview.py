@@ -62,7 +62,7 @@ def overview(results: "pl.DataFrame") -> Values:
         (row["bucket"], row["task"], (row["model"], row["setting"], row["budget"])): row
         for row in table
     }
-    wholes = {key: _whole(cells, key) for key in keys}
+    wholes = {key: _overall_row(cells, key) for key in keys}
     keys.sort(key=lambda key: -(wholes[key]["mean"] or 0.0))
     labels = {key: names[(*key, 0)] for key in keys}
     return {
@@ -99,10 +99,10 @@ def _runs(results: "pl.DataFrame") -> Values | None:
 
 def _failures(results: "pl.DataFrame") -> Values | None:
     """Return why answers scored low, by the rules; nothing where none did."""
-    found = candidates(results)
-    if found.is_empty():
+    low_scorers = candidates(results)
+    if low_scorers.is_empty():
         return None
-    labels = labelled(found, judge_by_rules(found), JUDGE, VERSION)
+    labels = labelled(low_scorers, judge_by_rules(low_scorers), JUDGE, VERSION)
     shares = label_shares(states(results, labels))
     return {"chart": draw(failure_chart(shares), "svg").decode(), **_plain(shares_sheet(shares))}
 
@@ -110,7 +110,7 @@ def _failures(results: "pl.DataFrame") -> Values | None:
 Cells = Mapping[tuple[str, str | None, RunKey], Values]
 
 
-def _whole(cells: Cells, run: RunKey) -> Values:
+def _overall_row(cells: Cells, run: RunKey) -> Values:
     """Return the row that is over most of what a run answered."""
     rows = [row for (_, task, of), row in cells.items() if task is None and of == run]
     return next((row for row in rows if row["bucket"] == OVERALL), rows[0])
@@ -141,8 +141,8 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) 
     }
     rows = []
     for run, label in labels.items():
-        found = [cells.get((bucket, None, run)) for bucket in buckets]
-        whole = next(row for row in found if row is not None)
+        run_rows = [cells.get((bucket, None, run)) for bucket in buckets]
+        widest_row = next(row for row in run_rows if row is not None)
         rows.append(
             {
                 "run": label,
@@ -151,10 +151,10 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) 
                     and _cell(
                         row, interval_strip(row["mean"], row["low"], row["high"], row["floor"])
                     )
-                    for row in found
+                    for row in run_rows
                 ],
-                "coverage": f"{whole['scored']}/{whole['n'] * whole['samples']}",
-                "covered": whole["coverage"],
+                "coverage": f"{widest_row['scored']}/{widest_row['n'] * widest_row['samples']}",
+                "covered": widest_row["coverage"],
             }
         )
     heads = [
@@ -194,11 +194,11 @@ def _statuses(results: "pl.DataFrame", labels: Mapping[RunKey, str]) -> Values:
     grouped = results.group_by("model", "setting", "budget", "status").len()
     for model, setting, budget, status, count in grouped.iter_rows():
         counts[model, setting, budget][status] = count
-    seen = [s.value for s in _STATUSES if any(s.value in found for found in counts.values())]
+    present = [s.value for s in _STATUSES if any(s.value in of_run for of_run in counts.values())]
     return {
-        "statuses": seen,
+        "statuses": present,
         "status_rows": [
-            {"run": label, "counts": [counts[run].get(status, 0) for status in seen]}
+            {"run": label, "counts": [counts[run].get(status, 0) for status in present]}
             for run, label in labels.items()
         ],
     }
@@ -225,8 +225,10 @@ def _tasks(
         line = []
         for run in labels:
             row = cells.get((bucket, task, run))
-            held = scores.get((task, run), ()) if task else _joined(cells, scores, bucket, run)
-            line.append(row and _cell(row, score_strip(held)))
+            cell_scores = (
+                scores.get((task, run), ()) if task else _joined(cells, scores, bucket, run)
+            )
+            line.append(row and _cell(row, score_strip(cell_scores)))
         groups[-1].append(
             {
                 "task": task,
@@ -264,17 +266,17 @@ def _joined(
 def _budget(results: "pl.DataFrame") -> Values | None:
     if results["budget"].is_null().all():
         return None
-    found = budget_sweep(results)
-    sheet = budget_sheet(found)
-    return {"chart": draw(budget_chart(found), "svg").decode(), **_plain(sheet)}
+    sweep = budget_sweep(results)
+    sheet = budget_sheet(sweep)
+    return {"chart": draw(budget_chart(sweep), "svg").decode(), **_plain(sheet)}
 
 
 def _ladder(results: "pl.DataFrame") -> Values | None:
     """Return the levels of runs on a ladder; nothing for results of other instances."""
     if not is_ladder(results):
         return None
-    found = climbs_of(results)
-    table, rungs = ladder_table(found), rung_table(found)
+    climbs = climbs_of(results)
+    table, rungs = ladder_table(climbs), rung_table(climbs)
     sheets = ladder_sheets(table, rungs, chart=False)
     chart = draw(ladder_chart(table, rungs), "svg").decode()
     return {"chart": chart, "runs": [(sheet.title, _plain(sheet)) for sheet in sheets]}

@@ -86,12 +86,12 @@ def failures(verdicts: Sequence[Verdict]) -> Mapping[str, Sequence[Any]]:
 
     Of several verdicts on one answer, each check id is taken where it failed first.
     """
-    found: dict[str, Sequence[Any]] = {}
+    offenders: dict[str, Sequence[Any]] = {}
     for verdict in verdicts:
         for check in verdict.checks:
             if check.passed is False:
-                found.setdefault(check.id, check.details.get("offenders", ()))
-    return found
+                offenders.setdefault(check.id, check.details.get("offenders", ()))
+    return offenders
 
 
 def fraction(verdicts: Sequence[Verdict]) -> str:
@@ -124,12 +124,12 @@ def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) 
         answer: None if it could not be read.
         verdicts: on the answer; none if nobody answered.
     """
-    drawn = roles_in(picture)
-    picture = replace(picture, legend=tuple(line for line in picture.legend if line[0] in drawn))
+    roles = roles_in(picture)
+    picture = replace(picture, legend=tuple(line for line in picture.legend if line[0] in roles))
     failed = {
         check.id: check.message for v in verdicts for check in v.checks if check.passed is False
     }
-    if not failed or (answer is not None and MARKS & drawn):
+    if not failed or (answer is not None and MARKS & roles):
         return picture
     what = "nothing of the answer can be drawn" if answer is None else "no place can be marked"
     lines = [f"{fraction(verdicts).capitalize()}: {what}."]
@@ -137,9 +137,9 @@ def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) 
         lines += wrap(f"{check_id}: {message}", _LETTERS)
     if len(lines) > _LINES:
         lines[_LINES - 1 :] = [f"and {len(lines) - _LINES + 1} lines more"]
-    wide, high = 430, 17 * len(lines) + 16
-    drawing = Drawing((0, 0, wide, high), size=max(wide, high), up=False, margin=4)
-    drawing.box((0, 0), (wide, high), "wrong", opacity=0.08, edge="wrong", width=2.5)
+    width, height = 430, 17 * len(lines) + 16
+    drawing = Drawing((0, 0, width, height), size=max(width, height), up=False, margin=4)
+    drawing.box((0, 0), (width, height), "wrong", opacity=0.08, edge="wrong", width=2.5)
     for i, line in enumerate(lines):
         place = (10, 17 * i + 16)
         drawing.text(place, line, "ink" if i else "wrong", size=12, anchor="start", bold=not i)

@@ -21,19 +21,19 @@ def find_responses(path: str, items: Iterable[Item]) -> dict[str, Prediction]:
         PredictionsError: the file cannot be read.
         ResultsError: it holds none of the lines.
     """
-    wanted = {item.prediction_hash for item in items if item.prediction_hash}
-    found: dict[str, Prediction] = {}
-    seen = False
+    hashes = {item.prediction_hash for item in items if item.prediction_hash}
+    predictions: dict[str, Prediction] = {}
+    matched = False
     with open_predictions(path) as stream:
         for line in read_predictions(stream, hashlib.sha256()):
             if isinstance(line, Problem):
                 continue
             digest = sha256(line.data)
-            if digest in wanted:
-                seen = True
-                given = line.prediction
-                if given.response is not None or given.turns is not None:
-                    found[digest] = given
-    if wanted and not seen:
+            if digest in hashes:
+                matched = True
+                prediction = line.prediction
+                if prediction.response is not None or prediction.turns is not None:
+                    predictions[digest] = prediction
+    if hashes and not matched:
         raise ResultsError(f"{path} is not what was graded: it holds none of the results' lines")
-    return found
+    return predictions

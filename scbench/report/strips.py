@@ -5,7 +5,7 @@ from html import escape
 
 _STEPS = 10
 """Columns between the scores 0 and 1."""
-_WIDE, _HIGH = 8.0, 24.0
+_WIDTH, _HEIGHT = 8.0, 24.0
 
 
 def interval_strip(
@@ -45,8 +45,8 @@ def spread(scores: Sequence[float | None]) -> tuple[list[int], int]:
     A step holds its upper end: the last holds what is above 0.9 and below 1.
     """
     columns = [0] * (_STEPS + 2)
-    known = [score for score in scores if score is not None]
-    for score in known:
+    present = [score for score in scores if score is not None]
+    for score in present:
         if score <= 0:
             place = 0
         elif score >= 1:
@@ -54,14 +54,14 @@ def spread(scores: Sequence[float | None]) -> tuple[list[int], int]:
         else:
             place = next(i for i in range(1, _STEPS + 1) if score <= i / _STEPS)
         columns[place] += 1
-    return columns, len(scores) - len(known)
+    return columns, len(scores) - len(present)
 
 
 def spread_words(scores: Sequence[float | None]) -> str:
     """Return the spread of scores in words."""
     columns, absent = spread(scores)
-    zero, between, one = columns[0], sum(columns[1:-1]), columns[-1]
-    parts = [f"score 1: {one}"]
+    zero, between, full = columns[0], sum(columns[1:-1]), columns[-1]
+    parts = [f"score 1: {full}"]
     parts += [f"between: {between}"] if between else []
     parts += [f"score 0: {zero}"]
     parts += [f"no score: {absent}"] if absent else []
@@ -74,27 +74,27 @@ def score_strip(scores: Sequence[float | None]) -> str:
     A column as high as the chart is all of the scores.
     """
     columns, absent = spread(scores)
-    most = max(len(scores), 1)
+    total = max(len(scores), 1)
     roles = ["wrong", *["note"] * _STEPS, "right"]
     parts = []
     for i, count in enumerate(columns):
         if count:
-            high = max(count / most * _HIGH, 1.5)
+            high = max(count / total * _HEIGHT, 1.5)
             parts.append(
-                f'<rect x="{i * _WIDE + 1:g}" y="{_HIGH - high:.1f}" width="{_WIDE - 1.5:g}" '
+                f'<rect x="{i * _WIDTH + 1:g}" y="{_HEIGHT - high:.1f}" width="{_WIDTH - 1.5:g}" '
                 f'height="{high:.1f}" class="f-{roles[i]}"/>'
             )
-    end = len(columns) * _WIDE
+    end = len(columns) * _WIDTH
     if absent:
-        high = max(absent / most * _HIGH, 1.5)
+        high = max(absent / total * _HEIGHT, 1.5)
         parts.append(
-            f'<rect x="{end + _WIDE:g}" y="{_HIGH - high:.1f}" width="{_WIDE - 1.5:g}" '
+            f'<rect x="{end + _WIDTH:g}" y="{_HEIGHT - high:.1f}" width="{_WIDTH - 1.5:g}" '
             f'height="{high:.1f}" class="f-given"/>'
         )
-    parts.append(f'<path d="M0 {_HIGH + 1:g}H{end:g}" class="s-faint" stroke-width="1.5"/>')
-    width = end + 2 * _WIDE
+    parts.append(f'<path d="M0 {_HEIGHT + 1:g}H{end:g}" class="s-faint" stroke-width="1.5"/>')
+    width = end + 2 * _WIDTH
     return (
-        f'<svg class="sb spread" role="img" width="{width:g}" height="{_HIGH + 3:g}" '
-        f'viewBox="0 0 {width:g} {_HIGH + 3:g}"><title>{escape(spread_words(scores))}</title>'
+        f'<svg class="sb spread" role="img" width="{width:g}" height="{_HEIGHT + 3:g}" '
+        f'viewBox="0 0 {width:g} {_HEIGHT + 3:g}"><title>{escape(spread_words(scores))}</title>'
         f"{''.join(parts)}</svg>"
     )

@@ -13,11 +13,11 @@ from scbench.report.figures import Figure, FigureJob
 from scbench.report.items import Graded, Item
 from scbench.scoring.outcomes import grade_prediction
 
-MOST = 10
+MOST_TURNS = 10
 """Turns that have a picture: no trial of setting retry has more."""
 
 
-class TurnShown(NamedTuple):
+class TurnView(NamedTuple):
     """One turn in a strip: its number, the score of its answer, and a picture if there is one."""
 
     number: int
@@ -48,22 +48,22 @@ def turn_jobs(
         return []
     params = task.params_model.model_validate_json(instance.all_params)
     jobs: list[FigureJob | None] = []
-    for turn in turns[:MOST]:
+    for turn in turns[:MOST_TURNS]:
         reply = Prediction.model_construct(id="", response=turn.action)
         came = to_wire(grade_prediction(reply, task, params))
         graded = tuple(
             Graded(part.score, part.checks, part.metrics, tuple(part.notes)) for part in came.scores
         )
-        given = came.answer is not None
+        answered = came.answer is not None
         jobs.append(
-            FigureJob(item.task, instance.all_params, came.answer, graded) if given else None
+            FigureJob(item.task, instance.all_params, came.answer, graded) if answered else None
         )
     return jobs
 
 
-def strip_of(item: Item, figures: Sequence[Figure]) -> list[TurnShown]:
+def strip_of(item: Item, figures: Sequence[Figure]) -> list[TurnView]:
     """Return the strip of an item: a score for each turn, and pictures as far as there are any."""
-    drawn = [figure.views[0].svg if figure.views else "" for figure in figures]
-    drawn += [""] * MOST
-    pairs = zip(item.turn_scores[:MOST], drawn, strict=False)
-    return [TurnShown(number, score, svg) for number, (score, svg) in enumerate(pairs, 1)]
+    svgs = [figure.views[0].svg if figure.views else "" for figure in figures]
+    svgs += [""] * MOST_TURNS
+    pairs = zip(item.turn_scores[:MOST_TURNS], svgs, strict=False)
+    return [TurnView(number, score, svg) for number, (score, svg) in enumerate(pairs, 1)]

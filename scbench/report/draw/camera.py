@@ -65,8 +65,8 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
     points = np.concatenate([np.zeros((0, 3)), *_points(scene)])
     if not len(points):
         points = np.zeros((1, 3))
-    seen = tame(points) @ turn.T
-    low, high = seen.min(axis=0), seen.max(axis=0)
+    projected = tame(points) @ turn.T
+    low, high = projected.min(axis=0), projected.max(axis=0)
     margin = _AXES_MARGIN if scene.grid else _MARGIN
     size = np.maximum(high - low, 1e-9)
     scale = min((width - 2 * margin) / size[0], (height - 2 * margin) / size[1], 1e6)
@@ -100,8 +100,8 @@ def _axes(scene: Scene, eye: Floats) -> tuple[Lines, ...]:
     for axis in range(3):
         for ends in np.ndindex(2, 2):
             corner = np.insert(np.array(ends), axis, 0)
-            others = [i for i in range(3) if i != axis]
-            if not any(corner[i] == back[i] for i in others):
+            across = [i for i in range(3) if i != axis]
+            if not any(corner[i] == back[i] for i in across):
                 continue  # an edge before the scene
             edge = np.stack([corner, corner])
             edge[1, axis] = 1
@@ -179,32 +179,32 @@ class Label(NamedTuple):
 
 def labels_of(scene: Scene, camera: Camera) -> list[Label]:
     """Return the labels of marks and axes, without those that would overlap others."""
-    found = _axis_labels(scene, camera)
-    taken = [_room(label) for label in found]
+    labels = _axis_labels(scene, camera)
+    rooms = [_label_room(label) for label in labels]
     marks = [part for part in scene.parts if isinstance(part, Marks) and part.labels]
     # What is wrong is named first.
     for part in sorted(marks, key=lambda part: part.role != "wrong"):
         places = camera.project(part.points)
         for (x, y, _), words in zip(places.tolist(), part.labels, strict=True):
-            label = _placed(x, y, words, part, taken, camera.width) if words else None
-            if label and len(found) < _MOST_LABELS:
-                found.append(label)
-                taken.append(_room(label))
-    return found
+            label = _free_label(x, y, words, part, rooms, camera.width) if words else None
+            if label and len(labels) < _MOST_LABELS:
+                labels.append(label)
+                rooms.append(_label_room(label))
+    return labels
 
 
-def _kept_in(label: Label, width: float) -> Label:
+def _inside_frame(label: Label, width: float) -> Label:
     """Return a label moved to the side if the frame would cut it."""
-    left, _, right, _ = _room(label)
-    return label._replace(x=label.x + max(2 - left, 0) - max(right - width + 2, 0))
+    left_edge, _, right_edge, _ = _label_room(label)
+    return label._replace(x=label.x + max(2 - left_edge, 0) - max(right_edge - width + 2, 0))
 
 
-def _placed(
+def _free_label(
     x: float,
     y: float,
     words: str,
     part: Marks,
-    taken: list[tuple[float, float, float, float]],
+    rooms: list[tuple[float, float, float, float]],
     width: float,
 ) -> Label | None:
     """Return a label at a free place beside its dot, if there is one."""
@@ -215,17 +215,19 @@ def _placed(
         else [(r, -6, "start"), (-r, -6, "end"), (r, 7, "start"), (-r, 7, "end")]
     )
     for dx, dy, anchor in tries:
-        label = _kept_in(Label(x + dx, y + dy, words, part.role, _LABEL, anchor), width)
-        left, top, right, bottom = _room(label)
-        if not any(left < r and l < right and top < b and t < bottom for l, t, r, b in taken):
+        label = _inside_frame(Label(x + dx, y + dy, words, part.role, _LABEL, anchor), width)
+        left_edge, top, right_edge, bottom = _label_room(label)
+        if not any(
+            left_edge < r and l < right_edge and top < b and t < bottom for l, t, r, b in rooms
+        ):
             return label
     return None
 
 
-def _room(label: Label) -> tuple[float, float, float, float]:
-    wide = 0.58 * label.size * len(label.words)
-    left = label.x - wide * {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
-    return left, label.y - label.size / 2, left + wide, label.y + label.size / 2
+def _label_room(label: Label) -> tuple[float, float, float, float]:
+    width = 0.58 * label.size * len(label.words)
+    left_edge = label.x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
+    return left_edge, label.y - label.size / 2, left_edge + width, label.y + label.size / 2
 
 
 def _axis_labels(scene: Scene, camera: Camera) -> list[Label]:
@@ -244,7 +246,7 @@ def _axis_labels(scene: Scene, camera: Camera) -> list[Label]:
         ("z", np.array([[*rim, low[2]], [*rim, high[2]]])),
     )
     middle = camera.project((low + high)[None] / 2)[0, :2]
-    found = []
+    labels = []
     for axis, (name, ends) in enumerate(lines):
         screen = camera.project(ends)[:, :2]
         along = screen[1] - screen[0]
@@ -259,5 +261,5 @@ def _axis_labels(scene: Scene, camera: Camera) -> list[Label]:
             (0.92, f"{ends[1, axis]:.4g}"),
         ):
             x, y = screen[0] + along * share + out * 13
-            found.append(Label(float(x), float(y), words, "quiet", 10.0, "middle"))
-    return found
+            labels.append(Label(float(x), float(y), words, "quiet", 10.0, "middle"))
+    return labels

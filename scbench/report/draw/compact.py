@@ -25,21 +25,23 @@ def _rounded(attribute: re.Match[str]) -> str:
 def _joined(path: re.Match[str]) -> str:
     """Join tiles that touch at the sides, and write each by its distance from the one before."""
     spans: list[list[float]] = []
-    for x, y, wide, high in (map(float, part) for part in _PARTS.findall(path[0])):
+    for x, y, tile_width, tile_height in (map(float, part) for part in _PARTS.findall(path[0])):
         # Ends are rounded, not sizes, so that tiles that touch still do.
-        left, top, right, bottom = (round(v, 1) for v in (x, y, x + wide, y + high))
+        left_edge, top, right, bottom = (
+            round(v, 1) for v in (x, y, x + tile_width, y + tile_height)
+        )
         last = spans[-1] if spans else None
-        if last and last[1] == top and last[3] == bottom and abs(last[2] - left) < 0.11:
+        if last and last[1] == top and last[3] == bottom and abs(last[2] - left_edge) < 0.11:
             last[2] = right
         else:
-            spans.append([left, top, right, bottom])
+            spans.append([left_edge, top, right, bottom])
     words = []
     at_x = at_y = 0.0
-    for i, (left, top, right, bottom) in enumerate(spans):
-        sign, x, y = ("m", left - at_x, top - at_y) if i else ("M", left, top)
-        width, height = _tenth(right - left), _tenth(bottom - top)
+    for i, (left_edge, top, right, bottom) in enumerate(spans):
+        sign, x, y = ("m", left_edge - at_x, top - at_y) if i else ("M", left_edge, top)
+        width, height = _tenth(right - left_edge), _tenth(bottom - top)
         words.append(f"{sign}{_tenth(x)} {_tenth(y)}h{width}v{height}h-{width}z")
-        at_x, at_y = left, top
+        at_x, at_y = left_edge, top
     return "".join(words)
 
 

@@ -98,12 +98,12 @@ def _triangles(scene: Scene, camera: Camera, zoom: float, dark: bool | None) -> 
             glow = 0.0 if part.role in _QUIET else _GLOW
             batches.append(_flat(strokes_of(part, camera), zoom, part.role, dark, 1.0, glow))
     count = np.array([len(batch.corners) for batch in batches], dtype=np.int64)
-    whole = slice(0, MOST_TRIANGLES)
+    within_limit = slice(0, MOST_TRIANGLES)
     return Triangles(
-        np.concatenate([np.zeros((0, 3, 3)), *(batch.corners for batch in batches)])[whole],
-        np.concatenate([np.zeros((0, 3)), *(batch.colour for batch in batches)])[whole],
-        np.repeat(np.array([batch.opacity for batch in batches]), count)[whole],
-        np.repeat(np.array([batch.glow for batch in batches]), count)[whole],
+        np.concatenate([np.zeros((0, 3, 3)), *(batch.corners for batch in batches)])[within_limit],
+        np.concatenate([np.zeros((0, 3)), *(batch.colour for batch in batches)])[within_limit],
+        np.repeat(np.array([batch.opacity for batch in batches]), count)[within_limit],
+        np.repeat(np.array([batch.glow for batch in batches]), count)[within_limit],
     )
 
 

@@ -51,10 +51,10 @@ def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
     for plane in _planes(corners, thickness):
         keep = _Flat.along(plane)
         grid = _GRID * thickness
-        one, other = (_area(keep.flat(corners[list(side)]), grid) for side in plane[2:])
+        facing, opposing = (_area(keep.flat(corners[list(side)]), grid) for side in plane[2:])
         for shape, turned in (
-            (shapely.difference(one, other, grid_size=grid), False),
-            (shapely.difference(other, one, grid_size=grid), True),
+            (shapely.difference(facing, opposing, grid_size=grid), False),
+            (shapely.difference(opposing, facing, grid_size=grid), True),
         ):
             for part in shapely.get_parts(shape):
                 # What a line of this width could cover is left of a skin's rim.
@@ -69,8 +69,8 @@ def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
                 against = (ux * vy > uy * vx) == (turned != keep.mirrored)
                 flat[against] = flat[against, ::-1]
                 places.append(keep.lifted(flat.reshape(-1, 2)))
-    found = np.concatenate(places)
-    return Surface(found, np.arange(len(found)).reshape(-1, 3), tuple(outline))
+    corners_left = np.concatenate(places)
+    return Surface(corners_left, np.arange(len(corners_left)).reshape(-1, 3), tuple(outline))
 
 
 def _planes(corners: Points, thickness: float) -> list[_Plane]:
@@ -103,28 +103,28 @@ class _Flat(NamedTuple):
     normal: Points
     offset: float
     axis: int
-    others: list[int]
+    flat_axes: list[int]
     mirrored: bool
     """Whether what goes round against the clock, so seen, faces away from the normal."""
 
     @classmethod
     def along(cls, plane: _Plane) -> "_Flat":
         axis = int(np.argmax(np.abs(plane.normal)))
-        others = [i for i in range(3) if i != axis]
+        flat_axes = [i for i in range(3) if i != axis]
         mirrored = bool((plane.normal[axis] > 0) == (axis == 1))
-        return cls(plane.normal, plane.offset, axis, others, mirrored)
+        return cls(plane.normal, plane.offset, axis, flat_axes, mirrored)
 
     def flat(self, corners: Points) -> Points:
         """Return points (..., 3) as they are seen, (..., 2)."""
-        seen: Points = corners[..., self.others]
-        return seen
+        view: Points = corners[..., self.flat_axes]
+        return view
 
-    def lifted(self, seen: Points) -> Points:
+    def lifted(self, view: Points) -> Points:
         """Return the points (k, 3) of the plane that are seen at these places (k, 2)."""
-        points = np.zeros((len(seen), 3))
-        points[:, self.others] = seen
-        rest = self.offset - seen @ self.normal[self.others]
-        points[:, self.axis] = rest / self.normal[self.axis]
+        points = np.zeros((len(view), 3))
+        points[:, self.flat_axes] = view
+        offset = self.offset - view @ self.normal[self.flat_axes]
+        points[:, self.axis] = offset / self.normal[self.axis]
         return points
 
 

@@ -133,5 +133,5 @@ def pulled_in(
 def box_around(points: Points, times: float) -> tuple[Points, Points]:
     """Return the corners of the bounding box of points, grown by ``times`` longest sides."""
     low, high = points.min(axis=0), points.max(axis=0)
-    more = times * float(np.max(high - low))
-    return low - more, high + more
+    margin = times * float(np.max(high - low))
+    return low - margin, high + margin

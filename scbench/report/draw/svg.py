@@ -76,7 +76,7 @@ class Drawing:
         self._shapes: list[str] = []
         self._hatches: set[str] = set()
         self._left_out = 0
-        self._named: list[tuple[float, float, float, float]] = []
+        self._name_rooms: list[tuple[float, float, float, float]] = []
 
     def at(self, point: XY) -> tuple[float, float]:
         """Return a point of the task in pixels."""
@@ -96,8 +96,8 @@ class Drawing:
             self._left_out += 1
             return
         if tip:
-            name, _, rest = shape.partition(" ")
-            shape = f"{name} {rest[:-2]}><title>{plain_text(tip)}</title></{name[1:]}>"
+            name, _, attributes = shape.partition(" ")
+            shape = f"{name} {attributes[:-2]}><title>{plain_text(tip)}</title></{name[1:]}>"
         self._shapes.append(shape)
 
     def line(
@@ -134,9 +134,9 @@ class Drawing:
             return
         self._fill(f'<polygon points="{point_list(corners)}"', role, **fill)
 
-    def box(self, corner: XY, other: XY, role: str, **fill: Unpack[Fill]) -> None:
+    def box(self, corner: XY, opposite: XY, role: str, **fill: Unpack[Fill]) -> None:
         """Fill or hatch the rectangle between two opposite corners."""
-        (ax, ay), (bx, by) = self.at(corner), self.at(other)
+        (ax, ay), (bx, by) = self.at(corner), self.at(opposite)
         shape = (
             f'<rect x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
             f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}"'
@@ -155,9 +155,9 @@ class Drawing:
 
         A corner is the one with the smallest coordinates. Takes a fifth of the text of boxes.
         """
-        wide, high = size
+        width, height = size
         rectangles = (
-            (corner[0], corner[1], corner[0] + wide, corner[1] + high) for corner in corners
+            (corner[0], corner[1], corner[0] + width, corner[1] + height) for corner in corners
         )
         self.mosaic(rectangles, role, **fill)
 
@@ -176,8 +176,8 @@ class Drawing:
         path = ""
         for x0, y0, x1, y1 in rectangles:
             x, y = self.at((x0, y1 if self._up else y0))
-            wide, high = short((x1 - x0) * self.scale), short((y1 - y0) * self.scale)
-            path += f"M{short(x)} {short(y)}h{wide}v{high}h-{wide}z"
+            width, height = short((x1 - x0) * self.scale), short((y1 - y0) * self.scale)
+            path += f"M{short(x)} {short(y)}h{width}v{height}h-{width}z"
         if path:
             sharp = ' shape-rendering="crispEdges"' if crisp else ""
             self._fill(f'<path{sharp} d="{path}"', role, **fill)
@@ -222,9 +222,9 @@ class Drawing:
             stroke = (
                 f' stroke-width="{short(fill.get("width", 1.5))}" stroke-linejoin="round"{dashes}'
             )
-        named = f' class="{" ".join(classes)}"' if classes else ""
-        seen = f' fill-opacity="{short(opacity)}"' if opacity < 1 else ""
-        self._add(f"{shape}{named}{paint}{seen}{stroke}/>", fill.get("tip", ""))
+        class_attribute = f' class="{" ".join(classes)}"' if classes else ""
+        transparency = f' fill-opacity="{short(opacity)}"' if opacity < 1 else ""
+        self._add(f"{shape}{class_attribute}{paint}{transparency}{stroke}/>", fill.get("tip", ""))
 
     def dot(self, point: XY, role: str, *, radius: float = 3, tip: str = "") -> None:
         """Draw a filled disc; its radius is in pixels."""
@@ -319,7 +319,7 @@ class Drawing:
     def name(self, point: XY, words: object, role: str = "ink", *, size: float = 10) -> None:
         """Write beside a point, where no other name stands; nowhere if there is no room."""
         x, y = self.at(point)
-        wide, high = 0.56 * size * len(str(words)[:80]), 0.8 * size
+        width, height = 0.56 * size * len(str(words)[:80]), 0.8 * size
         for near in (1.0, 2.2):
             for dx, dy in (
                 (1, -1),
@@ -331,21 +331,26 @@ class Drawing:
                 (2, 0),
                 (-2, 0),
             ):
-                sx, sy = dx * (wide / 2 + 4) * near, dy * 6 * near
+                sx, sy = dx * (width / 2 + 4) * near, dy * 6 * near
                 if abs(dx) == 2:
-                    sx = dx / 2 * (wide / 2 + 6 * near)
-                room = (x + sx - wide / 2, y + sy - high / 2, x + sx + wide / 2, y + sy + high / 2)
+                    sx = dx / 2 * (width / 2 + 6 * near)
+                room = (
+                    x + sx - width / 2,
+                    y + sy - height / 2,
+                    x + sx + width / 2,
+                    y + sy + height / 2,
+                )
                 if not any(
                     a < room[2] and room[0] < c and b < room[3] and room[1] < d
-                    for a, b, c, d in self._named
+                    for a, b, c, d in self._name_rooms
                 ):
-                    self._named.append(room)
+                    self._name_rooms.append(room)
                     self.text(point, words, role, size=size, shift=(sx, sy))
                     return
 
-    def image(self, corner: XY, other: XY, png: bytes) -> None:
+    def image(self, corner: XY, opposite: XY, png: bytes) -> None:
         """Fill the rectangle between two opposite corners with a picture."""
-        (ax, ay), (bx, by) = self.at(corner), self.at(other)
+        (ax, ay), (bx, by) = self.at(corner), self.at(opposite)
         self._add(
             f'<image x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
             f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}" '

@@ -21,4 +21,6 @@ def side_by_side(blocks: Iterable[Sequence[str]], width: int = 110, gap: int = 4
 def _joined(row: Sequence[Sequence[str]], gap: int) -> Iterator[str]:
     widths = [max(map(len, block), default=0) + gap for block in row]
     for lines in zip_longest(*row, fillvalue=""):
-        yield "".join(f"{line:<{wide}}" for line, wide in zip(lines, widths, strict=True)).rstrip()
+        yield "".join(
+            f"{line:<{width}}" for line, width in zip(lines, widths, strict=True)
+        ).rstrip()

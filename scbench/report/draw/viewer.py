@@ -56,11 +56,11 @@ def _mesh(
     paths = _fitting(mesh.outline, room)
     points = np.concatenate([tame(mesh.points), *(tame(path) for path in paths)])
     # Corners of boxes are in the mesh and several times in the outline.
-    found, place = np.unique(np.round(points, decimals), axis=0, return_inverse=True)
+    distinct, place = np.unique(np.round(points, decimals), axis=0, return_inverse=True)
     place = place.ravel()
     return {
         "kind": "mesh",
-        "xyz": _rounded(found, decimals),
+        "xyz": _rounded(distinct, decimals),
         "faces": place[faces].ravel().tolist(),
         "paths": _joined(paths, place[len(mesh.points) :].tolist()),
         "opacity": mesh.opacity,
@@ -70,10 +70,10 @@ def _mesh(
 def _lines(lines: Lines, decimals: int, room: dict[str, int]) -> dict[str, Any]:
     paths = _fitting(lines.paths, room)
     points = np.concatenate([np.zeros((0, 3)), *(tame(path) for path in paths)])
-    found, place = np.unique(np.round(points, decimals), axis=0, return_inverse=True)
+    distinct, place = np.unique(np.round(points, decimals), axis=0, return_inverse=True)
     return {
         "kind": "lines",
-        "xyz": _rounded(found, decimals),
+        "xyz": _rounded(distinct, decimals),
         "paths": _joined(paths, place.ravel().tolist()),
         "width": lines.width,
         "dashed": lines.dashed,
@@ -81,10 +81,10 @@ def _lines(lines: Lines, decimals: int, room: dict[str, int]) -> dict[str, Any]:
 
 
 def _marks(marks: Marks, decimals: int) -> dict[str, Any]:
-    shown = tame(marks.points)[:_MOST_POINTS]
+    points = tame(marks.points)[:_MOST_POINTS]
     return {
         "kind": "marks",
-        "xyz": _rounded(shown, decimals),
+        "xyz": _rounded(points, decimals),
         "size": marks.size,
         "labels": list(marks.labels[:_MOST_LABELS]),
     }
@@ -92,13 +92,13 @@ def _marks(marks: Marks, decimals: int) -> dict[str, Any]:
 
 def _fitting(paths: tuple[Points, ...], room: dict[str, int]) -> list[Points]:
     """Return the first paths for which there is room, and take it."""
-    kept = []
+    fitting = []
     for path in paths:
         if len(path) > room["points"]:
             break
         room["points"] -= len(path)
-        kept.append(path)
-    return kept
+        fitting.append(path)
+    return fitting
 
 
 def _joined(paths: list[Points], places: list[int]) -> list[int]:

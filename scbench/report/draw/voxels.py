@@ -62,7 +62,7 @@ def voxels(
     cells: Cells,
     role: str,
     *,
-    others: Cells | None = None,
+    neighbours: Cells | None = None,
     opacity: float = 1.0,
     name: str = "",
     seams: bool = False,
@@ -72,12 +72,12 @@ def voxels(
     Args:
         cells: shape (n, m, k), indexed x, y, z.
         role: their colour.
-        others: cells of other meshes; faces against them are left out.
+        neighbours: cells of other meshes; faces against them are left out.
         opacity: 1 is solid.
         name: what they are.
         seams: whether every cell is outlined, rather than the whole; then faces are not joined.
     """
-    filled = cells if others is None else cells | others
+    filled = cells if neighbours is None else cells | neighbours
     if seams:
         return _single(cells, filled, role, opacity, name)
     quads: list[list[tuple[float, ...]]] = []
@@ -138,14 +138,14 @@ def columns(
     """
     quads: list[list[tuple[float, ...]]] = []
     edges: set[Edge] = set()
-    wide, deep = heights.shape
+    width, depth = heights.shape
     mine = np.ones_like(heights, dtype=bool) if only is None else only
     for x, y in np.argwhere(mine).tolist():
         top = float(heights[x, y])
         quads.append([(x, y, top), (x + 1, y, top), (x + 1, y + 1, top), (x, y + 1, top)])
         for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
             u, v = x + dx, y + dy
-            below = float(heights[u, v]) if 0 <= u < wide and 0 <= v < deep else base
+            below = float(heights[u, v]) if 0 <= u < width and 0 <= v < depth else base
             if below < top:
                 (ax, ay), (bx, by) = _side(x, y, dx, dy)
                 quads.append([(ax, ay, below), (bx, by, below), (bx, by, top), (ax, ay, top)])
@@ -162,11 +162,11 @@ def _side(x: int, y: int, dx: int, dy: int) -> tuple[tuple[int, int], tuple[int,
 
 def _shifted(cells: Cells, axis: int, *, up: bool) -> Cells:
     """Return for each cell whether the next one above it, or below it, along an axis is there."""
-    moved = np.zeros_like(cells)
+    shifted = np.zeros_like(cells)
     here, there = [slice(None)] * 3, [slice(None)] * 3
     here[axis], there[axis] = (slice(None, -1), slice(1, None))[:: 1 if up else -1]
-    moved[tuple(here)] = cells[tuple(there)]
-    return moved
+    shifted[tuple(here)] = cells[tuple(there)]
+    return shifted
 
 
 def _outline(mask: Cells, axis: int, at: int) -> Iterator[Edge]:
@@ -176,8 +176,8 @@ def _outline(mask: Cells, axis: int, at: int) -> Iterator[Edge]:
         table = padded if rows_first else padded.T
         for i, start, end in _runs(table[:-1, 1:-1] ^ table[1:, 1:-1]):
             ends = ((i, start), (i, end)) if rows_first else ((start, i), (end, i))
-            one, other = (_lifted(axis, at, a, b) for a, b in ends)
-            yield one, other
+            first, second = (_lifted(axis, at, a, b) for a, b in ends)
+            yield first, second
 
 
 def _lifted(axis: int, at: float, i: float, j: float) -> tuple[float, ...]:

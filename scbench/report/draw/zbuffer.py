@@ -88,8 +88,8 @@ def _mix(
     if not parts:
         return
     triangle, pixel, depth = (np.concatenate(column) for column in zip(*parts, strict=True))
-    seen = np.flatnonzero(depth < wall[pixel] if behind else depth > wall[pixel])
-    triangle, pixel, depth = triangle[seen], pixel[seen], depth[seen]
+    visible = np.flatnonzero(depth < wall[pixel] if behind else depth > wall[pixel])
+    triangle, pixel, depth = triangle[visible], pixel[visible], depth[visible]
     # Fragments come in the order of triangles, which decides at one depth.
     order = np.argsort(pixel * _DEPTHS + depth, kind="stable")
     triangle, pixel = triangle[order], pixel[order]
@@ -106,14 +106,14 @@ def _mix(
 
 
 def _fragments(
-    corners: Floats, chosen: Ints, width: int, height: int, low: float, unit: float
+    corners: Floats, indices: Ints, width: int, height: int, low: float, unit: float
 ) -> Iterator[_Fragments]:
     """Yield the pixels whose middles are on the chosen triangles."""
-    xy = corners[chosen]
+    xy = corners[indices]
     a, ab, ac = xy[:, 0], xy[:, 1] - xy[:, 0], xy[:, 2] - xy[:, 0]
     twice = ab[:, 0] * ac[:, 1] - ab[:, 1] * ac[:, 0]
     facing = np.abs(twice) > 1e-9  # others are seen edge on
-    chosen, xy, a = chosen[facing], xy[facing], a[facing]
+    indices, xy, a = indices[facing], xy[facing], a[facing]
     ab, ac, twice = ab[facing], ac[facing], twice[facing]
     # Slivers, whose slopes are beyond reason, are as near as their first corner.
     firm = np.abs(twice) > _SLIVER
@@ -123,12 +123,12 @@ def _fragments(
     top = np.clip(np.ceil(xy[..., 1].min(axis=1) - 0.5), 0, height).astype(np.int64)
     end = np.clip(np.ceil(xy[..., 1].max(axis=1) - 0.5), 0, height).astype(np.int64)
     which, row = _runs(top, end)
-    left, right = _spans(xy, which, row + 0.5)
-    begin = np.clip(np.ceil(left - 0.5), 0, width).astype(np.int64)
-    stop = np.clip(np.ceil(right - 0.5), 0, width).astype(np.int64)
+    left_edge, right_edge = _spans(xy, which, row + 0.5)
+    begin = np.clip(np.ceil(left_edge - 0.5), 0, width).astype(np.int64)
+    stop = np.clip(np.ceil(right_edge - 0.5), 0, width).astype(np.int64)
     count = np.maximum(stop - begin, 0)
     level = level[which] + slope_y[which] * row
-    slope, name, start = slope_x[which], chosen[which], row * width
+    slope, name, start = slope_x[which], indices[which], row * width
     for some in _chunks(count):
         times = count[some]
         _, x = _runs(begin[some], stop[some])
@@ -142,17 +142,17 @@ def _fragments(
 
 def _spans(xy: Floats, which: Ints, y: npt.NDArray[np.floating]) -> tuple[Floats, Floats]:
     """Return where horizontal lines enter and leave triangles."""
-    left, right = np.full(len(which), np.inf), np.full(len(which), -np.inf)
+    left_edge, right_edge = np.full(len(which), np.inf), np.full(len(which), -np.inf)
     for i, j in ((0, 1), (1, 2), (2, 0)):
         p, q = xy[:, i], xy[:, j]
         rise = q[:, 1] - p[:, 1]
         slope = (q[:, 0] - p[:, 0]) / np.where(rise == 0, 1, rise)
         x = (p[:, 0] - slope * p[:, 1])[which] + slope[which] * y
         crosses = (p[:, 1][which] <= y) != (q[:, 1][which] <= y)
-        np.minimum(left, x, out=left, where=crosses)
-        np.maximum(right, x, out=right, where=crosses)
-    outside = left > right
-    return np.where(outside, 0, left), np.where(outside, 0, right)
+        np.minimum(left_edge, x, out=left_edge, where=crosses)
+        np.maximum(right_edge, x, out=right_edge, where=crosses)
+    outside = left_edge > right_edge
+    return np.where(outside, 0, left_edge), np.where(outside, 0, right_edge)
 
 
 def _runs(begin: Ints, end: Ints) -> tuple[Ints, Ints]:

@@ -35,5 +35,5 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         lambda _words, _below, value: [not value],
         prefix="NOT",
     )
-    given = None if answer is None else truth(answer.answer)
-    return tree_picture(_WORD.findall(params.expression), rules, given, verdicts)
+    answered = None if answer is None else truth(answer.answer)
+    return tree_picture(_WORD.findall(params.expression), rules, answered, verdicts)

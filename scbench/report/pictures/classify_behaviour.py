@@ -17,7 +17,7 @@ from scbench.report.pictures.shared.labelled_squares import (
 from scbench.schemas.classify_behaviour import Answer, Params
 from scbench.schemas.corner_labels import CORNERS
 
-_SHOWN = 47
+_MOST_SQUARES = 47
 _NAMES = {
     "known behaviour": "known",
     "three domains meeting": "three domains",
@@ -30,7 +30,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     tiles = [_key(params)]
     n = len(params.squares)
     if answer is None:
-        tiles += [_square(params, i) for i in range(n)][:_SHOWN]
+        tiles += [_square(params, i) for i in range(n)][:_MOST_SQUARES]
         caption = (
             f"{n} squares, corners read in the numbered order: do the corners fix what is inside? "
             "Dots are where a side changes class."
@@ -38,7 +38,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     else:
         judged = bool(verdicts) and "squares_right" in verdicts[0].metrics
         wrong = {item["square"]: item for item in failures(verdicts).get("names", ())}
-        tiles += [_named(params, answer, i, wrong, judged) for i in range(n)][:_SHOWN]
+        tiles += [_answered_square(params, answer, i, wrong, judged) for i in range(n)][
+            :_MOST_SQUARES
+        ]
         caption = _caption(params, answer, verdicts)
     legend = []
     if any(stroke.dashed for tile in tiles for stroke in tile.strokes):
@@ -67,36 +69,36 @@ def _square(params: Params, i: int) -> Tile:
     return Tile(on_ring(labels, params.corner_order, CORNERS), f"{i}: {tuple_text(labels)}")
 
 
-def _named(
+def _answered_square(
     params: Params, answer: Answer, i: int, wrong: Mapping[int, Mapping[str, Any]], judged: bool
 ) -> Tile:
     plain = _square(params, i)
     if i >= len(answer.labels):
         return Tile(plain.labels, plain.title, below=(("wrong", "no name"),))
-    given = answer.labels[i]
+    label = answer.labels[i]
     if not judged:
-        return Tile(plain.labels, plain.title, below=(("ink", _NAMES[given]),))
-    right = wrong[i]["expected"] if i in wrong else given
+        return Tile(plain.labels, plain.title, below=(("ink", _NAMES[label]),))
+    right = wrong[i]["expected"] if i in wrong else label
     strokes, junctions = interfaces(plain.labels, "ink")
     if right == "ambiguous":
         # The drawings compete, so their points are not marked.
-        other, _ = interfaces(plain.labels, "quiet", other_way=True, dashed=True)
-        strokes, junctions = (*strokes, *other), ()
+        alternative, _ = interfaces(plain.labels, "quiet", later=True, dashed=True)
+        strokes, junctions = (*strokes, *alternative), ()
     if i not in wrong:
-        said = (("right", _NAMES[given]),)
-        return Tile(plain.labels, plain.title, "right", said, strokes, junctions)
-    below = (("wrong", f"✗ {_NAMES[given]}"), ("right", f"right: {_NAMES[right]}"))
+        verdict_line = (("right", _NAMES[label]),)
+        return Tile(plain.labels, plain.title, "right", verdict_line, strokes, junctions)
+    below = (("wrong", f"✗ {_NAMES[label]}"), ("right", f"right: {_NAMES[right]}"))
     return Tile(plain.labels, plain.title, "wrong", below, strokes, junctions)
 
 
 def _caption(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str:
     n = len(params.squares)
-    more = f" The first {_SHOWN} squares are drawn." if n > _SHOWN else ""
+    limit_note = f" The first {_MOST_SQUARES} squares are drawn." if n > _MOST_SQUARES else ""
     if not verdicts:
-        return f"{len(answer.labels)} names for {n} squares.{more}"
+        return f"{len(answer.labels)} names for {n} squares.{limit_note}"
     right = verdicts[0].metrics.get("squares_right")
     if right is None:
-        said = f"{len(answer.labels)} names for {n} squares"
+        summary = f"{len(answer.labels)} names for {n} squares"
     else:
-        said = f"{right} of {n} squares have the right name"
-    return f"{said}; {fraction(verdicts)}.{more}"
+        summary = f"{right} of {n} squares have the right name"
+    return f"{summary}; {fraction(verdicts)}.{limit_note}"

@@ -164,10 +164,10 @@ def _answer_scene(
 
 def _bad_faces(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
     """Return the faces, as positions among those drawn, that checks point at."""
-    named = {i for check in _ON_FACES for i in failed.get(check, ())}
-    named |= {i for check in _ON_PAIRS for pair in failed.get(check, ()) for i in pair}
+    offenders = {i for check in _ON_FACES for i in failed.get(check, ())}
+    offenders |= {i for check in _ON_PAIRS for pair in failed.get(check, ()) for i in pair}
     place = {i: k for k, i in enumerate(mesh.at)}
-    bad = {place[i] for i in named if i in place}
+    bad = {place[i] for i in offenders if i in place}
     firsts = {place[i] for c in _ON_SHELLS for i in failed.get(c, ()) if i in place}
     if firsts:
         shell = shells(mesh.faces)
@@ -175,21 +175,24 @@ def _bad_faces(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
     return bad
 
 
-def _rims(mesh: _Mesh, chosen: Sequence[int]) -> tuple[Points, ...]:
+def _rims(mesh: _Mesh, members: Sequence[int]) -> tuple[Points, ...]:
     """Return the edges of faces, each once."""
     edges = {
         (min(a, b), max(a, b))
-        for f in chosen
+        for f in members
         for a, b in zip(mesh.faces[f], mesh.faces[f][1:] + mesh.faces[f][:1], strict=True)
     }
     return tuple(mesh.points[list(edge)] for edge in sorted(edges))
 
 
-def _lacking(edges: Sequence[Points], own: Sequence[Points]) -> tuple[Points, ...]:
+def _lacking(edges: Sequence[Points], present: Sequence[Points]) -> tuple[Points, ...]:
     """Return the edges that do not run along one of a mesh's own edges."""
-    if not own:
+    if not present:
         return tuple(edges)
-    start, along = (np.array([edge[0] for edge in own]), np.array([e[1] - e[0] for e in own]))
+    start, along = (
+        np.array([edge[0] for edge in present]),
+        np.array([e[1] - e[0] for e in present]),
+    )
     length = np.maximum(np.einsum("ij,ij->i", along, along), 1e-12)
 
     def near(point: Points) -> "np.ndarray[Any, np.dtype[np.bool_]]":
@@ -212,14 +215,14 @@ def _marks(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Mar
                 check, (6.0, False)
             )
             parts.append(Lines(paths, "wrong", width, dashed, check.replace("_", " ")))
-    named: list[int] = []
+    vertices: list[int] = []
     for check in _ON_VERTICES:
         for entry in failed.get(check, ())[:_MOST_MARKS]:
-            named += [entry] if isinstance(entry, int) else entry[:2]
-    named = [i for i in dict.fromkeys(named) if i < len(mesh.points)][:_MOST_MARKS]
-    if named:
-        labels = tuple(str(i) for i in named)
-        parts.append(Marks(mesh.points[named], "wrong", 8, labels, "wrong vertices"))
+            vertices += [entry] if isinstance(entry, int) else entry[:2]
+    vertices = [i for i in dict.fromkeys(vertices) if i < len(mesh.points)][:_MOST_MARKS]
+    if vertices:
+        labels = tuple(str(i) for i in vertices)
+        parts.append(Marks(mesh.points[vertices], "wrong", 8, labels, "wrong vertices"))
     return parts
 
 
@@ -251,7 +254,7 @@ def _volume_scene(
     metrics: Mapping[str, Any],
     legend: list[tuple[str, str]],
 ) -> Scene:
-    whole = metrics["volume_union"]
+    union_volume = metrics["volume_union"]
     ghost = body_mesh(union, "given", opacity=0.12)
     parts: list[Shape] = [ghost]
     for role, body, words in (
@@ -266,7 +269,7 @@ def _volume_scene(
         parts.extend(
             body_mesh(part, role, opacity=0.8, thickness=thin)
             for part in body.decompose()
-            if abs(part.volume()) >= _ROUNDING * whole
+            if abs(part.volume()) >= _ROUNDING * union_volume
         )
         places = np.array([[*piece["low"], *piece["high"]] for piece in pieces])
         labels = tuple(f"{role} {piece['volume']:.4g}" for piece in pieces)
@@ -298,18 +301,18 @@ def _caption(mesh: _Mesh, verdicts: Sequence[Verdict], pulled: int) -> str:
         return f"{many}."
     checks = [c for c in verdicts[0].checks if c.passed is False and c.id in _WORDS]
     metrics = verdicts[0].metrics
-    said = [_WORDS[check.id].format(n=check.details.get("count", 1)) for check in checks[:3]]
+    findings = [_WORDS[check.id].format(n=check.details.get("count", 1)) for check in checks[:3]]
     if "volume_answer" in metrics:
         r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
         if metrics.get("missing") or metrics.get("surplus"):
-            said.append(
+            findings.append(
                 f"{(r - i) / r:.1%} of the union's volume is missing, {(v - i) / r:.1%} surplus"
             )
     if mesh.left_out:
-        said.append(f"{mesh.left_out} large faces are not drawn")
+        findings.append(f"{mesh.left_out} large faces are not drawn")
     if pulled:
-        said.append(f"{pulled} vertices far outside are drawn at the rim")
-    text = "; ".join(said)
+        findings.append(f"{pulled} vertices far outside are drawn at the rim")
+    text = "; ".join(findings)
     return f"{many}{': ' if text else '; '}{text}{'; ' if text else ''}{fraction(verdicts)}."
 
 

@@ -15,7 +15,7 @@ from scbench.report.pictures.shared.text_views import (
     table_panels,
     table_text,
     text_picture,
-    told,
+    with_verdict,
 )
 from scbench.schemas.dates import Answer, Params
 
@@ -36,7 +36,7 @@ Day = tuple[int, int, int]
 
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
     """List the events; with an answer their dates and calendars of the right and the given day."""
-    caption = told(f"When is {params.events[params.asked]}?", verdicts)
+    caption = with_verdict(f"When is {params.events[params.asked]}?", verdicts)
     rows: list[Row] = []
     for event, *_ in params.given:
         rows.append((_name(params, event), "given", _dated(params, event, verdicts)))
@@ -48,10 +48,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     panels = table_panels("events", ("event", "how", "date"), rows, caption)
     texts = [table_text(("event", "how", "date"), rows)]
     right = date_of(params) if verdicts else None
-    given = date(answer.answer) if answer and is_wrong(verdicts) else None
-    months = {day[:2]: None for day in (right, given) if day and 1 <= day[1] <= 12}
+    answered = date(answer.answer) if answer and is_wrong(verdicts) else None
+    months = {day[:2]: None for day in (right, answered) if day and 1 <= day[1] <= 12}
     for year, month in months:
-        weeks = _weeks(year, month, right, given)
+        weeks = _weeks(year, month, right, answered)
         title = f"{month:02}/{year:04}"
         panels += table_panels(title, _DAYS, weeks, caption)
         texts.append(f"{title}\n{table_text(_DAYS, weeks)}")
@@ -74,13 +74,13 @@ def _dated(params: Params, event: int, verdicts: Sequence[Verdict]) -> str:
     return f"{_DAYS[weekday(year, month, day)]} {month:02}/{day:02}/{year:04}"
 
 
-def _weeks(year: int, month: int, right: Day | None, given: Day | None) -> list[Row]:
+def _weeks(year: int, month: int, right: Day | None, answered: Day | None) -> list[Row]:
     """Return the days of a month in weeks; the right day and the given one are marked."""
     first, length = monthrange(year, month)
     days: list[Cell] = [Cell("")] * first
     for day in range(1, length + 1):
         here = (year, month, day)
         days.append(
-            Cell(f"{day:>2}", "right" if here == right else "wrong" if here == given else "")
+            Cell(f"{day:>2}", "right" if here == right else "wrong" if here == answered else "")
         )
     return [days[i : i + 7] for i in range(0, len(days), 7)]

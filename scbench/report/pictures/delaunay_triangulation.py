@@ -7,9 +7,9 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
-_SHOWN = 400
+_MOST_TRIANGLES = 400
 """Triangles drawn of an answer that lists more."""
-_FEW = 12
+_MOST_OUTLINES = 12
 """Missing triangles up to which each has a thick outline."""
 
 _MARKED = {
@@ -46,11 +46,11 @@ def _draw_answer(
 ) -> str:
     points = params.points
     n = len(points)
-    drawable = [t for t in answer.triangles if max(t) < n and len(set(t)) == 3][:_SHOWN]
+    drawable = [t for t in answer.triangles if max(t) < n and len(set(t)) == 3][:_MOST_TRIANGLES]
     failed = failures(verdicts)
     metrics = verdicts[0].metrics if verdicts else {}
     surplus = {tuple(t) for t in metrics.get("surplus", ())}
-    missing = [tuple(t) for t in metrics.get("missing", ())][:_SHOWN]
+    missing = [tuple(t) for t in metrics.get("missing", ())][:_MOST_TRIANGLES]
     for triangle in missing:
         drawing.area([points[i] for i in triangle], "missing", hatched=True, opacity=0.5)
     for triangle in drawable:
@@ -66,7 +66,7 @@ def _draw_answer(
         )
     for triangle in missing:  # on top: a sliver shows by its outline alone
         corners = [points[i] for i in triangle]
-        width = 2.5 if len(missing) <= _FEW else 1
+        width = 2.5 if len(missing) <= _MOST_OUTLINES else 1
         tip = f"triangle {list(triangle)} is missing"
         drawing.line(corners, "missing", closed=True, dashed=True, width=width, tip=tip)
     for a, b, c, inside in failed.get("empty_circle", ())[:8]:
@@ -87,16 +87,16 @@ def _draw_answer(
         legend.append(("surplus", "listed, but wrong"))
     if missing:
         legend.append(("missing", "of a right answer, not listed"))
-    words = [said for check_id, said in _MARKED.items() if failed.get(check_id)]
+    words = [meaning for check_id, meaning in _MARKED.items() if failed.get(check_id)]
     if words:
         legend.append(("wrong", "; ".join(words)))
-    listed = f"{len(answer.triangles)} triangles listed"
+    summary = f"{len(answer.triangles)} triangles listed"
     if not verdicts:
-        return f"{listed}."
+        return f"{summary}."
     if not missing and not surplus and not failed:
-        return f"{listed}; {fraction(verdicts)}."
+        return f"{summary}; {fraction(verdicts)}."
     return (
-        f"{listed}; {len(metrics.get('missing', ()))} missing, {len(surplus)} that do not belong; "
+        f"{summary}; {len(metrics.get('missing', ()))} missing, {len(surplus)} that do not belong; "
         f"{fraction(verdicts)}."
     )
 

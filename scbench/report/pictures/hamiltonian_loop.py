@@ -10,7 +10,7 @@ from scbench.report.pictures.shared.box_drawing import joint
 from scbench.report.pictures.shared.gauges import check_of, passed
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
-_SHOWN = 12_000
+_MOST_STEPS = 12_000
 """Steps drawn of a longer tour; the largest grid has 10,000 cells."""
 _NUMBERED = 8
 """Grids up to this size show the number of each step."""
@@ -30,7 +30,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         text = "\n".join(_rows(params, {}))
         legend = (("rock", "blocked"),) if params.blocked else ()
         return Picture((Panel("the grid", drawing, caption),), caption, legend, text)
-    cells: list[Cell] = [(step["xy"][0], step["xy"][1]) for step in answer.steps[:_SHOWN]]
+    cells: list[Cell] = [(step["xy"][0], step["xy"][1]) for step in answer.steps[:_MOST_STEPS]]
     legend_parts: list[tuple[str, str]] = [("rock", "blocked")] if params.blocked else []
     outside = passed(verdicts, "inside") is False
     drawing = _grid(params, outside=outside)
@@ -96,11 +96,11 @@ def _draw_tour(
     if len(places) > 1:
         _arrow(drawing, start, places[1])
     if params.size <= _NUMBERED:
-        seen: set[Cell] = set()
+        numbered: set[Cell] = set()
         for i, (cell, place) in enumerate(zip(cells, places, strict=True)):
-            if cell not in seen:
+            if cell not in numbered:
                 drawing.text(place, i + 1, "quiet", size=9, shift=(-drawing.scale / 3, 10))
-            seen.add(cell)
+            numbered.add(cell)
     legend.insert(0, (role, "the tour, from the dot"))
     if jumps:
         legend.append(("wrong", "arrows: steps that do not lead to a neighbour"))
@@ -147,15 +147,15 @@ def _mark_cells(
 
 def _caption(answer: Answer, verdicts: Sequence[Verdict], free: int) -> str:
     n = len(answer.steps)
-    said = f"{n} cell{'s' * (n != 1)} listed"
-    if n > _SHOWN:
-        said += f", the first {_SHOWN} drawn"
+    summary = f"{n} cell{'s' * (n != 1)} listed"
+    if n > _MOST_STEPS:
+        summary += f", the first {_MOST_STEPS} drawn"
     if not verdicts:
-        return f"{said}."
+        return f"{summary}."
     metrics = verdicts[0].metrics
     if "visited" not in metrics:
-        return f"{said}, but only {free} are free; {fraction(verdicts)}."
-    parts = [f"{said}; {metrics['visited']} of {free} free cells visited"]
+        return f"{summary}, but only {free} are free; {fraction(verdicts)}."
+    parts = [f"{summary}; {metrics['visited']} of {free} free cells visited"]
     for check_id, words in (
         ("inside", "outside the grid"),
         ("free", "blocked"),
@@ -165,8 +165,8 @@ def _caption(answer: Answer, verdicts: Sequence[Verdict], free: int) -> str:
         check = check_of(verdicts, check_id)
         count = check.details.get("count", 0) if check else 0
         if count:
-            more = " (50 are marked)" if check_id != "repeats" and count > 50 else ""
-            parts.append(f"{count} {words if count > 1 else words.removesuffix('s')}{more}")
+            limit_note = " (50 are marked)" if check_id != "repeats" and count > 50 else ""
+            parts.append(f"{count} {words if count > 1 else words.removesuffix('s')}{limit_note}")
     if passed(verdicts, "closed") is False:
         parts.append("the end does not meet the start")
     return f"{'; '.join(parts)}; {fraction(verdicts)}."

@@ -16,9 +16,9 @@ from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.hide_and_seek import Answer, Params
 
-_SHOWN = 1_000
+_MOST_PEOPLE = 1_000
 """People drawn of a larger crowd."""
-_FEW = 8
+_MOST_RINGS = 8
 """More faults of a kind are not ringed one by one."""
 _FAR_AWAY = 1_000.0
 """How far shadows reach that have no end, in metres."""
@@ -66,7 +66,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
 
 
 def _crowd(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> _Crowd:
-    people = answer.people[:_SHOWN]
+    people = answer.people[:_MOST_PEOPLE]
     xy = np.array([person.xy for person in people], dtype=np.float64).reshape(-1, 2)
     failed = failures(verdicts)
     metrics = verdicts[0].metrics if verdicts else {}
@@ -117,15 +117,15 @@ def _shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapely)
 
 
 def _frame(params: Params, crowd: _Crowd | None) -> tuple[float, float, float, float]:
-    whole = params.max_distance * 1.06
+    reach = params.max_distance * 1.06
     if crowd is None or not crowd.near:
-        return (-whole, -whole, whole, whole)
+        return (-reach, -reach, reach, reach)
     near = crowd.xy[crowd.near]
     half_x, half_y = params.building[0] / 2, params.building[1] / 2
     low = np.minimum(near.min(axis=0), (-half_x, -half_y))
     high = np.maximum(near.max(axis=0), (half_x, half_y))
     side = max(float((high - low).max()) * 1.28, 4 * max(half_x, half_y), 8 * params.person[0])
-    side = min(side, 2 * whole)
+    side = min(side, 2 * reach)
     x, y = ((low + high) / 2).tolist()
     return (x - side / 2, y - side / 2, x + side / 2, y + side / 2)
 
@@ -184,7 +184,7 @@ def _people(
     frame: tuple[float, float, float, float],
     judged: bool,
 ) -> None:
-    wide, deep = params.person[:2]
+    width, depth = params.person[:2]
     overlapping = {i for pair in crowd.pairs for i in pair}
     corners: dict[str, list[XY]] = {"right": [], "wrong": [], "hatched": []}
     for i in crowd.near:
@@ -194,37 +194,37 @@ def _people(
             kind = "wrong"
         elif i in overlapping or i in crowd.inside:
             kind = "hatched"
-        corners[kind].append((x - wide / 2, y - deep / 2))
-    size = (wide, deep)
+        corners[kind].append((x - width / 2, y - depth / 2))
+    size = (width, depth)
     drawing.tiles(corners["right"], "right" if judged else "answer", size=size, opacity=0.75)
     drawing.tiles(corners["hatched"], "wrong", size=size, hatched=True)
     drawing.tiles(corners["wrong"], "wrong", size=size)
-    outlines = [_square(x, y, wide, deep) for kind in corners.values() for x, y in kind]
+    outlines = [_square(x, y, width, depth) for kind in corners.values() for x, y in kind]
     drawing.strokes(outlines, "ink", width=0.7)
-    for i in sorted(crowd.pixels) if len(crowd.pixels) <= _FEW else ():
+    for i in sorted(crowd.pixels) if len(crowd.pixels) <= _MOST_RINGS else ():
         x, y = crowd.xy[i].tolist()
-        radius = max(wide * drawing.scale * 0.9, 7)
+        radius = max(width * drawing.scale * 0.9, 7)
         drawing.ring((x, y), "wrong", radius=radius, width=2.5, tip=f"person {i} is seen")
     for i in sorted(crowd.inside):
-        drawing.cross(crowd.xy[i].tolist(), "wrong", radius=max(wide * drawing.scale / 2, 4))
-    for a, b in crowd.pairs[:_FEW]:
+        drawing.cross(crowd.xy[i].tolist(), "wrong", radius=max(width * drawing.scale / 2, 4))
+    for a, b in crowd.pairs[:_MOST_RINGS]:
         middle = ((crowd.xy[a] + crowd.xy[b]) / 2).tolist()
         if math.hypot(*middle) <= params.max_distance * 1.1:
             tip = f"persons {a} and {b} overlap"
-            radius = max(wide * drawing.scale * 0.9, 7)
+            radius = max(width * drawing.scale * 0.9, 7)
             drawing.ring(middle, "wrong", radius=radius, width=2.5, tip=tip)
     _strays(drawing, crowd, frame)
 
 
-def _square(x: float, y: float, wide: float, deep: float) -> list[XY]:
-    return [(x, y), (x + wide, y), (x + wide, y + deep), (x, y + deep), (x, y)]
+def _square(x: float, y: float, width: float, depth: float) -> list[XY]:
+    return [(x, y), (x + width, y), (x + width, y + depth), (x, y + depth), (x, y)]
 
 
 def _strays(drawing: Drawing, crowd: _Crowd, frame: tuple[float, float, float, float]) -> None:
     """Point from the edge of the frame at people who are outside it."""
     middle = np.array([frame[0] + frame[2], frame[1] + frame[3]]) / 2
     half = (frame[2] - frame[0]) / 2
-    for i in sorted(crowd.far)[:_FEW]:
+    for i in sorted(crowd.far)[:_MOST_RINGS]:
         away = np.clip(crowd.xy[i], -1e6, 1e6) - middle
         longest = max(float(np.abs(away).max()), 1e-9)
         if longest <= half:
@@ -253,14 +253,14 @@ def _view(params: Params, crowd: _Crowd | None, metrics: Mapping[str, Any]) -> D
     drawing = Drawing((*first.tolist(), *last.tolist()), size=380, up=False, margin=18)
     eye = np.array(camera.eye)
     away = np.linalg.norm((low + high) / 2 - eye, axis=1)
-    seen = set(crowd.pixels) if crowd is not None else set()
+    visible = set(crowd.pixels) if crowd is not None else set()
     behind = []
     for k in np.argsort(-away, kind="stable").tolist():
         if k == 0:
             drawing.area(outlines[0].tolist(), "given", edge="ink")
             _edges(drawing, camera, low[0], high[0])
             continue
-        if near[k - 1] in seen or not metrics:
+        if near[k - 1] in visible or not metrics:
             role = "wrong" if metrics else "answer"
             drawing.area(outlines[k].tolist(), role, opacity=0.6, edge="paper", width=0.4)
         if away[k] > away[0]:
@@ -269,7 +269,7 @@ def _view(params: Params, crowd: _Crowd | None, metrics: Mapping[str, Any]) -> D
     places = metrics.get("visible_places", ())
     drawing.tiles([(u, v) for u, v, _ in places], "wrong", tip="pixels that show people")
     for k, i in enumerate(near, start=1):
-        if i in seen and len(seen) <= _FEW and crowd is not None:
+        if i in visible and len(visible) <= _MOST_RINGS and crowd is not None:
             outline = outlines[k]
             centre = outline.mean(axis=0)
             radius = float(np.ptp(outline, axis=0).max()) / 2 * drawing.scale + 6
@@ -290,8 +290,8 @@ def _project(camera: Camera, points: Floats) -> Floats:
     u = rays @ np.array(camera.right) / ahead / (camera.tangent * (columns / rows))
     v = rays @ np.array(camera.up) / ahead / camera.tangent
     flat = np.stack([(u + 1) * columns / 2, (1 - v) * rows / 2], axis=-1)
-    placed: Floats = np.clip(flat, -1e6, 1e6)
-    return placed
+    within_reach: Floats = np.clip(flat, -1e6, 1e6)
+    return within_reach
 
 
 def _corners(low: Floats, high: Floats) -> Floats:
@@ -343,28 +343,28 @@ def _caption(
         )
     count = len(answer.people)
     parts = []
-    if count > _SHOWN:
-        parts.append(f"{count} people are placed, of whom {_SHOWN} are drawn")
+    if count > _MOST_PEOPLE:
+        parts.append(f"{count} people are placed, of whom {_MOST_PEOPLE} are drawn")
     elif passed(verdicts, "count") is False:
         parts.append(f"{count} people are placed instead of {params.people}")
-    for check_id, many, one in (
+    for check_id, plural, singular in (
         ("people_apart", "pairs of people overlap", "pair of people overlaps"),
         ("clear_of_building", "people stand in the building", "person stands in the building"),
         ("distance", "people are too far away", "person is too far away"),
     ):
         check = check_of(verdicts, check_id)
         if check is not None and check.passed is False:
-            found = check.details.get("count", 0)
-            parts.append(f"{found} {one if found == 1 else many}")
+            offenders = check.details.get("count", 0)
+            parts.append(f"{offenders} {singular if offenders == 1 else plural}")
     if crowd.pixels:
-        seen = len(crowd.pixels)
+        visible = len(crowd.pixels)
         pixels = sum(crowd.pixels.values())
-        parts.append(f"{seen} of {count} can be seen, on {pixels} pixels")
+        parts.append(f"{visible} of {count} can be seen, on {pixels} pixels")
     if not verdicts:
         return f"{count} people are placed."
-    said = "; ".join(parts) or f"All {count} people are hidden"
-    published = "" if count > _SHOWN else _published(params, crowd)
-    return f"{said}. {fraction(verdicts).capitalize()}.{published}"
+    summary = "; ".join(parts) or f"All {count} people are hidden"
+    published = "" if count > _MOST_PEOPLE else _published(params, crowd)
+    return f"{summary}. {fraction(verdicts).capitalize()}.{published}"
 
 
 def _published(params: Params, crowd: _Crowd) -> str:

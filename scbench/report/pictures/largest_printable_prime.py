@@ -15,7 +15,7 @@ _GLYPHS = 240
 """Digits drawn from above of a longer tower."""
 _LAYERS = 1_000
 """Digits drawn from the side."""
-_WIDE, _HIGH = 18.0, 35.0
+_WIDTH, _HEIGHT = 18.0, 35.0
 """Room for a digit, in millimetres."""
 _GAP = 7.0
 _GROUPS_PER_ROW = 4
@@ -48,7 +48,7 @@ class _Digit(NamedTuple):
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
     """Draw the shapes of the digits, or a tower of them with what breaks the rules."""
     if answer is None:
-        return _asked(params, verdicts)
+        return _digit_shapes(params, verdicts)
     digits = _digits(params, answer, verdicts)
     repeated = set(failures(verdicts).get("groups", ()))
     caption = _caption(params, answer, verdicts)
@@ -80,18 +80,18 @@ def _digits(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list
     failed = failures(verdicts)
     unsupported = set(failed.get("stack", ()))
     banned = {*failed.get("allowed", ()), *failed.get("printable", ())}
-    found: list[_Digit] = []
+    tower: list[_Digit] = []
     below: Pose | None = None
     for i, item in enumerate(answer.numberSequence[:_LAYERS]):
         segments = params.segments[item.digit]
         here = pose(item.digit, item.orientation, segments)
-        found.append(_Digit(item.digit, segments, here, below, i in unsupported, i in banned))
+        tower.append(_Digit(item.digit, segments, here, below, i in unsupported, i in banned))
         below = here
-    return found
+    return tower
 
 
-def _asked(params: Params, verdicts: Sequence[Verdict]) -> Picture:
-    shown = [
+def _digit_shapes(params: Params, verdicts: Sequence[Verdict]) -> Picture:
+    glyphs = [
         _Digit(
             digit,
             params.segments[digit],
@@ -115,13 +115,13 @@ def _asked(params: Params, verdicts: Sequence[Verdict]) -> Picture:
     for digit, orientation in upright:
         segments = params.segments[digit]
         standing = pose(digit, "rotate90X" if orientation == "rotate90X" else "rotate90Y", segments)
-        shown.append(_Digit(digit, segments, standing, None, False, False))
+        glyphs.append(_Digit(digit, segments, standing, None, False, False))
     columns = 7
-    rows = -(-len(shown) // columns)
-    drawing = Drawing((0, 0, columns * _WIDE, rows * _HIGH), size=columns * _WIDE * 2.4)
-    for i, one in enumerate(shown):
-        centre = ((i % columns + 0.5) * _WIDE, (rows - 1 - i // columns + 0.5) * _HIGH)
-        _glyph(drawing, centre, one)
+    rows = -(-len(glyphs) // columns)
+    drawing = Drawing((0, 0, columns * _WIDTH, rows * _HEIGHT), size=columns * _WIDTH * 2.4)
+    for i, glyph in enumerate(glyphs):
+        centre = ((i % columns + 0.5) * _WIDTH, (rows - 1 - i // columns + 0.5) * _HEIGHT)
+        _glyph(drawing, centre, glyph)
     caption = (
         f"A prime number is to be stacked from these digits, printed on each other: as long as "
         f"possible, and taller than {params.target_height_mm:g} mm."
@@ -140,29 +140,33 @@ def _from_above(
     """Return a table of digits in groups, in the order of the number."""
     number = "".join(str(digit.digit) for digit in digits)
     parts = groups(number, params.group)
-    pitch = params.group * _WIDE + _GAP
+    pitch = params.group * _WIDTH + _GAP
     columns = max(1, min(_GROUPS_PER_ROW, len(parts)))
     rows = max(1, -(-len(parts) // columns))
-    wide = columns * pitch - _GAP
+    width = columns * pitch - _GAP
     composite = passed(verdicts, "prime") is False
-    top = rows * _HIGH + 9 * composite
-    drawing = Drawing((0, 0, wide, top), size=2.3 * max(wide, top), margin=10)
+    top = rows * _HEIGHT + 9 * composite
+    drawing = Drawing((0, 0, width, top), size=2.3 * max(width, top), margin=10)
     i = 0
     for k, part in enumerate(parts):
-        left = k % columns * pitch + (params.group - len(part)) * _WIDE
-        bottom = (rows - 1 - k // columns) * _HIGH
+        left_edge = k % columns * pitch + (params.group - len(part)) * _WIDTH
+        bottom = (rows - 1 - k // columns) * _HEIGHT
         if part in repeated:
-            right = left + len(part) * _WIDE
-            corners = [(left, bottom + 1), (right, bottom + 1), (right, bottom + _HIGH - 1)]
-            corners.append((left, bottom + _HIGH - 1))
+            right_edge = left_edge + len(part) * _WIDTH
+            corners = [
+                (left_edge, bottom + 1),
+                (right_edge, bottom + 1),
+                (right_edge, bottom + _HEIGHT - 1),
+            ]
+            corners.append((left_edge, bottom + _HEIGHT - 1))
             drawing.area(corners, "wrong", opacity=0.12)
             drawing.line(corners, "wrong", closed=True, width=2.5)
         for _ in part:
-            _glyph(drawing, (left + _WIDE / 2, bottom + _HIGH / 2), digits[i], i)
-            left += _WIDE
+            _glyph(drawing, (left_edge + _WIDTH / 2, bottom + _HEIGHT / 2), digits[i], i)
+            left_edge += _WIDTH
             i += 1
     if composite:
-        place = (wide / 2, top - 3)
+        place = (width / 2, top - 3)
         drawing.text(place, "✗ this number is not a prime", "wrong", size=13, bold=True)
     return drawing
 
@@ -181,11 +185,13 @@ def _glyph(drawing: Drawing, centre: XY, digit: _Digit, position: int | None = N
     if digit.pose is None:
         drawing.strokes(bars(sorted(digit.segments)), "quiet", width=size, tip=tip)
     elif digit.pose.stand is Stand.FLAT:
-        own = digit.pose.segments
-        hanging = own - digit.below.segments if digit.unsupported and digit.below else frozenset()
+        segments = digit.pose.segments
+        hanging = (
+            segments - digit.below.segments if digit.unsupported and digit.below else frozenset()
+        )
         if digit.below is not None and digit.below.stand is not Stand.FLAT and digit.unsupported:
-            hanging = own
-        drawing.strokes(bars(sorted(own - hanging)), "answer", width=1.2 * size, tip=tip)
+            hanging = segments
+        drawing.strokes(bars(sorted(segments - hanging)), "answer", width=1.2 * size, tip=tip)
         drawing.strokes(bars(sorted(hanging)), "wrong", width=2 * size, tip=tip)
     else:
         role = "wrong" if digit.unsupported else "note"
@@ -234,8 +240,10 @@ def _from_the_side(params: Params, digits: Sequence[_Digit], answer: Answer) -> 
         wrong = digit.unsupported or digit.banned or digit.pose is None
         role = "wrong" if wrong else ("answer", "water")[group % 2]
         tall = (HEIGHTS[digit.pose.stand] if digit.pose else 12) / 10
-        for left, right, low, high in _front(digit, anchor):
-            boxes.setdefault((role, right - left, high - low), []).append((left, z + low))
+        for left_edge, right_edge, low, high in _front(digit, anchor):
+            boxes.setdefault((role, right_edge - left_edge, high - low), []).append(
+                (left_edge, z + low)
+            )
         anchor = _anchor(digit, anchor)
         if wrong:
             middle = z + tall / 2
@@ -249,8 +257,8 @@ def _from_the_side(params: Params, digits: Sequence[_Digit], answer: Answer) -> 
                 drawing.text((-7, middle), run, size=9, anchor="end")
                 labelled = middle
             run, start = "", z
-    for (role, wide, high), corners in sorted(boxes.items()):
-        drawing.tiles(corners, role, size=(wide, high))
+    for (role, width, high), corners in sorted(boxes.items()):
+        drawing.tiles(corners, role, size=(width, high))
     if all(digit.pose for digit in digits):
         drawing.text((8, total), f"{total:g} mm", anchor="start", bold=True, shift=(0, -4))
     return drawing
@@ -322,11 +330,11 @@ def _caption(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str
         parts.append("it begins with 0")
     if passed(verdicts, "max_digits") is False:
         parts.append(f"only {params.max_digits} are allowed")
-    said = "; ".join(parts) or "a prime that can be printed"
+    summary = "; ".join(parts) or "a prime that can be printed"
     head = f"{count} digit{'s' * (count != 1)}"
     if not verdicts:
         return f"{head}."
-    return f"{head}: {said}. {fraction(verdicts).capitalize()}."
+    return f"{head}: {summary}. {fraction(verdicts).capitalize()}."
 
 
 def _text(params: Params, digits: Sequence[_Digit], repeated: set[str]) -> str:

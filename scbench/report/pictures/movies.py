@@ -13,14 +13,14 @@ from scbench.report.pictures.shared.text_views import (
     table_panels,
     table_text,
     text_picture,
-    told,
+    with_verdict,
 )
 from scbench.schemas.movies import Answer, Params
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
     """Draw the films; with an answer the points of every pair, the best and the chosen one."""
-    caption = told(
+    caption = with_verdict(
         f"Which of {len(params.choices)} films is most like {len(params.liked)} that are liked? "
         f"{params.genre_weight} for a genre in common, {params.theme_weight} for a theme.",
         verdicts,
@@ -33,9 +33,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         # One liked film at a time gives the points of each pair.
         pairs = [points_of(params.model_copy(update={"liked": (film,)})) for film in params.liked]
         sums = points_of(params)
-        chosen = _chosen(answer, params) if is_wrong(verdicts) else None
+        answered = _answered_choice(answer, params) if is_wrong(verdicts) else None
         roles = [
-            "right" if s == max(sums) else "wrong" if i == chosen else ""
+            "right" if s == max(sums) else "wrong" if i == answered else ""
             for i, s in enumerate(sums)
         ]
         head += [*(str(i) for i in range(1, len(pairs) + 1)), "points"]
@@ -51,10 +51,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return text_picture(panels, caption, text)
 
 
-def _chosen(answer: Answer | None, params: Params) -> int | None:
+def _answered_choice(answer: Answer | None, params: Params) -> int | None:
     """Return the choice that was named, with its year or without."""
     for names in ([f[0] for f in params.choices], [f"{f[0]} ({f[1]})" for f in params.choices]):
-        found = option(answer.answer, names) if answer else None
-        if found is not None:
-            return found
+        place = option(answer.answer, names) if answer else None
+        if place is not None:
+            return place
     return None

@@ -5,7 +5,13 @@ from collections.abc import Sequence
 from scbench.base.model import Verdict
 from scbench.graders.objects import quantity_of
 from scbench.report.picture import Picture
-from scbench.report.pictures.shared.text_views import Cell, Row, sum_rows, table_picture, told
+from scbench.report.pictures.shared.text_views import (
+    Cell,
+    Row,
+    sum_rows,
+    table_picture,
+    with_verdict,
+)
 from scbench.schemas.objects import Answer, Params
 
 
@@ -30,5 +36,5 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         "things",
         ("thing", "group", "number", "sum") if verdicts else (),
         rows,
-        told(caption, verdicts),
+        with_verdict(caption, verdicts),
     )

@@ -6,11 +6,17 @@ from scbench.base.model import Verdict
 from scbench.graders.pattern_interference import following
 from scbench.graders.shared.short_answers import entries, integer
 from scbench.report.picture import Picture
-from scbench.report.pictures.shared.text_views import Cell, Row, is_wrong, table_picture, told
+from scbench.report.pictures.shared.text_views import (
+    Cell,
+    Row,
+    is_wrong,
+    table_picture,
+    with_verdict,
+)
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
-_MADE = {"add": "+ {}", "subtract": "- {}", "multiply": "x {}", "add_digits": "+ its digits"}
-_CHANGED = {
+_BASE_WORDS = {"add": "+ {}", "subtract": "- {}", "multiply": "x {}", "add_digits": "+ its digits"}
+_CHANGE_WORDS = {
     "every": "every {n}: {amount:+}",
     "divisible": "if {n} divides: {amount:+}",
     "repeat": "if seen: {amount:+}",
@@ -19,8 +25,8 @@ _CHANGED = {
 
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
     """List the terms with their rules; with an answer those given beside those that follow."""
-    rules = "; ".join(map(_changed, params.interference)) or "none"
-    caption = told(f"Remainders by {params.modulus}. Changes in order: {rules}.", verdicts)
+    rules = "; ".join(map(_change_words, params.interference)) or "none"
+    caption = with_verdict(f"Remainders by {params.modulus}. Changes in order: {rules}.", verdicts)
     # All terms but the first, as if the prompt had shown that one alone.
     terms = (
         params.start,
@@ -28,28 +34,28 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
             params.model_copy(update={"shown": 1, "asked": params.shown + params.asked - 1})
         ),
     )
-    given = list((entries(answer.answer) if answer else None) or ())
+    answered = list((entries(answer.answer) if answer else None) or ())
     rows: list[Row] = []
     for i, term in enumerate(terms):
-        rule = _made(params.base[(i - 1) % len(params.base)]) if i else "start"
+        rule = _base_words(params.base[(i - 1) % len(params.base)]) if i else "start"
         k = i - params.shown
         if k < 0:
             rows.append((i + 1, rule, term))
         elif not verdicts:
             rows.append((i + 1, rule, Cell("?", "target")))
         else:
-            said = given[k] if k < len(given) else None
-            role = "right" if said and integer(said) == term else "wrong" if said else "missing"
-            rows.append((i + 1, rule, term, Cell(said or "-", role)))
-    extra = given[params.asked :][:5] if is_wrong(verdicts) else []
+            word = answered[k] if k < len(answered) else None
+            role = "right" if word and integer(word) == term else "wrong" if word else "missing"
+            rows.append((i + 1, rule, term, Cell(word or "-", role)))
+    extra = answered[params.asked :][:5] if is_wrong(verdicts) else []
     rows += [("", "", "-", Cell(word, "wrong")) for word in extra]
     head = ("", "rule", "term", *(["given"] if verdicts else []))
     return table_picture("the sequence", head, rows, caption)
 
 
-def _made(rule: BaseRule) -> str:
-    return _MADE[rule.kind].format(rule.amount)
+def _base_words(rule: BaseRule) -> str:
+    return _BASE_WORDS[rule.kind].format(rule.amount)
 
 
-def _changed(change: Interference) -> str:
-    return _CHANGED[change.kind].format(n=change.n, amount=change.amount)
+def _change_words(change: Interference) -> str:
+    return _CHANGE_WORDS[change.kind].format(n=change.n, amount=change.amount)

@@ -8,7 +8,7 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
-_SHOWN = 1000
+_MOST_RECTANGLES = 1000
 """Rectangles drawn of an answer that lists more."""
 _CELLS = 3600
 """Grids with more cells are drawn without the numbers of every row and column."""
@@ -73,14 +73,14 @@ def _finish(drawing: Drawing, params: Params, open_clues: Sequence[Sequence[int]
             drawing.text((0, y + 0.5), y, "quiet", size=9, shift=(-11, 0))
 
 
-def _placed(rectangle: Sequence[int], params: Params) -> Rectangle:
+def _corners_near(rectangle: Sequence[int], params: Params) -> Rectangle:
     """Return the corners a rectangle is drawn with, in order, not far outside the grid."""
-    left, top, right, bottom = rectangle
+    left_edge, top, right_edge, bottom = rectangle
     w, h = params.width, params.height
     return (
-        min(left, right, w),
+        min(left_edge, right_edge, w),
         min(top, bottom, h),
-        min(max(left, right), w) + 1,
+        min(max(left_edge, right_edge), w) + 1,
         min(max(top, bottom), h) + 1,
     )
 
@@ -96,11 +96,11 @@ def _draw_rectangles(
     metrics = verdicts[0].metrics if verdicts else {}
     kinds = ("corners", "inside", "one_clue", "area")
     wrong = {i for check_id in kinds for i in failed.get(check_id, ())}
-    shown = list(answer.rectangles[:_SHOWN])
-    for i, rectangle in enumerate(shown):
-        left, top, right, bottom = _placed(rectangle, params)
+    rectangles = list(answer.rectangles[:_MOST_RECTANGLES])
+    for i, rectangle in enumerate(rectangles):
+        left_edge, top, right_edge, bottom = _corners_near(rectangle, params)
         gap = min(2 / drawing.scale, 0.2)
-        low, high = (left + gap, top + gap), (right - gap, bottom - gap)
+        low, high = (left_edge + gap, top + gap), (right_edge - gap, bottom - gap)
         role = series(_PALE[i % len(_PALE)])
         tip = f"number {i} of the list: {[min(value, 10**6) for value in rectangle]}"
         if i in wrong:
@@ -125,10 +125,12 @@ def _draw_rectangles(
     open_clues = metrics.get("open_clues", ())
     _finish(drawing, params, open_clues)
     for i in failed.get("corners", ()):
-        if i < len(shown):
-            left, top, right, bottom = _placed(shown[i], params)
-            drawing.cross(((left + right) / 2, (top + bottom) / 2), "wrong", radius=7, width=3)
-    plain = [i for i in range(len(shown)) if i not in wrong]
+        if i < len(rectangles):
+            left_edge, top, right_edge, bottom = _corners_near(rectangles[i], params)
+            drawing.cross(
+                ((left_edge + right_edge) / 2, (top + bottom) / 2), "wrong", radius=7, width=3
+            )
+    plain = [i for i in range(len(rectangles)) if i not in wrong]
     if plain:
         role = series(_PALE[plain[0] % len(_PALE)])
         legend.append((role, "rectangles, each in a colour of its own"))
@@ -144,16 +146,16 @@ def _draw_rectangles(
 
 def _caption(answer: Answer, verdicts: Sequence[Verdict], clues: int) -> str:
     n = len(answer.rectangles)
-    said = f"{n} rectangle{'s' * (n != 1)}"
-    if n > _SHOWN:
-        said += f" (the first {_SHOWN} are drawn)"
+    summary = f"{n} rectangle{'s' * (n != 1)}"
+    if n > _MOST_RECTANGLES:
+        summary += f" (the first {_MOST_RECTANGLES} are drawn)"
     if not verdicts:
-        return f"{said}."
+        return f"{summary}."
     metrics = verdicts[0].metrics
     if "open_clues" not in metrics:
-        return f"{said}, more than there are cells; {fraction(verdicts)}."
+        return f"{summary}, more than there are cells; {fraction(verdicts)}."
     right = clues - len(metrics["open_clues"])
-    parts = [f"{said}; {right} of {clues} numbers have one of their area"]
+    parts = [f"{summary}; {right} of {clues} numbers have one of their area"]
     for name, words in (("overlapped", "covered more than once"), ("uncovered", "left over")):
         count = len(metrics[name])
         parts += [f"{count} cell{'s' * (count > 1)} {words}"] if count else []
@@ -163,8 +165,8 @@ def _caption(answer: Answer, verdicts: Sequence[Verdict], clues: int) -> str:
 
 
 def _numbers(params: Params) -> list[str]:
-    wide = max(len(str(value)) for row in params.grid for value in row)
-    return [" ".join(f"{value or '.':>{wide}}" for value in row) for row in params.grid]
+    width = max(len(str(value)) for row in params.grid for value in row)
+    return [" ".join(f"{value or '.':>{width}}" for value in row) for row in params.grid]
 
 
 def _text(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str | None:
@@ -172,10 +174,10 @@ def _text(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str | 
     if params.width > _WIDEST or params.width * params.height > _CELLS:
         return None
     table = [["."] * params.width for _ in range(params.height)]
-    for i, rectangle in enumerate(answer.rectangles[:_SHOWN]):
-        left, top, right, bottom = _placed(rectangle, params)
+    for i, rectangle in enumerate(answer.rectangles[:_MOST_RECTANGLES]):
+        left_edge, top, right_edge, bottom = _corners_near(rectangle, params)
         for y in range(top, min(bottom, params.height)):
-            for x in range(left, min(right, params.width)):
+            for x in range(left_edge, min(right_edge, params.width)):
                 table[y][x] = _LETTERS[i % len(_LETTERS)]
     metrics = verdicts[0].metrics if verdicts else {}
     for x, y in metrics.get("overlapped", ()):

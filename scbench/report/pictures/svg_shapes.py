@@ -15,7 +15,7 @@ from scbench.report.pictures.shared.text_views import (
     table_panels,
     table_text,
     text_picture,
-    told,
+    with_verdict,
 )
 from scbench.schemas.svg_shapes import Answer, Params
 
@@ -33,12 +33,12 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     drawing.area([(p.real, p.imag) for p in outline], "given", opacity=0.3, edge="ink", width=2)
     for joint in joints:
         drawing.dot((joint.real, joint.imag), "answer", tip=f"{joint.real:g}, {joint.imag:g}")
-    caption = told(f"An outline through {len(joints)} points, y downwards.", verdicts)
+    caption = with_verdict(f"An outline through {len(joints)} points, y downwards.", verdicts)
     names = [kind.replace("_", " ") for kind in params.options]
-    given = option(answer.answer, names) if answer and verdicts else None
+    answered = option(answer.answer, names) if answer and verdicts else None
     right = params.options.index(shape_of(params.path)) if verdicts else None
     rows = [
-        (letter, Cell(name, "right" if i == right else "wrong" if i == given else ""))
+        (letter, Cell(name, "right" if i == right else "wrong" if i == answered else ""))
         for i, (letter, name) in enumerate(zip("ABCDEFGHIJ", names, strict=True))
     ]
     panels = [Panel("the outline", drawing, caption), *table_panels("options", (), rows, caption)]
@@ -77,12 +77,12 @@ def _bezier(start: complex, first: complex, second: complex, end: complex) -> It
 
 def _arc(start: complex, end: complex, numbers: Sequence[float]) -> Iterator[complex]:
     """Yield points of an elliptical arc; the ellipse is squeezed to a circle and back."""
-    wide, high, degrees, large, sweep = numbers[:5]
+    radius_x, radius_y, degrees, large, sweep = numbers[:5]
     turn = rect(1, radians(degrees))
 
     def squeezed(point: complex) -> complex:
         point /= turn
-        return complex(point.real / wide, point.imag / high)
+        return complex(point.real / radius_x, point.imag / radius_y)
 
     a, b = squeezed(start), squeezed(end)
     chord = b - a
@@ -94,4 +94,4 @@ def _arc(start: complex, end: complex, numbers: Sequence[float]) -> Iterator[com
         span -= 2 * pi
     for i in range(1, _STEPS + 1):
         point = centre + (a - centre) * rect(1, span * i / _STEPS)
-        yield complex(point.real * wide, point.imag * high) * turn
+        yield complex(point.real * radius_x, point.imag * radius_y) * turn

@@ -56,13 +56,13 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
             ("missing", "lower than before"),
             ("surplus", "higher than before"),
         ]
-    shown = (before, region) if after is None else (after, flat)
+    terrain = (before, region) if after is None else (after, flat)
     if before.size <= _MOST_COLUMNS:
         title, role = ("as columns", "note") if after is None else ("after, as columns", "right")
-        panels.append(Panel(title, _scene(*shown, role), f"The ground as columns. {caption}"))
+        panels.append(Panel(title, _scene(*terrain, role), f"The ground as columns. {caption}"))
     if "flat_after" in metrics:
         panels += gauge_panels(_gauges(metrics, verdicts))
-    return Picture(tuple(panels), caption, tuple(legend), _text(*shown))
+    return Picture(tuple(panels), caption, tuple(legend), _text(*terrain))
 
 
 def _region(rows: Sequence[str] | None, params: Params) -> Region:
@@ -131,9 +131,9 @@ def _blasts(
         legend.append(("answer", "hatched: cells with blasts"))
     elif depths:
         deepest = max([*depths.values(), 1e-9])
-        most = min(drawing.scale * 0.48, 12)
+        largest = min(drawing.scale * 0.48, 12)
         for (x, y), depth in sorted(depths.items()):
-            radius = max(most * min(depth / deepest, 1.0) ** 0.5, 1.5)
+            radius = max(largest * min(depth / deepest, 1.0) ** 0.5, 1.5)
             tip = f"x = {x}, y = {y}: {depth:.6g} deep in all"
             drawing.dot((x + 0.5, y + 0.5), "answer", radius=radius, tip=tip)
         legend.append(("answer", "blasts: the larger, the deeper"))
@@ -174,16 +174,19 @@ def _after(
     caption: str,
 ) -> list[Panel]:
     then = _map(after, *span)
-    kept = [(x, y) for y, x in np.argwhere(flat).tolist()]
-    then.tiles(kept, "right", opacity=0.35)
+    level_cells = [(x, y) for y, x in np.argwhere(flat).tolist()]
+    then.tiles(level_cells, "right", opacity=0.35)
     _outline(then, flat, "right", width=3)
     _outline(then, region, "note", width=1.5)
     change = after - before
-    most = max(float(np.abs(change).max()), 1e-9)
+    largest = max(float(np.abs(change).max()), 1e-9)
     n = len(before)
     delta = Drawing((0, 0, n, n), size=340, up=False, margin=22)
     # Roots, so that what a few balls added can be seen beside deep holes.
-    lower, higher = np.sqrt(np.maximum(-change, 0) / most), np.sqrt(np.maximum(change, 0) / most)
+    lower, higher = (
+        np.sqrt(np.maximum(-change, 0) / largest),
+        np.sqrt(np.maximum(change, 0) / largest),
+    )
     _shade(delta, lower, "missing")
     _shade(delta, higher, "surplus")
     if delta.scale >= 9:
@@ -212,9 +215,9 @@ def _scene(heights: Heights, region: Region, flat_role: str) -> Scene:
 
 
 def _gauges(metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> list[Gauge]:
-    wanted = metrics["flat_before"] + metrics["gain_wanted"]
+    target = metrics["flat_before"] + metrics["gain_wanted"]
     level = passed(verdicts, "level")
-    return [Gauge("cells of the largest flat region", metrics["flat_after"], wanted, level)]
+    return [Gauge("cells of the largest flat region", metrics["flat_after"], target, level)]
 
 
 def _caption(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> str:

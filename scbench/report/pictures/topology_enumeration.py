@@ -15,7 +15,7 @@ from scbench.report.pictures.shared.labelled_squares import (
 )
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
-_SHOWN = 60
+_MOST_PATTERNS = 60
 """Patterns drawn of a longer list."""
 _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
 
@@ -23,29 +23,33 @@ _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
     """Draw the order of the corners; with an answer a tile for each pattern listed or missing."""
     key = _key(params)
-    panels = [Panel("order of the corners", sheet([key], half=45), _asked(params))]
+    panels = [Panel("order of the corners", sheet([key], half=45), _question(params))]
     if answer is None:
-        return Picture(tuple(panels), _asked(params), text="\n".join(_key_text(params)))
-    listed = _listed(params, answer, verdicts)
+        return Picture(tuple(panels), _question(params), text="\n".join(_key_text(params)))
+    answered = _answered_tiles(params, answer, verdicts)
     metrics = verdicts[0].metrics if verdicts else {}
     missing = [tuple(pattern) for pattern in metrics.get("missing", ())]
     caption = _caption(params, answer, verdicts, missing)
-    tiles = list(listed)
+    tiles = list(answered)
     if tiles:
-        title = "listed" if len(answer.configs) <= _SHOWN else f"the first {_SHOWN} listed"
+        title = (
+            "listed"
+            if len(answer.configs) <= _MOST_PATTERNS
+            else f"the first {_MOST_PATTERNS} listed"
+        )
         panels.append(Panel(title, sheet(tiles), caption))
-    lacking = [_missing(params, pattern) for pattern in missing[:_SHOWN]]
+    lacking = [_missing(params, pattern) for pattern in missing[:_MOST_PATTERNS]]
     if lacking:
         alt = f"Patterns that were not listed: {len(missing)}."
         panels.append(Panel("missing", sheet(lacking), alt))
     return Picture(tuple(panels), caption, _legend(tiles, lacking), _text(params, tiles, lacking))
 
 
-def _asked(params: Params) -> str:
+def _question(params: Params) -> str:
     k, n = len(params.corner_order), params.n_classes
-    known = f" that read ({', '.join(params.known)})" if params.known else ""
+    condition = f" that read ({', '.join(params.known)})" if params.known else ""
     return (
-        f"Corner patterns of a {_SHAPES[k]}{known}, read in the numbered order, that force {n} "
+        f"Corner patterns of a {_SHAPES[k]}{condition}, read in the numbered order, that force {n} "
         "classes to meet at a point inside."
     )
 
@@ -53,16 +57,16 @@ def _asked(params: Params) -> str:
 def _key(params: Params) -> Tile:
     ring = POLYGONS[len(params.corner_order)]
     order = tuple(ring.index(name) for name in params.corner_order)
-    return Tile(order=order, known=params.known, corners=len(ring))
+    return Tile(order=order, letters=params.known, corners=len(ring))
 
 
 def _key_text(params: Params) -> list[str]:
     corners = [f"{i}: {name}" for i, name in enumerate(params.corner_order, start=1)]
-    known = [f"known: ({', '.join(params.known)})"] if params.known else []
-    return [f"{params.n_classes} classes; order of the corners:", *corners, *known]
+    condition = [f"known: ({', '.join(params.known)})"] if params.known else []
+    return [f"{params.n_classes} classes; order of the corners:", *corners, *condition]
 
 
-def _listed(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list[Tile]:
+def _answered_tiles(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list[Tile]:
     k = len(params.corner_order)
     why = _reasons(verdicts)
     surplus = (
@@ -75,7 +79,7 @@ def _listed(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list
     again = {tuple(pattern) for pattern in failures(verdicts).get("repeats", ())}
     met: set[tuple[int, ...]] = set()
     tiles = []
-    for i, labels in enumerate(answer.configs[:_SHOWN]):
+    for i, labels in enumerate(answer.configs[:_MOST_PATTERNS]):
         title = tuple_text(labels)
         if i in short or len(labels) != k:
             below = (("wrong", f"{len(labels)} labels"),)
@@ -119,7 +123,7 @@ def _caption(
     params: Params, answer: Answer, verdicts: Sequence[Verdict], missing: Sequence[object]
 ) -> str:
     n = len(answer.configs)
-    said = f"{n} pattern{'s' * (n != 1)} listed"
+    summary = f"{n} pattern{'s' * (n != 1)} listed"
     if verdicts and "surplus" in verdicts[0].metrics:
         faults = []
         for check_id, words in (
@@ -133,10 +137,10 @@ def _caption(
             [f"{surplus} that {'do' if surplus > 1 else 'does'} not belong"] if surplus else []
         )
         faults += [f"{len(missing)} missing"] if missing else []
-        said += f"; {', '.join(faults) or 'all right, and none is missing'}"
-    if n > _SHOWN:
-        said += f"; the first {_SHOWN} are drawn"
-    return f"{said}; {fraction(verdicts)}." if verdicts else f"{said}."
+        summary += f"; {', '.join(faults) or 'all right, and none is missing'}"
+    if n > _MOST_PATTERNS:
+        summary += f"; the first {_MOST_PATTERNS} are drawn"
+    return f"{summary}; {fraction(verdicts)}." if verdicts else f"{summary}."
 
 
 def _count(verdicts: Sequence[Verdict], check_id: str) -> int:
@@ -148,21 +152,21 @@ def _count(verdicts: Sequence[Verdict], check_id: str) -> int:
     )
 
 
-def _legend(listed: Sequence[Tile], lacking: Sequence[Tile]) -> tuple[tuple[str, str], ...]:
+def _legend(answered: Sequence[Tile], lacking: Sequence[Tile]) -> tuple[tuple[str, str], ...]:
     words = {
         "right": "listed, and right: the classes must meet",
         "wrong": "listed, but wrong; the curves show how the classes can stay apart",
         "": "",
     }
-    states = sorted({tile.state for tile in listed})
+    states = sorted({tile.state for tile in answered})
     legend = [(state, words[state]) for state in states if state]
     if lacking:
         legend.append(("missing", "missing: the classes must meet here too"))
     return tuple(legend)
 
 
-def _text(params: Params, listed: Sequence[Tile], lacking: Sequence[Tile]) -> str:
-    tiles = (*listed, *lacking)
+def _text(params: Params, answered: Sequence[Tile], lacking: Sequence[Tile]) -> str:
+    tiles = (*answered, *lacking)
     if len(params.corner_order) == 4:
         return "\n".join((*_key_text(params), "", side_by_side(map(square_text, tiles))))
     lines = [

@@ -30,7 +30,7 @@ _AHEAD = 4
 """How far outside the world boxes are still drawn."""
 
 
-_ASKED = {
+_GOALS = {
     "lake_surface": "one lake with a surface of {min_columns} columns or more",
     "wide_lakes": "{lakes} separate lakes, each with a block of {side} x {side} columns",
     "high_water": "{min_voxels} voxels of water or more at z = {min_z} or above",
@@ -61,12 +61,12 @@ _COUNTED = {
 
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
     """Draw the ground; with an answer the world after its earthworks and the rain."""
-    asked = _asked(params)
+    goal = _goal_words(params)
     metrics = verdicts[0].metrics if verdicts else {}
     if answer is None or "water" not in metrics:
-        return _start(params, asked, answer, verdicts)
+        return _start(params, goal, answer, verdicts)
     world = read_world(params, metrics, verdicts)
-    caption = _caption(asked, metrics, verdicts)
+    caption = _caption(goal, metrics, verdicts)
     panels = []
     cut = _cut(world, verdicts)
     at = cut + world.corner[1]
@@ -80,8 +80,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     else:
         caption += " The world is too ragged to be drawn in space."
     x, y = world.corner
-    where = f", x {x}-{x + world.wide - 1}, y {y}-{y + world.wide - 1}"
-    title = "level by level" + where * (world.wide < params.width)
+    where = f", x {x}-{x + world.width - 1}, y {y}-{y + world.width - 1}"
+    title = "level by level" + where * (world.width < params.width)
     panels.append(
         Panel(title, level_maps(world, failures(verdicts).get("dry_levels", ())), caption)
     )
@@ -93,12 +93,12 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(tuple(panels), caption, tuple(legend), _text(world))
 
 
-def _asked(params: Params) -> str:
+def _goal_words(params: Params) -> str:
     values = {
         name: ", ".join(map(str, value)) if isinstance(value, tuple) else value
         for name, value in params.goal.model_dump().items()
     }
-    return _ASKED[params.goal.kind].format(**values)
+    return _GOALS[params.goal.kind].format(**values)
 
 
 def _cut(world: World, verdicts: Sequence[Verdict]) -> int:
@@ -112,11 +112,11 @@ def _cut(world: World, verdicts: Sequence[Verdict]) -> int:
     if world.lakes:
         largest = max(world.lakes, key=lambda lake: int(lake.sum()))
         return middle_cell(np.any(largest, axis=2))[1]
-    return (world.drains or [(0, world.wide // 2)])[0][1]
+    return (world.drains or [(0, world.width // 2)])[0][1]
 
 
 def _start(
-    params: Params, asked: str, answer: Answer | None, verdicts: Sequence[Verdict]
+    params: Params, goal: str, answer: Answer | None, verdicts: Sequence[Verdict]
 ) -> Picture:
     """Draw the ground before anything is done to it."""
     width, stretch = params.width, _stretch(params.width)
@@ -144,7 +144,7 @@ def _start(
         drawing.dot((x + 0.5, y + 0.5), "water", radius=3, tip=f"rain at {x}, {y}")
     drawing.text((0, 0), "x →", "quiet", anchor="start", shift=(14, 10))
     drawing.text((0, 0), "y ↑", "quiet", shift=(-8, -14), size=10)
-    caption = f"A world of {width} x {width} x {params.height} cells. Asked for: {asked}."
+    caption = f"A world of {width} x {width} x {params.height} cells. Asked for: {goal}."
     if verdicts and answer is None:
         caption = f"There are no earthworks to draw. {caption}"
     elif verdicts:
@@ -185,7 +185,7 @@ def _zone(
 def _scene(
     params: Params, world: World, answer: Answer | None, verdicts: Sequence[Verdict]
 ) -> Scene:
-    width, stretch = world.wide, _stretch(world.wide)
+    width, stretch = world.width, _stretch(world.width)
     top = params.height * stretch
     stood = world.rock & ~world.fallen
     solid = world.rock | world.water
@@ -197,7 +197,7 @@ def _scene(
         (world.wrong, "wrong", "water where it must not be"),
     ):
         if mask.any():
-            parts.append(_lifted(voxels(mask, role, others=solid, name=name), stretch))
+            parts.append(_lifted(voxels(mask, role, neighbours=solid, name=name), stretch))
     for x, y, z in np.argwhere(world.wrong)[:MOST_LAKES].tolist():
         ends = [(x + 0.5, y + 0.5, (z + 1) * stretch), (x + 0.5, y + 0.5, top * 1.2)]
         parts.append(Lines((np.array(ends),), "wrong", 2, dashed=True, name="seen from above"))
@@ -230,10 +230,10 @@ def _ignored(
     params: Params, world: World, answer: Answer, verdicts: Sequence[Verdict]
 ) -> list[Shape]:
     """Return the boxes that the verdict says were passed over, as far as they are near."""
-    stretch = _stretch(world.wide)
+    stretch = _stretch(world.width)
     start = (*world.corner, 0)
-    end = (world.wide, world.wide, params.height)
-    found: list[Shape] = []
+    end = (world.width, world.width, params.height)
+    frames: list[Shape] = []
     for i, _ in failures(verdicts).get("boxes", ()):
         box = answer.earthworks[i] if i < len(answer.earthworks) else None
         if box is None:
@@ -246,9 +246,9 @@ def _ignored(
             for corner in (box.xyzMin, box.xyzMax)
         )
         pairs = [sorted(pair) for pair in zip(low, high, strict=True)]
-        least, most = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-        found.append(_zone(least, most, stretch, "wrong", f"box {i}, ignored"))
-    return found
+        least, greatest = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        frames.append(_zone(least, greatest, stretch, "wrong", f"box {i}, ignored"))
+    return frames
 
 
 def _lake_table(metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Panel:
@@ -285,10 +285,10 @@ def _lake_table(metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Pane
             drawing.text(
                 (place, y), value, "wrong" if wrong else role, size=12, bold=wrong or i in good
             )
-    more = metrics["lake_count"] - len(lakes)
-    if more > 0:
+    remainder = metrics["lake_count"] - len(lakes)
+    if remainder > 0:
         y = (len(lakes) + 1) * row + 8
-        drawing.text((0, y), f"and {more} more", "quiet", anchor="start", size=11)
+        drawing.text((0, y), f"and {remainder} more", "quiet", anchor="start", size=11)
     return Panel("the lakes", drawing, f"Figures of {metrics['lake_count']} lakes.")
 
 
@@ -297,11 +297,11 @@ def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
     if goal is None or "wanted" not in goal.details:
         return []
     kind = params.goal.kind
-    reached, wanted = goal.details["reached"], goal.details["wanted"]
+    reached, target = goal.details["reached"], goal.details["wanted"]
     sense = "at least"
     if kind == "exact_volume":
         reached, sense = verdicts[0].metrics["water_voxels"], "exactly"
-    gauges = [Gauge(_COUNTED[kind], reached, wanted, goal.passed, sense)]
+    gauges = [Gauge(_COUNTED[kind], reached, target, goal.passed, sense)]
     for check_id, label in (
         ("no_visible_water", "columns with visible water"),
         ("dry_levels", "wet levels that must be dry"),
@@ -331,9 +331,9 @@ def _legend(params: Params, world: World, verdicts: Sequence[Verdict]) -> list[t
     return legend + [("wrong", "; ".join(wrong))] * bool(wrong)
 
 
-def _caption(asked: str, metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> str:
+def _caption(goal: str, metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> str:
     lakes, voxels_ = metrics["lake_count"], metrics["water_voxels"]
-    parts = [f"Asked for: {asked}."]
+    parts = [f"Asked for: {goal}."]
     if voxels_:
         parts.append(f"There are {voxels_} voxels of water in {lakes} lake{'s' * (lakes != 1)}")
     else:
@@ -344,9 +344,9 @@ def _caption(asked: str, metrics: Mapping[str, Any], verdicts: Sequence[Verdict]
             if fate in fates
         ]
         parts.append("No water stays" + (f"; it runs {' and '.join(where)}" if where else ""))
-    seen = check_of(verdicts, "no_visible_water")
-    if seen is not None and seen.passed is False:
-        parts[-1] += f", seen from above in {seen.details['count']} columns"
+    visible = check_of(verdicts, "no_visible_water")
+    if visible is not None and visible.passed is False:
+        parts[-1] += f", seen from above in {visible.details['count']} columns"
     many = check_of(verdicts, "box_count")
     if many is not None and many.passed is False:
         parts[-1] += "; there are more boxes than allowed"
@@ -360,7 +360,7 @@ def _caption(asked: str, metrics: Mapping[str, Any], verdicts: Sequence[Verdict]
 def _text(world: World) -> str:
     """Return the lakes from above, the highest y first."""
     names = "123456789abcdefghijklmnopqrstuvwxyz"
-    table = [["."] * world.wide for _ in range(world.wide)]
+    table = [["."] * world.width for _ in range(world.width)]
     for x, y in np.argwhere(world.water.any(axis=2)).tolist():
         table[y][x] = "~"
     for name, lake in zip(names, world.lakes, strict=False):

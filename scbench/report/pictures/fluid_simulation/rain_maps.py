@@ -22,7 +22,7 @@ def level_maps(world: World, dry: Collection[int]) -> Drawing:
         world: what is drawn.
         dry: levels that should have stayed dry.
     """
-    wide = world.wide
+    width = world.width
     mixed = [
         z
         for z in range(world.rock.shape[2])
@@ -33,8 +33,8 @@ def level_maps(world: World, dry: Collection[int]) -> Drawing:
     columns = min(_PER_ROW, len(mixed))
     rows = -(-len(mixed) // columns)
     # Whole pixels for every cell, so that no seams show between boxes.
-    cell = max(_MAP // wide, 2)
-    pitch = (wide + 16 / cell, wide + 24 / cell)
+    cell = max(_MAP // width, 2)
+    pitch = (width + 16 / cell, width + 24 / cell)
     frame = (0, 0, columns * pitch[0], rows * pitch[1])
     drawing = Drawing(frame, size=cell * max(frame[2:]), margin=8)
     for k, z in enumerate(mixed):
@@ -46,13 +46,13 @@ def level_maps(world: World, dry: Collection[int]) -> Drawing:
                 drawing.cross(place, "wrong", radius=4, width=2)
         role = "wrong" if z in dry else "ink"
         says = f"z = {z}" + (": must be dry" if z in dry else "")
-        place = (corner[0], corner[1] + wide)
+        place = (corner[0], corner[1] + width)
         drawing.text(place, says, role, anchor="start", shift=(0, -9), bold=z in dry)
     return drawing
 
 
 def _level(drawing: Drawing, world: World, z: int, corner: tuple[float, float]) -> None:
-    wide = world.wide
+    width = world.width
     x, y = corner
     rock, fallen = world.rock[:, :, z], world.fallen[:, :, z]
     water, wrong = world.water[:, :, z], world.wrong[:, :, z]
@@ -64,7 +64,7 @@ def _level(drawing: Drawing, world: World, z: int, corner: tuple[float, float]) 
         places = np.argwhere(wrong).tolist()
         for a, b in places if len(places) <= MOST_LAKES else ():
             drawing.ring((x + a + 0.5, y + b + 0.5), "wrong", radius=7)
-    edge = [(x, y), (x + wide, y), (x + wide, y + wide), (x, y + wide)]
+    edge = [(x, y), (x + width, y), (x + width, y + width), (x, y + width)]
     drawing.line(edge, "quiet", closed=True, width=1)
     for i, lake in enumerate(world.lakes):
         levels = lake.sum(axis=(0, 1))
@@ -75,9 +75,9 @@ def _level(drawing: Drawing, world: World, z: int, corner: tuple[float, float]) 
 
 def section(world: World, cut: int) -> Drawing:
     """Return the world cut along x at a row, counted from the world's corner, from the side."""
-    wide, height = world.wide, world.rock.shape[2]
-    cell = max(_CUT // wide, 4)
-    drawing = Drawing((0, 0, wide, height), size=cell * max(wide, height), margin=22)
+    width, height = world.width, world.rock.shape[2]
+    cell = max(_CUT // width, 4)
+    drawing = Drawing((0, 0, width, height), size=cell * max(width, height), margin=22)
     rock, fallen, water, wrong = (
         cells[:, cut] for cells in (world.rock, world.fallen, world.water, world.wrong)
     )
@@ -92,13 +92,13 @@ def section(world: World, cut: int) -> Drawing:
             drawing.line([(x + 0.5, 1), (x + 0.5, -0.4)], "wrong", width=2.5, arrow=True)
     for x in sorted({x for x, y in world.rain if y == cut}):
         drawing.line([(x + 0.5, height), (x + 0.5, height - 1)], "water", width=2, arrow=True)
-    edge = [(0, 0), (wide, 0), (wide, height), (0, height)]
+    edge = [(0, 0), (width, 0), (width, height), (0, height)]
     drawing.line(edge, "quiet", closed=True, width=1)
     for z in range(height):
         drawing.text((0, z + 0.5), z, "quiet", size=9, anchor="end", shift=(-4, 0))
     drawing.text((0, 0), f"x = {world.corner[0]}", "quiet", size=10, anchor="start", shift=(0, 12))
     drawing.text(
-        (wide, 0), world.corner[0] + wide - 1, "quiet", size=10, anchor="end", shift=(0, 12)
+        (width, 0), world.corner[0] + width - 1, "quiet", size=10, anchor="end", shift=(0, 12)
     )
     return drawing
 

@@ -21,7 +21,7 @@ from scbench.schemas.fluid_simulation import Params
 MOST_LAKES = 12
 """Lakes told apart; there may be hundreds of puddles."""
 
-_WHOLE = 16
+_UNCUT = 16
 """Width up to which all of a world is drawn."""
 _ROOM = 2
 _LEAST_WIDE = 9
@@ -45,7 +45,7 @@ class World(NamedTuple):
     rain: list[tuple[int, int]]
 
     @property
-    def wide(self) -> int:
+    def width(self) -> int:
         """Cells along x and along y."""
         return len(self.rock)
 
@@ -74,8 +74,8 @@ def read_world(params: Params, metrics: Mapping[str, Any], verdicts: Sequence[Ve
     changed = np.any(water | (rock ^ ground(params)), axis=2)
     for x, y in [*drains, *params.rain]:
         changed[x, y] = True
-    x, y, wide = _window(changed)
-    part = np.s_[x : x + wide, y : y + wide]
+    x, y, width = _window(changed)
+    part = np.s_[x : x + width, y : y + width]
     return World(
         rock[part],
         fallen[part],
@@ -91,27 +91,27 @@ def read_world(params: Params, metrics: Mapping[str, Any], verdicts: Sequence[Ve
 def _window(changed: Cells) -> tuple[int, int, int]:
     """Return the low corner and the width of a square with all that matters and some room."""
     world = len(changed)
-    if world <= _WHOLE:
+    if world <= _UNCUT:
         return 0, 0, world
     places = np.argwhere(changed)
     low = np.maximum(places.min(axis=0) - _ROOM, 0)
     high = np.minimum(places.max(axis=0) + 1 + _ROOM, world)
-    wide = min(max(int((high - low).max()), _LEAST_WIDE), world)
+    width = min(max(int((high - low).max()), _LEAST_WIDE), world)
     x, y = (
-        min(max(0, int(a + b - wide) // 2), world - wide) for a, b in zip(low, high, strict=True)
+        min(max(0, int(a + b - width) // 2), world - width) for a, b in zip(low, high, strict=True)
     )
-    return x, y, wide
+    return x, y, width
 
 
 def cut_open(world: World, cut: int) -> World:
     """Return the world without what lies before a row."""
-    kept = np.zeros_like(world.rock)
-    kept[:, cut:] = True
+    behind = np.zeros_like(world.rock)
+    behind[:, cut:] = True
     return world._replace(
-        rock=world.rock & kept,
-        fallen=world.fallen & kept,
-        water=world.water & kept,
-        wrong=world.wrong & kept,
+        rock=world.rock & behind,
+        fallen=world.fallen & behind,
+        water=world.water & behind,
+        wrong=world.wrong & behind,
         drains=[(x, y) for x, y in world.drains if y >= cut],
     )
 
@@ -138,15 +138,15 @@ def cells_from_text(text: str, width: int, height: int) -> Cells:
     return bits.astype(bool).reshape(width, width, height)
 
 
-def bodies(water: Cells, most: int) -> list[Cells]:
+def bodies(water: Cells, limit: int) -> list[Cells]:
     """Return the bodies of water, joined face to face, in the order in which verdicts list them."""
     space = padded(water)
-    found: list[Cells] = []
+    lakes: list[Cells] = []
     for part in parts(pack(space), padded_strides(water.shape)):
-        if len(found) == most:
+        if len(lakes) == limit:
             break
-        found.append(unpack(part, space.shape)[:, : water.shape[1], : water.shape[2]])
-    return found
+        lakes.append(unpack(part, space.shape)[:, : water.shape[1], : water.shape[2]])
+    return lakes
 
 
 def middle_cell(mask: Cells) -> tuple[int, int]:

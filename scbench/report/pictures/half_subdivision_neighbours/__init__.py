@@ -34,17 +34,17 @@ _WORDS = {
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
     """Draw the target in its tree; with an answer its neighbours, right, missing and surplus."""
     axes = AXES[params.dimension]
-    seen = _sorted(params, answer, verdicts)
-    labels = dict.fromkeys((*params.leaves, *seen.strangers))
+    groups = _sorted(params, answer, verdicts)
+    labels = dict.fromkeys((*params.leaves, *groups.strangers))
     places = unit_boxes(labels, params.axis_cycle, axes)
-    caption = _caption(params, answer, seen, verdicts)
-    panels = (_flat if len(axes) == 2 else _solid)(params, places, seen, caption)
-    legend = [(part, words) for part, words in _WORDS.items() if seen.parts.get(part)]
-    if seen.strangers:
+    caption = _caption(params, answer, groups, verdicts)
+    panels = (_flat if len(axes) == 2 else _solid)(params, places, groups, caption)
+    legend = [(part, words) for part, words in _WORDS.items() if groups.parts.get(part)]
+    if groups.strangers:
         legend.append((SURPLUS, "hatched or dashed: named, but no leaf of the tree"))
-    if seen.marked:
+    if groups.marked:
         legend.append((SURPLUS, "thick edges: named twice, or the target itself"))
-    return Picture(tuple(panels), caption, tuple(legend), _text(params, seen))
+    return Picture(tuple(panels), caption, tuple(legend), _text(params, groups))
 
 
 def _sorted(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Sorted:
@@ -53,12 +53,12 @@ def _sorted(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) 
         return Sorted(parts)
     metrics = verdicts[0].metrics if verdicts else {}
     leaves = set(params.leaves) - {params.target}
-    named = [label for label in dict.fromkeys(answer.neighbors) if label in leaves]
+    answered = [label for label in dict.fromkeys(answer.neighbors) if label in leaves]
     if "surplus" not in metrics:
-        return Sorted(parts | {"answer": named})
+        return Sorted(parts | {"answer": answered})
     surplus = set(metrics["surplus"])
     failed = failures(verdicts)
-    parts[RIGHT] = [label for label in named if label not in surplus]
+    parts[RIGHT] = [label for label in answered if label not in surplus]
     parts[MISSING] = list(metrics["missing"])
     parts[SURPLUS] = list(metrics["surplus"])
     strangers = (*failed.get("tree", ()), *failed.get("leaves", ()))
@@ -67,35 +67,35 @@ def _sorted(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) 
     return Sorted(parts, strangers, marked)
 
 
-def _flat(params: Params, places: dict[str, Box], seen: Sorted, caption: str) -> list[Panel]:
+def _flat(params: Params, places: dict[str, Box], groups: Sorted, caption: str) -> list[Panel]:
     target = places[params.target]
     small = min(high - low for low, high in target) < _SMALL
-    whole = plan(places, seen, (-0.01, -0.01, 1.01, 1.01), 340)
-    panels = [Panel("the square", whole, caption)]
+    square = plan(places, groups, (-0.01, -0.01, 1.01, 1.01), 340)
+    panels = [Panel("the square", square, caption)]
     if small:
         frame = around(target, 1.6)
-        close = plan(places, seen, frame, 340)
+        close = plan(places, groups, frame, 340)
         panels.append(Panel("close to the target", close, f"The same, larger. {caption}"))
     return panels
 
 
-def _solid(params: Params, places: dict[str, Box], seen: Sorted, caption: str) -> list[Panel]:
-    panels = [Panel("in the cube", cube(places, seen), caption)]
-    if len(seen.parts) > 1:
-        apart = pulled_apart(places, seen, params.target)
+def _solid(params: Params, places: dict[str, Box], groups: Sorted, caption: str) -> list[Panel]:
+    panels = [Panel("in the cube", cube(places, groups), caption)]
+    if len(groups.parts) > 1:
+        apart = pulled_apart(places, groups, params.target)
         panels.append(Panel("close to the target, pulled apart", apart, f"The same. {caption}"))
         return panels
     for axis, name in enumerate(AXES["3D"]):
         low, high = places[params.target][axis]
-        cut = section(places, seen, axis, (low + high) / 2)
-        right, up = (other for other in AXES["3D"] if other != name)
+        cut = section(places, groups, axis, (low + high) / 2)
+        right, up = (direction for direction in AXES["3D"] if direction != name)
         title = f"cut at {name} = {(low + high) / 2:.4g} ({right} right, {up} up)"
         panels.append(Panel(title, cut, f"The boxes in a cut through the target across {name}."))
     return panels
 
 
 def _caption(
-    params: Params, answer: Answer | None, seen: Sorted, verdicts: Sequence[Verdict]
+    params: Params, answer: Answer | None, groups: Sorted, verdicts: Sequence[Verdict]
 ) -> str:
     shape = "square" if params.dimension == "2D" else "cube"
     if answer is None:
@@ -106,9 +106,9 @@ def _caption(
         )
     if not verdicts:
         return f"{len(answer.neighbors)} boxes named."
-    if not seen.parts.get(RIGHT) and "missing" not in verdicts[0].metrics:
+    if not groups.parts.get(RIGHT) and "missing" not in verdicts[0].metrics:
         return f"{len(answer.neighbors)} boxes named, far too many; {fraction(verdicts)}."
-    right, missing, surplus = (len(seen.parts[part]) for part in (RIGHT, MISSING, SURPLUS))
+    right, missing, surplus = (len(groups.parts[part]) for part in (RIGHT, MISSING, SURPLUS))
     parts = [f"{right} of {right + missing} neighbours named"]
     grazing = len(verdicts[0].metrics.get("grazing", ()))
     if surplus:
@@ -125,13 +125,13 @@ def _caption(
     return f"{'; '.join(parts)}; {fraction(verdicts)}."
 
 
-def _text(params: Params, seen: Sorted) -> str:
+def _text(params: Params, groups: Sorted) -> str:
     cycle = " ".join(params.axis_cycle)
     lines = [
         f"{params.dimension}, halved along {cycle}, over and over: {len(params.leaves)} leaves"
     ]
-    rows = [(_WORDS[part], seen.parts.get(part, ())) for part in _WORDS]
-    rows.append(("named, but no leaf", seen.strangers))
+    rows = [(_WORDS[part], groups.parts.get(part, ())) for part in _WORDS]
+    rows.append(("named, but no leaf", groups.strangers))
     for words, labels in rows:
         if labels:
             lines.append(f"{words}:")

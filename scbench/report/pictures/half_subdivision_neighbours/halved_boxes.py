@@ -40,71 +40,71 @@ class Sorted(NamedTuple):
 def unit_boxes(labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]) -> dict[str, Box]:
     """Return the box of each label, followed `DEEPEST` bits down."""
     names = {label: label[:DEEPEST] for label in labels}
-    whole = 1 << max(map(len, names.values()), default=0)
-    found = integer_boxes(names.values(), cycle, axes)
+    unit = 1 << max(map(len, names.values()), default=0)
+    integer = integer_boxes(names.values(), cycle, axes)
     return {
-        label: tuple((low / whole, high / whole) for low, high in found[name])
+        label: tuple((low / unit, high / unit) for low, high in integer[name])
         for label, name in names.items()
     }
 
 
-def plan(places: Mapping[str, Box], seen: Sorted, frame: Frame, size: float) -> Drawing:
+def plan(places: Mapping[str, Box], groups: Sorted, frame: Frame, size: float) -> Drawing:
     """Return the square, or what a frame holds of it, with labels where they fit.
 
     Args:
         places: the box of every label, two intervals each.
-        seen: which of them are the target, right, missing, and so on.
+        groups: which of them are the target, right, missing, and so on.
         frame: what to show: left, bottom, right, top.
         size: side of the drawing in pixels.
     """
-    left, bottom, right, top = frame
-    shown = {
+    left_edge, bottom, right_edge, top = frame
+    in_frame = {
         label: ((x0, y0), (x1, y1))
         for label, ((x0, x1), (y0, y1)) in places.items()
-        if x1 >= left and x0 <= right and y1 >= bottom and y0 <= top
+        if x1 >= left_edge and x0 <= right_edge and y1 >= bottom and y0 <= top
     }
     drawing = Drawing(frame, size=size, margin=8)
-    leaves = [label for label in shown if label not in set(seen.strangers)]
-    drawing.strokes((_ring(*shown[label]) for label in leaves), "faint")
+    leaves = [label for label in in_frame if label not in set(groups.strangers)]
+    drawing.strokes((_ring(*in_frame[label]) for label in leaves), "faint")
     for part in ORDER:
-        for label in seen.parts.get(part, ()):
-            if label in shown:
-                _paint(drawing, shown[label], part, label)
-    for label in seen.strangers:
-        if label in shown:
-            low, high = shown[label]
+        for label in groups.parts.get(part, ()):
+            if label in in_frame:
+                _paint(drawing, in_frame[label], part, label)
+    for label in groups.strangers:
+        if label in in_frame:
+            low, high = in_frame[label]
             tip = f"{label[:DEEPEST]} is no leaf"
             drawing.box(low, high, SURPLUS, hatched=True, edge=SURPLUS, width=3, tip=tip)
             drawing.ring(_middle(low, high), SURPLUS, radius=7)
-    for label in seen.marked:
-        if label in shown:
-            low, high = shown[label]
+    for label in groups.marked:
+        if label in in_frame:
+            low, high = in_frame[label]
             drawing.line(_ring(low, high), SURPLUS, width=4, closed=True)
             if max(high[0] - low[0], high[1] - low[1]) * drawing.scale < 24:
                 drawing.ring(_middle(low, high), SURPLUS, radius=14)
-    _write(drawing, {label: shown[label] for label in leaves}, seen, frame)
+    _write(drawing, {label: in_frame[label] for label in leaves}, groups, frame)
     return drawing
 
 
 def _write(
     drawing: Drawing,
-    shown: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    seen: Sorted,
+    in_frame: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    groups: Sorted,
     frame: Frame,
 ) -> None:
     """Write labels where they fit: all of them, or if most do not, those that matter."""
-    left, bottom, right, top = frame
+    left_edge, bottom, right_edge, top = frame
     fitting: dict[str, tuple[float, float]] = {}
-    for label, ((x0, y0), (x1, y1)) in shown.items():
-        low, high = (max(x0, left), max(y0, bottom)), (min(x1, right), min(y1, top))
-        wide, tall = ((b - a) * drawing.scale for a, b in zip(low, high, strict=True))
-        if wide > _LETTER * len(label) + 4 and tall > 12:
+    for label, ((x0, y0), (x1, y1)) in in_frame.items():
+        low, high = (max(x0, left_edge), max(y0, bottom)), (min(x1, right_edge), min(y1, top))
+        width, height = ((b - a) * drawing.scale for a, b in zip(low, high, strict=True))
+        if width > _LETTER * len(label) + 4 and height > 12:
             fitting[label] = _middle(low, high)
-    if 2 * len(fitting) < len(shown):
-        matter = {label for labels in seen.parts.values() for label in labels}
+    if 2 * len(fitting) < len(in_frame):
+        matter = {label for labels in groups.parts.values() for label in labels}
         fitting = {label: at for label, at in fitting.items() if label in matter}
     for label, at in fitting.items():
-        drawing.text(at, label, bold=label in seen.parts.get(TARGET, ()), size=10.5)
+        drawing.text(at, label, bold=label in groups.parts.get(TARGET, ()), size=10.5)
 
 
 def _ring(low: Sequence[float], high: Sequence[float]) -> list[tuple[float, float]]:
@@ -138,31 +138,31 @@ def around(box: Box, room: float) -> Frame:
     return max(x0, -0.01), max(y0, -0.01), min(x1, 1.01), min(y1, 1.01)
 
 
-def section(places: Mapping[str, Box], seen: Sorted, axis: int, at: float) -> Drawing:
+def section(places: Mapping[str, Box], groups: Sorted, axis: int, at: float) -> Drawing:
     """Return the cut through a cube across an axis; the other two axes go right and up."""
-    others = [i for i in range(3) if i != axis]
+    flat_axes = [i for i in range(3) if i != axis]
     cut = {
-        label: tuple(box[i] for i in others)
+        label: tuple(box[i] for i in flat_axes)
         for label, box in places.items()
         if box[axis][0] <= at < box[axis][1]
     }
-    return plan(cut, seen, (-0.01, -0.01, 1.01, 1.01), 220)
+    return plan(cut, groups, (-0.01, -0.01, 1.01, 1.01), 220)
 
 
-def cube(places: Mapping[str, Box], seen: Sorted) -> Scene:
+def cube(places: Mapping[str, Box], groups: Sorted) -> Scene:
     """Return the whole cube with the boxes that play a part."""
     parts: list[Shape] = [wire((0, 0, 0), (1, 1, 1), "quiet")]
     for part in ORDER:
-        chosen = [places[label] for label in seen.parts.get(part, ()) if label in places]
-        parts += _boxes([_ends(box) for box in chosen], part)
-    parts += _edges([_ends(places[label]) for label in seen.strangers if label in places], True)
-    parts += _edges([_ends(places[label]) for label in seen.marked if label in places], False)
+        members = [places[label] for label in groups.parts.get(part, ()) if label in places]
+        parts += _boxes([_ends(box) for box in members], part)
+    parts += _edges([_ends(places[label]) for label in groups.strangers if label in places], True)
+    parts += _edges([_ends(places[label]) for label in groups.marked if label in places], False)
     ends = np.array([(1.07, 0, 0), (0, 1.07, 0), (0, 0, 1.07)])
     parts.append(Marks(ends, "quiet", 0, ("x", "y", "z")))
     return Scene(tuple(parts))
 
 
-def pulled_apart(places: Mapping[str, Box], seen: Sorted, target: str) -> Scene:
+def pulled_apart(places: Mapping[str, Box], groups: Sorted, target: str) -> Scene:
     """Return the target and the boxes near it, each moved away along the axes where it lies beside.
 
     What lies far from the target is left out, and large boxes are cut off.
@@ -172,30 +172,32 @@ def pulled_apart(places: Mapping[str, Box], seen: Sorted, target: str) -> Scene:
     near = [(low - 1.1 * side, high + 1.1 * side) for low, high in centre]
     parts: list[Shape] = []
     for part in ORDER:
-        chosen = {}
-        for label in seen.parts.get(part, ()):
+        members = {}
+        for label in groups.parts.get(part, ()):
             if label in places:
-                moved = _moved(places[label], centre, near, _GAP * side)
-                if moved is not None:
-                    chosen[label] = moved
-        parts += _boxes(list(chosen.values()), part)
-        if chosen:
-            middles = np.array([np.mean(ends, axis=0) for ends in chosen.values()])
-            parts.append(Marks(middles, "ink", 0, tuple(chosen)))
-    for labels, dashed in ((seen.strangers, True), (seen.marked, False)):
+                ends = _moved_apart(places[label], centre, near, _GAP * side)
+                if ends is not None:
+                    members[label] = ends
+        parts += _boxes(list(members.values()), part)
+        if members:
+            middles = np.array([np.mean(ends, axis=0) for ends in members.values()])
+            parts.append(Marks(middles, "ink", 0, tuple(members)))
+    for labels, dashed in ((groups.strangers, True), (groups.marked, False)):
         boxes_moved = [
-            _moved(places[label], centre, near, _GAP * side) for label in labels if label in places
+            _moved_apart(places[label], centre, near, _GAP * side)
+            for label in labels
+            if label in places
         ]
         parts += _edges([box for box in boxes_moved if box is not None], dashed)
     return Scene(tuple(parts))
 
 
-def _moved(
+def _moved_apart(
     box: Box, centre: Box, near: Sequence[Interval], gap: float
 ) -> tuple[list[float], list[float]] | None:
     low, high = [], []
-    for (a, b), (c, d), (least, most) in zip(box, centre, near, strict=True):
-        start, end = max(a, least), min(b, most)
+    for (a, b), (c, d), (least, greatest) in zip(box, centre, near, strict=True):
+        start, end = max(a, least), min(b, greatest)
         if end <= start:
             return None
         shift = gap * ((a >= d) - (b <= c))

@@ -14,7 +14,7 @@ from scbench.report.pictures.shared.box_drawing import joint
 from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.hyper_snake import Answer, Params
 
-_SHOWN = 8_000
+_MOST_PATH = 8_000
 """Cells drawn of a longer path."""
 _SHADES = 8
 _FINE = 11
@@ -49,10 +49,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     legend: list[tuple[str, str]] = []
     flat = _flat(params, layout, path, missed, verdicts, legend)
     caption = _caption(params, path, verdicts)
-    if answer is not None and len(answer.path) > _SHOWN:
-        caption += f" Only the first {_SHOWN} of {len(answer.path)} entries are drawn."
-    if layout.shown != params.size:
-        caption += f" Only a part of {' x '.join(map(str, layout.shown))} cells is drawn."
+    if answer is not None and len(answer.path) > _MOST_PATH:
+        caption += f" Only the first {_MOST_PATH} of {len(answer.path)} entries are drawn."
+    if layout.extents != params.size:
+        caption += f" Only a part of {' x '.join(map(str, layout.extents))} cells is drawn."
     panels = [Panel(_title(params), flat, f"A box of cells. {caption}")]
     if len(params.size) == 3 and path is not None and len(path.cells) <= 2_000:
         panels.append(Panel("in space", _space(params, path, missed), caption))
@@ -70,7 +70,7 @@ def _title(params: Params) -> str:
 
 
 def _path(answer: Answer, verdicts: Sequence[Verdict]) -> _Path:
-    cells: list[Cell] = [place["pos"] for place in answer.path[:_SHOWN]]
+    cells: list[Cell] = [place["pos"] for place in answer.path[:_MOST_PATH]]
     metrics = verdicts[0].metrics if verdicts else {}
     return _Path(cells, min(int(metrics.get("legal_prefix", len(cells))), len(cells)))
 
@@ -124,12 +124,12 @@ def _flat(
 
 
 def _grid(drawing: Drawing, layout: Unfolded) -> None:
-    wide, high = layout.square
+    width, height = layout.square
     inner, outer = [], []
     for x, y in layout.squares():
-        inner += [[(x + i, y), (x + i, y + high)] for i in range(1, wide)]
-        inner += [[(x, y + i), (x + wide, y + i)] for i in range(1, high)]
-        outer.append([(x, y), (x + wide, y), (x + wide, y + high), (x, y + high), (x, y)])
+        inner += [[(x + i, y), (x + i, y + height)] for i in range(1, width)]
+        inner += [[(x, y + i), (x + width, y + i)] for i in range(1, height)]
+        outer.append([(x, y), (x + width, y), (x + width, y + height), (x, y + height), (x, y)])
     drawing.strokes(inner, "faint")
     drawing.strokes(outer, "quiet")
 
@@ -150,12 +150,12 @@ def _name_axes(drawing: Drawing, layout: Unfolded) -> None:
 
 def _shade(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
     """Fill visited cells, the later the darker."""
-    seen: set[tuple[int, ...]] = set()
+    visited: set[tuple[int, ...]] = set()
     shades: list[list[tuple[float, float]]] = [[] for _ in range(_SHADES)]
     for i, cell in enumerate(path.cells[: path.legal]):
         key = tuple(cell)
-        if key not in seen and layout.holds(cell):
-            seen.add(key)
+        if key not in visited and layout.holds(cell):
+            visited.add(key)
             shades[i * _SHADES // max(path.legal, 1)].append(layout.at(cell))
     for i, corners in enumerate(shades):
         drawing.tiles(corners, "answer", opacity=0.2 + 0.06 * i)
@@ -181,12 +181,12 @@ def _runs(layout: Unfolded, cells: Sequence[Cell]) -> Iterator[list[tuple[float,
 def _draw_path(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
     width = min(max(drawing.scale / 7, 1.2), 3.5)
     legal = [run for run in _runs(layout, path.cells[: path.legal]) if run]
-    rest = [run for run in _runs(layout, path.cells[path.legal :]) if len(run) > 1]
+    after = [run for run in _runs(layout, path.cells[path.legal :]) if len(run) > 1]
     if drawing.scale < _FINE:
         return
-    drawing.strokes(rest, "quiet", width=max(width * 0.6, 1), dashed=True)
+    drawing.strokes(after, "quiet", width=max(width * 0.6, 1), dashed=True)
     drawing.strokes([run for run in legal if len(run) > 1], "answer", width=width)
-    if len(layout.shown) > 2 and drawing.scale >= 12:
+    if len(layout.extents) > 2 and drawing.scale >= 12:
         for run in legal:  # where it goes on in another square
             for end in dict.fromkeys((run[0], run[-1])):
                 drawing.dot(end, "answer", radius=width)
@@ -223,7 +223,7 @@ def _mark_faults(
 ) -> bool:
     fault = _first_fault(path, verdicts)
     failed = failures(verdicts)
-    axes = len(layout.shown)
+    axes = len(layout.extents)
     radius = max(min(drawing.scale * 0.3, 7), 3)
     marked = set()
     for check_id in ("inside", "walls", "repeats", "moves"):
@@ -252,12 +252,12 @@ def _space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
     size = [min(n, 40) for n in params.size]
 
     def points(cells: Sequence[Cell]) -> Points:
-        kept = [
+        middles = [
             [min(max(c, -1), n) + 0.5 for c, n in zip(cell, size, strict=True)]
             for cell in cells
             if len(cell) == 3
         ]
-        return np.array(kept, dtype=np.float64).reshape(-1, 3)
+        return np.array(middles, dtype=np.float64).reshape(-1, 3)
 
     parts: list[Shape] = [wire((0, 0, 0), size, "faint", name="the box")]
     if params.walls:
@@ -266,12 +266,12 @@ def _space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
     legal = points(path.cells[: path.legal])
     if len(legal) > 1:
         parts.append(Lines((legal,), "answer", 4, name="the path"))
-    rest = points(path.cells[max(path.legal, 1) - 1 :])
-    if path.legal < len(path.cells) and len(rest) > 1:
-        parts.append(Lines((rest[:2],), "wrong", 5, name="the first fault"))
-        parts.append(Marks(rest[1:2], "wrong", 14))
-        if len(rest) > 2:
-            parts.append(Lines((rest[1:],), "quiet", 1.5, dashed=True, name="after it"))
+    after = points(path.cells[max(path.legal, 1) - 1 :])
+    if path.legal < len(path.cells) and len(after) > 1:
+        parts.append(Lines((after[:2],), "wrong", 5, name="the first fault"))
+        parts.append(Marks(after[1:2], "wrong", 14))
+        if len(after) > 2:
+            parts.append(Lines((after[1:],), "quiet", 1.5, dashed=True, name="after it"))
     parts.append(Marks(points([params.start]), "note", 12, ("S",), name="start"))
     for role, cells in (
         ("right", [food for food in params.food if tuple(food) not in missed]),
@@ -289,9 +289,9 @@ def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
     length = check_of(verdicts, "length")
     needed = (length.details if length else {}).get("needed", metrics["free_cells"])
     legal = metrics["legal_prefix"]
-    whole = legal == metrics["length"]
-    label = "cells on the path" if whole else "cells before the first fault"
-    gauges = [Gauge(label, legal, needed, legal >= needed and whole)]
+    flawless = legal == metrics["length"]
+    label = "cells on the path" if flawless else "cells before the first fault"
+    gauges = [Gauge(label, legal, needed, legal >= needed and flawless)]
     if params.food:
         food = len(params.food)
         eaten = food - len(metrics.get("missed_food", ()))
@@ -308,32 +308,32 @@ def _caption(params: Params, path: _Path | None, verdicts: Sequence[Verdict]) ->
         return ("There is no path to draw. " if verdicts else "") + box
     metrics = verdicts[0].metrics if verdicts else {}
     if "legal_prefix" not in metrics:
-        said = "The list is far too long to be judged. " if verdicts else ""
-        return f"{said}{box}" + (f" {fraction(verdicts).capitalize()}." if verdicts else "")
+        summary = "The list is far too long to be judged. " if verdicts else ""
+        return f"{summary}{box}" + (f" {fraction(verdicts).capitalize()}." if verdicts else "")
     fault = _first_fault(path, verdicts)
     if fault:
         after = f"After {path.legal} cell{'s' * (path.legal != 1)} " if path.legal else ""
-        said = f"{after}{_FAULTS[fault]}, which voids the path"
-        said = said[0].upper() + said[1:]
+        summary = f"{after}{_FAULTS[fault]}, which voids the path"
+        summary = summary[0].upper() + summary[1:]
     else:
-        said = f"The path fills {metrics['length']} of {metrics['free_cells']} free cells"
+        summary = f"The path fills {metrics['length']} of {metrics['free_cells']} free cells"
         missed = len(metrics.get("missed_food", ()))
         if missed:
-            said += f" and misses {missed} of {len(params.food)} food items"
-    return f"{said}. {fraction(verdicts).capitalize()}."
+            summary += f" and misses {missed} of {len(params.food)} food items"
+    return f"{summary}. {fraction(verdicts).capitalize()}."
 
 
 def _text(params: Params, path: _Path | None) -> str | None:
     """Return the unfolded box in characters; None if it is too wide."""
-    layout = unfold(params.size, whole=True)
+    layout = unfold(params.size, rounded=True)
     columns, rows = int(np.ceil(layout.width)), int(np.ceil(layout.height))
     if columns > _MOST_TEXT or rows > 200:
         return None
-    shown = dict.fromkeys(np.ndindex(*layout.shown), "·")
+    signs = dict.fromkeys(np.ndindex(*layout.extents), "·")
 
     def put(cell: Cell, character: str) -> None:
-        if tuple(cell) in shown:
-            shown[tuple(cell)] = character
+        if tuple(cell) in signs:
+            signs[tuple(cell)] = character
 
     cells = path.cells[: path.legal] if path is not None else []
     for i, cell in enumerate(cells):
@@ -353,7 +353,7 @@ def _text(params: Params, path: _Path | None) -> str | None:
             key += ", X first fault"
     put(params.start, "S")
     table = [[" "] * columns for _ in range(rows)]
-    for place, character in shown.items():
+    for place, character in signs.items():
         x, y = layout.at(place)
         table[int(y)][int(x)] = character
     lines = ["".join(row).rstrip() for row in table]

@@ -25,14 +25,14 @@ class Unfolded(NamedTuple):
     """Where the cells of a box lie; lengths are in cells.
 
     Attributes:
-        shown: how many cells of each axis are laid out; fewer than there are if they are too many.
+        extents: cells of each axis that are laid out; fewer than there are if they are too many.
         ways: 0 for each axis that runs to the right, 1 for each that runs downwards.
         steps: how far each cell along an axis lies from the one before, in that axis's direction.
         width: of the whole.
         height: of the whole.
     """
 
-    shown: tuple[int, ...]
+    extents: tuple[int, ...]
     ways: tuple[int, ...]
     steps: tuple[float, ...]
     width: float
@@ -45,7 +45,7 @@ class Unfolded(NamedTuple):
             cell: as many coordinates as there are axes.
         """
         place = [0.0, 0.0]
-        for way, c, n, step in zip(self.ways, cell, self.shown, self.steps, strict=True):
+        for way, c, n, step in zip(self.ways, cell, self.extents, self.steps, strict=True):
             place[way] += min(max(c, -1), n) * step
         return place[0], place[1]
 
@@ -56,41 +56,41 @@ class Unfolded(NamedTuple):
 
     def holds(self, cell: Sequence[int]) -> bool:
         """Whether a cell is one of those that are laid out."""
-        return len(cell) == len(self.shown) and all(
-            0 <= c < n for c, n in zip(cell, self.shown, strict=True)
+        return len(cell) == len(self.extents) and all(
+            0 <= c < n for c, n in zip(cell, self.extents, strict=True)
         )
 
     def squares(self) -> Iterator[Place]:
         """Yield the upper left corner of each small square."""
-        rest = (0,) * min(2, len(self.shown))
-        for outer in product(*(range(n) for n in self.shown[2:])):
-            yield self.at((*rest, *outer))
+        origin = (0,) * min(2, len(self.extents))
+        for outer in product(*(range(n) for n in self.extents[2:])):
+            yield self.at((*origin, *outer))
 
     @property
     def square(self) -> tuple[int, int]:
         """Columns and rows of a small square."""
-        return self.shown[0], (*self.shown, 1)[1]
+        return self.extents[0], (*self.extents, 1)[1]
 
 
-def unfold(size: Sequence[int], *, whole: bool = False, most: int = MOST_CELLS) -> Unfolded:
+def unfold(size: Sequence[int], *, rounded: bool = False, limit: int = MOST_CELLS) -> Unfolded:
     """Lay out a box.
 
     Args:
         size: cells along each axis.
-        whole: whether gaps are whole cells, as characters need it.
-        most: cells laid out at most; of larger boxes, the last axes are cut.
+        rounded: whether gaps are whole cells, as characters need it.
+        limit: cells laid out at most; of larger boxes, the last axes are cut.
     """
-    shown = list(size)
-    for axis in range(len(shown) - 1, -1, -1):
-        shown[axis] = max(1, min(shown[axis], most // math.prod(shown[:axis])))
-    ways = _ways(shown)
+    extents = list(size)
+    for axis in range(len(extents) - 1, -1, -1):
+        extents[axis] = max(1, min(extents[axis], limit // math.prod(extents[:axis])))
+    ways = _ways(extents)
     extent, levels, steps = [1.0, 1.0], [0, 0], []
-    for way, n in zip(ways, shown, strict=True):
+    for way, n in zip(ways, extents, strict=True):
         gap = _GAPS[min(levels[way], len(_GAPS) - 1)]
-        steps.append(extent[way] + (math.ceil(gap) if whole else gap))
+        steps.append(extent[way] + (math.ceil(gap) if rounded else gap))
         extent[way] += (n - 1) * steps[-1]
         levels[way] += 1
-    return Unfolded(tuple(shown), ways, tuple(steps), extent[0], extent[1])
+    return Unfolded(tuple(extents), ways, tuple(steps), extent[0], extent[1])
 
 
 def _ways(size: Sequence[int]) -> tuple[int, ...]:
@@ -102,5 +102,5 @@ def _ways(size: Sequence[int]) -> tuple[int, ...]:
     def longer_side(ways: Sequence[int]) -> int:
         return max(math.prod(compress(size, (w == way for w in ways))) for way in (0, 1))
 
-    choices = ((0, 1, *rest) for rest in product((0, 1), repeat=len(size) - 2))
+    choices = ((0, 1, *further) for further in product((0, 1), repeat=len(size) - 2))
     return min(choices, key=lambda ways: (longer_side(ways), sum(map(ne, ways, in_turn))))

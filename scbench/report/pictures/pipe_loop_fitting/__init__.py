@@ -11,7 +11,7 @@ from scbench.report.pictures.pipe_loop_fitting.plane import XY, angle, contact, 
 from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.pipe_loop_fitting import Answer, FixedStart, HullArea, Params
 
-_SHOWN = 2_500
+_MOST_JOINTS = 2_500
 """Joints drawn of a longer list."""
 _LABELLED = 12
 """Up to so many wrong lengths or angles are written beside their place."""
@@ -22,16 +22,16 @@ _OUTSIDE = 1.2
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
     """Draw the square and what is asked; with an answer its loop, and where it breaks a rule."""
     words = asked_for(params)
-    asked = f"{params.pipes} pipes of 1 m, one loop in a square of {params.side} m"
+    task_words = f"{params.pipes} pipes of 1 m, one loop in a square of {params.side} m"
     if answer is None:
         drawing = _square(params, ())
         draw_asked(drawing, params, ())
         for i, line in enumerate(words):
             shift = (0, 18 * (i - (len(words) - 1) / 2))
             drawing.text((params.side / 2, params.side / 2), line, size=12, shift=shift)
-        caption = "; ".join((asked, *words)) + "."
+        caption = "; ".join((task_words, *words)) + "."
         return Picture((Panel("the square", drawing, caption),), caption)
-    joints = [(point.x, point.y) for point in answer.points[:_SHOWN]]
+    joints = [(point.x, point.y) for point in answer.points[:_MOST_JOINTS]]
     drawing = _square(params, joints)
     draw_asked(drawing, params, verdicts)
     legend: list[tuple[str, str]] = []
@@ -75,7 +75,7 @@ def _draw_loop(
         return
     failed = failures(verdicts)
     role = "right" if verdicts and verdicts[0].score == 1 else "answer"
-    if any(isinstance(asked, HullArea) for asked in params.constraints):
+    if any(isinstance(constraint, HullArea) for constraint in params.constraints):
         drawing.line(hull(joints), "note", dashed=True, closed=True, width=1.5, tip="hull")
         legend.append(("note", "dashed: convex hull of the joints"))
     thick = min(max(drawing.scale / 14, 1.2), 3)
@@ -100,10 +100,12 @@ def _draw_loop(
         tip = (ax + 0.7 * (bx - ax), ay + 0.7 * (by - ay))
         drawing.line([start, tip], "ink", width=max(thick * 0.7, 1.2), arrow=True)
     drawing.dot(start, "ink", radius=5, tip="joint 0")
-    for asked in params.constraints:
-        if isinstance(asked, FixedStart) and passed(verdicts, asked.type) is False:
+    for constraint in params.constraints:
+        if isinstance(constraint, FixedStart) and passed(verdicts, constraint.type) is False:
             drawing.ring(start, "wrong", radius=9, width=3, tip="the start is out of place")
-            drawing.line([start, (asked.x, asked.y)], "wrong", dashed=True, width=2, arrow=True)
+            drawing.line(
+                [start, (constraint.x, constraint.y)], "wrong", dashed=True, width=2, arrow=True
+            )
 
 
 def _pipe(joints: Sequence[XY], i: int) -> tuple[XY, XY]:
@@ -155,10 +157,10 @@ def _mark_joints(drawing: Drawing, joints: Sequence[XY], verdicts: Sequence[Verd
     marks: list[tuple[int, str, str]] = []
     marks += [(i, "outside", "") for i in failed.get("inside", ())]
     for kind in ("angle_range", "hairpins"):
-        few = len(failed.get(kind, ())) <= _LABELLED
+        labelled = len(failed.get(kind, ())) <= _LABELLED
         for i in failed.get(kind, ()):
             degrees = f"{angle(joints, i):.4g}°" if i < len(joints) else ""
-            marks.append((i, f"angle {degrees}", degrees if few else ""))
+            marks.append((i, f"angle {degrees}", degrees if labelled else ""))
     marks += [(i, "too near a wall", "") for i in failed.get("avoid_margin", ())]
     marks += [(j, f"the same as joint {i}", "") for i, j in failed.get("repeats", ())]
     for i, tip, words in marks:
@@ -193,27 +195,27 @@ def _gauges(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> Iter
         yield Gauge("joints", n, params.pipes, False, "exactly")
     crossings = check_of(verdicts, "crossings")
     if crossings is not None and "count" in crossings.details:
-        found = crossings.details["count"]
-        if params.crossings or found:
-            yield Gauge("crossings", found, params.crossings, crossings.passed, "exactly")
+        count_crossings = crossings.details["count"]
+        if params.crossings or count_crossings:
+            yield Gauge("crossings", count_crossings, params.crossings, crossings.passed, "exactly")
     metrics = verdicts[0].metrics
     if passed(verdicts, "length") is False:
-        most = 1 + params.length_tolerance
-        least = 1 - params.length_tolerance
-        if metrics["longest"] > most:
-            yield Gauge("longest pipe", metrics["longest"], most, False, "at most", " m")
-        if metrics["shortest"] < least:
-            yield Gauge("shortest pipe", metrics["shortest"], least, False, "at least", " m")
+        upper = 1 + params.length_tolerance
+        lower = 1 - params.length_tolerance
+        if metrics["longest"] > upper:
+            yield Gauge("longest pipe", metrics["longest"], upper, False, "at most", " m")
+        if metrics["shortest"] < lower:
+            yield Gauge("shortest pipe", metrics["shortest"], lower, False, "at least", " m")
     yield from gauges_of(params, verdicts)
 
 
 def _caption(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str:
     n = len(answer.points)
-    said = f"{n} of {params.pipes} joints" if n != params.pipes else f"{n} joints"
-    if n > _SHOWN:
-        said += f", the first {_SHOWN} drawn"
+    summary = f"{n} of {params.pipes} joints" if n != params.pipes else f"{n} joints"
+    if n > _MOST_JOINTS:
+        summary += f", the first {_MOST_JOINTS} drawn"
     if not verdicts:
-        return f"{said}."
+        return f"{summary}."
     faults: list[str] = []
     words: dict[str, str] = {
         "inside": "outside the square",
@@ -230,16 +232,16 @@ def _caption(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str
             continue
         count: Any = check.details.get("count", 0)
         if check.id in words:
-            more = " (50 marked)" if count > 50 else ""
-            named = words[check.id] if count != 1 else _one(words[check.id])
-            faults.append(f"{count} {named}{more}")
+            limit_note = " (50 marked)" if count > 50 else ""
+            noun = words[check.id] if count != 1 else _singular(words[check.id])
+            faults.append(f"{count} {noun}{limit_note}")
         elif check.id == "crossings":
             faults.append(f"{count} crossing{'s' * (count != 1)}")
         elif check.id == "coverage_quadrants":
             faults.append(f"{count} empty quadrant{'s' * (count > 1)}")
         elif check.id in _UNCOUNTED:
             faults.append(_UNCOUNTED[check.id])
-    return f"{'; '.join((said, *faults))}; {fraction(verdicts)}."
+    return f"{'; '.join((summary, *faults))}; {fraction(verdicts)}."
 
 
 _UNCOUNTED = {
@@ -253,7 +255,7 @@ _UNCOUNTED = {
 }
 
 
-def _one(words: str) -> str:
+def _singular(words: str) -> str:
     head, _, tail = words.partition(" ")
     return (
         f"{head.removesuffix('es') if head == 'touches' else head.removesuffix('s')} {tail}".strip()

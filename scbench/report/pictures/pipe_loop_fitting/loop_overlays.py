@@ -30,52 +30,52 @@ def asked_for(params: Params) -> list[str]:
     return [crossings, *map(_words, params.constraints)]
 
 
-def _words(asked: Constraint) -> str:
-    match asked:
+def _words(constraint: Constraint) -> str:
+    match constraint:
         case AngleRange():
-            return f"angles of {asked.min_deg:g} to {asked.max_deg:g} degrees"
+            return f"angles of {constraint.min_deg:g} to {constraint.max_deg:g} degrees"
         case CentroidBox():
             return "mean of the joints in the box"
         case TouchWalls():
-            return f"touching {asked.walls} walls"
+            return f"touching {constraint.walls} walls"
         case MinTurns():
-            return f"{asked.turns} turns or more"
+            return f"{constraint.turns} turns or more"
         case MaxStraightRun():
-            return f"at most {asked.joints} straight joints in a row"
+            return f"at most {constraint.joints} straight joints in a row"
         case CoverQuadrants():
             return "a joint in every quadrant"
         case WallMargin():
-            return f"{asked.margin:g} m away from the walls"
+            return f"{constraint.margin:g} m away from the walls"
         case HullArea():
-            return f"hull of {asked.area:g} square metres or more"
+            return f"hull of {constraint.area:g} square metres or more"
         case FixedStart():
             return "start in the circle"
         case JointSeparation():
-            return f"joints {asked.distance:g} m apart"
+            return f"joints {constraint.distance:g} m apart"
 
 
 def draw_asked(drawing: Drawing, params: Params, verdicts: Sequence[Verdict]) -> None:
     """Draw the lines, boxes and walls that constraints are about, those not kept as wrong."""
-    for asked in params.constraints:
-        match asked:
+    for constraint in params.constraints:
+        match constraint:
             case CoverQuadrants():
                 _quadrants(drawing, params.side, verdicts)
             case WallMargin():
-                m, far = asked.margin, params.side - asked.margin
-                kept = passed(verdicts, asked.type) is not False
+                m, far = constraint.margin, params.side - constraint.margin
+                fulfilled = passed(verdicts, constraint.type) is not False
                 corners = [(m, m), (far, m), (far, far), (m, far)]
-                role = "note" if kept else "wrong"
+                role = "note" if fulfilled else "wrong"
                 drawing.line(corners, role, dashed=True, closed=True, tip="margin")
             case CentroidBox():
-                _centroid(drawing, asked, verdicts)
+                _centroid(drawing, constraint, verdicts)
             case TouchWalls():
                 _walls(drawing, params.side, verdicts)
             case FixedStart():
-                kept = passed(verdicts, asked.type) is not False
-                role, radius = ("note" if kept else "wrong"), asked.tolerance
-                place = (asked.x, asked.y)
+                fulfilled = passed(verdicts, constraint.type) is not False
+                role, radius = ("note" if fulfilled else "wrong"), constraint.tolerance
+                place = (constraint.x, constraint.y)
                 drawing.ring(place, role, radius=radius, units="task", dashed=True, tip="start")
-                if not kept:
+                if not fulfilled:
                     drawing.text(place, "start here", "wrong", size=10, shift=(0, -16), bold=True)
 
 
@@ -90,10 +90,10 @@ def _quadrants(drawing: Drawing, side: int, verdicts: Sequence[Verdict]) -> None
         drawing.box((x, y), (x + half, y + half), "missing", hatched=True, opacity=0.5, tip=tip)
 
 
-def _centroid(drawing: Drawing, asked: CentroidBox, verdicts: Sequence[Verdict]) -> None:
-    low, high = (asked.xmin, asked.ymin), (asked.xmax, asked.ymax)
+def _centroid(drawing: Drawing, constraint: CentroidBox, verdicts: Sequence[Verdict]) -> None:
+    low, high = (constraint.xmin, constraint.ymin), (constraint.xmax, constraint.ymax)
     drawing.box(low, high, "note", opacity=0.25, edge="note", tip="where the mean must lie")
-    check = check_of(verdicts, asked.type)
+    check = check_of(verdicts, constraint.type)
     if check is not None and "centroid" in check.details:
         role = "right" if check.passed else "wrong"
         place = check.details["centroid"]
@@ -124,21 +124,21 @@ def _walls(drawing: Drawing, side: int, verdicts: Sequence[Verdict]) -> None:
 
 def gauges_of(params: Params, verdicts: Sequence[Verdict]) -> Iterator[Gauge]:
     """Yield a bar for every constraint that is a figure, where the verdict has it."""
-    for asked in params.constraints:
-        check = check_of(verdicts, asked.type)
+    for constraint in params.constraints:
+        check = check_of(verdicts, constraint.type)
         if check is None:
             continue
-        found, ok = check.details, check.passed
-        match asked:
-            case TouchWalls() if "touched" in found:
-                yield Gauge("walls touched", len(found["touched"]), asked.walls, ok)
-            case MinTurns() if "turns" in found:
-                yield Gauge("turns", found["turns"], asked.turns, ok)
-            case MaxStraightRun() if "length" in found:
+        details, ok = check.details, check.passed
+        match constraint:
+            case TouchWalls() if "touched" in details:
+                yield Gauge("walls touched", len(details["touched"]), constraint.walls, ok)
+            case MinTurns() if "turns" in details:
+                yield Gauge("turns", details["turns"], constraint.turns, ok)
+            case MaxStraightRun() if "length" in details:
                 name = "straight joints in a row"
-                yield Gauge(name, found["length"], asked.joints, ok, "at most")
-            case HullArea() if "area" in found:
-                yield Gauge("hull", found["area"], asked.area, ok, unit=" m²")
-            case FixedStart() if "distance" in found:
-                limit = asked.tolerance
-                yield Gauge("start off by", found["distance"], limit, ok, "at most", " m")
+                yield Gauge(name, details["length"], constraint.joints, ok, "at most")
+            case HullArea() if "area" in details:
+                yield Gauge("hull", details["area"], constraint.area, ok, unit=" m²")
+            case FixedStart() if "distance" in details:
+                limit = constraint.tolerance
+                yield Gauge("start off by", details["distance"], limit, ok, "at most", " m")

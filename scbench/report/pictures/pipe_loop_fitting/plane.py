@@ -7,21 +7,21 @@ XY = tuple[float, float]
 Piece = tuple[XY, XY]
 
 
-def crossing(one: Piece, other: Piece) -> XY:
+def crossing(first: Piece, second: Piece) -> XY:
     """Return where two straight pieces that cross do so."""
-    (ax, ay), (bx, by) = one
-    (cx, cy), (dx, dy) = other
+    (ax, ay), (bx, by) = first
+    (cx, cy), (dx, dy) = second
     bottom = (bx - ax) * (dy - cy) - (by - ay) * (dx - cx)
     if bottom == 0:
-        return contact(one, other)
+        return contact(first, second)
     share = ((cx - ax) * (dy - cy) - (cy - ay) * (dx - cx)) / bottom
     share = min(max(share, 0.0), 1.0)
     return ax + share * (bx - ax), ay + share * (by - ay)
 
 
-def contact(one: Piece, other: Piece) -> XY:
+def contact(first: Piece, second: Piece) -> XY:
     """Return where two straight pieces that do not cross come nearest to each other."""
-    tries = [(_distance(p, other), p) for p in one] + [(_distance(p, one), p) for p in other]
+    tries = [(_distance(p, second), p) for p in first] + [(_distance(p, first), p) for p in second]
     return min(tries)[1]
 
 

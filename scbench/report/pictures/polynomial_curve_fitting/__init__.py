@@ -27,17 +27,17 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     """Draw the picture; with an answer what its formula draws, and the difference."""
     n = len(params.grid)
     black = _cells(params.grid)
-    asked = f"{n} x {n} cells; {int(black.sum())} are to be positive"
-    wanted = Panel("asked for", _one(black), f"{asked}.")
+    task_words = f"{n} x {n} cells; {int(black.sum())} are to be positive"
+    target = Panel("asked for", _cell_map(black), f"{task_words}.")
     metrics = verdicts[0].metrics if verdicts else {}
     if answer is None or "drawn" not in metrics:
-        caption = f"{asked}." if answer is None else _refused(verdicts, asked)
+        caption = f"{task_words}." if answer is None else _refused(verdicts, task_words)
         text = "\n".join(params.grid) if n <= 120 else None
-        return Picture((wanted,), caption, text=text)
-    drawn = _cells(metrics["drawn"])
-    missed, surplus = black & ~drawn, drawn & ~black
-    curve = zero_curve(answer.function, drawn) if n <= _CURVE else []
-    produced, difference = _one(drawn), _difference(black, drawn)
+        return Picture((target,), caption, text=text)
+    positive = _cells(metrics["drawn"])
+    missed, surplus = black & ~positive, positive & ~black
+    curve = zero_curve(answer.function, positive) if n <= _CURVE else []
+    produced, difference = _cell_map(positive), _difference(black, positive)
     for drawing in (produced, difference):
         drawing.strokes(curve, "note", width=2.5, tip="f = 0")
     _mark_undefined(produced, verdicts)
@@ -50,15 +50,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     if metrics["matched"] < metrics["cells"] and not verdicts[0].score:
         caption = f"{matched} ({counts}), {_why(verdicts)}; {fraction(verdicts)}."
     panels = (
-        wanted,
+        target,
         Panel("drawn by the formula", produced, f"What the formula draws. {caption}"),
         Panel("difference", difference, f"Where the two differ. {caption}"),
     )
-    legend = [("given", "positive, and asked for")] if (black & drawn).any() else []
+    legend = [("given", "positive, and asked for")] if (black & positive).any() else []
     legend += [("missing", "missed")] if missed.any() else []
     legend += [("surplus", "too many")] if surplus.any() else []
     legend += [("note", "where the formula is zero")] if curve else []
-    return Picture(panels, caption, tuple(legend), _text(params.grid, black, drawn))
+    return Picture(panels, caption, tuple(legend), _text(params.grid, black, positive))
 
 
 def _cells(rows: Sequence[str]) -> Cells:
@@ -83,20 +83,20 @@ def _fill(drawing: Drawing, cells: Cells, role: str, *, hatched: bool = False) -
     drawing.mosaic(_bounds(cells), role, hatched=hatched, crisp=True)
 
 
-def _one(cells: Cells) -> Drawing:
+def _cell_map(cells: Cells) -> Drawing:
     drawing = _sheet(len(cells))
     _fill(drawing, cells, "ink")
     return drawing
 
 
-def _difference(black: Cells, drawn: Cells) -> Drawing:
+def _difference(black: Cells, positive: Cells) -> Drawing:
     drawing = _sheet(len(black))
-    _fill(drawing, black & drawn, "given")
+    _fill(drawing, black & positive, "given")
     fine = drawing.scale >= _FINE
-    _fill(drawing, black & ~drawn, "missing", hatched=fine)
-    _fill(drawing, drawn & ~black, "surplus")
+    _fill(drawing, black & ~positive, "missing", hatched=fine)
+    _fill(drawing, positive & ~black, "surplus")
     if fine:
-        for x0, y0, x1, y1 in _bounds(black & ~drawn):
+        for x0, y0, x1, y1 in _bounds(black & ~positive):
             corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
             drawing.line(corners, "missing", closed=True, width=1.5)
     return drawing
@@ -127,19 +127,19 @@ def _nowhere(verdicts: Sequence[Verdict]) -> bool:
     return bool(without) and without == verdicts[0].metrics.get("cells")
 
 
-def _refused(verdicts: Sequence[Verdict], asked: str) -> str:
+def _refused(verdicts: Sequence[Verdict], task_words: str) -> str:
     if not verdicts:
-        return f"A formula; {asked}."
-    return f"No formula that could be worked out; {asked}; {fraction(verdicts)}."
+        return f"A formula; {task_words}."
+    return f"No formula that could be worked out; {task_words}; {fraction(verdicts)}."
 
 
-def _text(grid: Sequence[str], black: Cells, drawn: Cells) -> str | None:
+def _text(grid: Sequence[str], black: Cells, positive: Cells) -> str | None:
     """Return the three pictures as text, or the difference alone if they are too wide."""
     n = len(grid)
-    signs = np.where(black, np.where(drawn, "#", "-"), np.where(drawn, "+", "."))
+    signs = np.where(black, np.where(positive, "#", "-"), np.where(positive, "+", "."))
     marked = ["".join(row) for row in signs]
     key = "difference: - missed, + too many"
     if 3 * n + 20 <= 120:
-        rows = ["".join("#" if cell else "." for cell in row) for row in drawn]
+        rows = ["".join("#" if cell else "." for cell in row) for row in positive]
         return side_by_side([["asked for", *grid], ["drawn", *rows], [key, *marked]], 120)
     return "\n".join([key, *marked]) if n <= 120 else None

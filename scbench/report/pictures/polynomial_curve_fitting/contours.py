@@ -98,10 +98,10 @@ def crossings(values: Floats, at: Floats) -> list[Line]:
         at: the places of rows and of columns.
     """
     positive = values > 0
-    whole = np.isfinite(values)
+    finite = np.isfinite(values)
     corners = [
         part[:-1, :-1].astype(int) + part[:-1, 1:] + part[1:, :-1] + part[1:, 1:]
-        for part in (positive, whole)
+        for part in (positive, finite)
     ]
     mixed = (corners[0] > 0) & (corners[0] < 4) & (corners[1] == 4)
     lines: list[Line] = []
@@ -110,10 +110,10 @@ def crossings(values: Floats, at: Floats) -> list[Line]:
         ends = []
         for k, (a, b) in enumerate(ring):
             c, d = ring[k - 1]
-            one, other = float(values[c, d]), float(values[a, b])
-            if (one > 0) != (other > 0):
+            before, after = float(values[c, d]), float(values[a, b])
+            if (before > 0) != (after > 0):
                 # Halved, so that the difference of two large numbers stays finite.
-                share = min(max((one / 2) / (one / 2 - other / 2), 0.0), 1.0)
+                share = min(max((before / 2) / (before / 2 - after / 2), 0.0), 1.0)
                 x, y = at[d] + share * (at[b] - at[d]), at[c] + share * (at[a] - at[c])
                 ends.append((float(x), float(y)))
         lines += [(ends[k], ends[k + 1]) for k in range(0, len(ends) - 1, 2)]

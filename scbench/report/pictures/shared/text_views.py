@@ -12,10 +12,10 @@ from scbench.report.picture import Panel, Picture, failures, fraction
 
 LONGEST = 44
 """Characters of one cell."""
-_HIGH, _LETTER, _GAP = 21, 6.9, 14
+_ROW_HEIGHT, _LETTER, _GAP = 21, 6.9, 14
 _BLOCK = 26
 """Rows of a table; what is longer goes on beside it."""
-_MOST = 10
+_MOST_TABLES = 10
 """Tables beside each other."""
 _SIGNS = {"right": " ok", "wrong": " WRONG", "missing": " MISSING", "note": " *"}
 """What stands behind words with a role in a terminal."""
@@ -49,13 +49,13 @@ def is_wrong(verdicts: Sequence[Verdict]) -> bool:
     return bool(verdicts) and verdicts[0].score < 1
 
 
-def told(words: str, verdicts: Sequence[Verdict]) -> str:
+def with_verdict(words: str, verdicts: Sequence[Verdict]) -> str:
     """Return a caption: what there is, then what the verdict says."""
     if not verdicts:
         return words
     wrong = {check.id: check.message for check in verdicts[0].checks}
-    said = [wrong[check_id] for check_id in failures(verdicts)]
-    return " ".join([words, *said, f"{fraction(verdicts).capitalize()}."])
+    messages = [wrong[check_id] for check_id in failures(verdicts)]
+    return " ".join([words, *messages, f"{fraction(verdicts).capitalize()}."])
 
 
 def text_picture(
@@ -75,7 +75,7 @@ def text_picture(
     panels = tuple(panels)
     views = [panel.view for panel in panels]
     used = {role for view in views if isinstance(view, Drawing) for role in view.roles}
-    legend = tuple((role, said) for role, said in words.items() if role in used)
+    legend = tuple((role, meaning) for role, meaning in words.items() if role in used)
     return Picture(panels, caption, legend, text)
 
 
@@ -84,12 +84,12 @@ def table_panels(title: str, head: Sequence[str], rows: Sequence[Row], alt: str)
     blocks = [rows[i : i + _BLOCK] for i in range(0, len(rows), _BLOCK)] or [[]]
     panels = [
         Panel(title if not i else "continued", _table(head, block), alt)
-        for i, block in enumerate(blocks[:_MOST])
+        for i, block in enumerate(blocks[:_MOST_TABLES])
     ]
-    if len(blocks) > _MOST:
+    if len(blocks) > _MOST_TABLES:
         last = panels[-1]
-        more = f"{last.title}; {len(rows) - _MOST * _BLOCK} rows more are not drawn"
-        panels[-1] = Panel(more, last.view, alt)
+        title_of_last = f"{last.title}; {len(rows) - _MOST_TABLES * _BLOCK} rows more are not drawn"
+        panels[-1] = Panel(title_of_last, last.view, alt)
     return panels
 
 
@@ -105,16 +105,21 @@ def _table(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
     """Draw a table, its head in grey."""
     cells = [_cells(row) for row in rows]
     texts = [list(head), *([cell.text for cell in row] for row in cells)]
-    widths = [_LETTER * wide + _GAP for wide in _widths(texts)]
+    widths = [_LETTER * letters + _GAP for letters in _widths(texts)]
     starts = [sum(widths[:k]) for k in range(len(widths))]
-    size = (max(sum(widths), 1.0), _HIGH * (len(cells) + bool(head)) or 1)
+    size = (max(sum(widths), 1.0), _ROW_HEIGHT * (len(cells) + bool(head)) or 1)
     drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=6)
     for start, words in zip(starts, head, strict=False):
-        drawing.text((start + 6, _HIGH / 2), words, "quiet", size=11, anchor="start")
+        drawing.text((start + 6, _ROW_HEIGHT / 2), words, "quiet", size=11, anchor="start")
     for i, row in enumerate(cells, bool(head)):
-        for start, wide, cell in zip(starts, widths, row, strict=False):
-            mark(drawing, (start, _HIGH * i), (start + wide - 2, _HIGH * (i + 1) - 2), cell.role)
-            place = (start + 6, _HIGH * (i + 0.5) - 1)
+        for start, width, cell in zip(starts, widths, row, strict=False):
+            mark(
+                drawing,
+                (start, _ROW_HEIGHT * i),
+                (start + width - 2, _ROW_HEIGHT * (i + 1) - 2),
+                cell.role,
+            )
+            place = (start + 6, _ROW_HEIGHT * (i + 0.5) - 1)
             role = "quiet" if cell.role == "quiet" else "ink"
             bold = cell.role not in {"", "quiet"}
             drawing.text(place, cell.text, role, size=12, anchor="start", bold=bold)
@@ -137,7 +142,9 @@ def table_text(head: Sequence[str], rows: Sequence[Row], width: int = 100) -> st
     table += [[c.text + _SIGNS.get(c.role, "") for c in _cells(row)] for row in rows]
     widths = _widths(table)
     lines = [
-        "  ".join(f"{words:<{wide}}" for words, wide in zip(row, widths, strict=False)).rstrip()
+        "  ".join(
+            f"{words:<{letters}}" for words, letters in zip(row, widths, strict=False)
+        ).rstrip()
         for row in table
     ]
     if len(lines) <= _BLOCK:
@@ -156,7 +163,7 @@ def table_picture(
 
 
 def sum_rows(
-    given: Value | None, verdicts: Sequence[Verdict], total: int, columns: int
+    answered: Value | None, verdicts: Sequence[Verdict], total: int, columns: int
 ) -> list[Row]:
     """Return the rows below a sum: the right one, and what was given if that is another."""
     if not verdicts:
@@ -164,7 +171,7 @@ def sum_rows(
     blank = [""] * (columns - 2)
     rows: list[Row] = [("in all", *blank, Cell(total, "right"))]
     if is_wrong(verdicts):
-        read = None if given is None else integer(given)
-        said = "nothing" if given is None else shown(given) if read is None else read
-        rows.append(("given", *blank, Cell(said, "wrong")))
+        read = None if answered is None else integer(answered)
+        entry = "nothing" if answered is None else shown(answered) if read is None else read
+        rows.append(("given", *blank, Cell(entry, "wrong")))
     return rows
