@@ -9,7 +9,6 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from scbench.base.canonical import canonical_json
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import Check, Instance, Verdict
 from scbench.catalog import MANIFOLDS, Task, all_tasks, get_task
-from scbench.machine.processes import clean_context
+from scbench.machine.processes import map_in_processes
 from scbench.release.load import Reference, Release
 from scbench.report.draw.png import with_palette
 from scbench.report.html import asset, render_page
@@ -214,16 +213,15 @@ def draw_each(
 
     # What takes long begins first: it must not be what is left over at the end.
     order = sorted(range(len(to_draw)), key=lambda i: -get_task(to_draw[i].task).seconds)
-    with (
-        tempfile.TemporaryDirectory(prefix="scbench-fonts-") as folder,
-        ProcessPoolExecutor(
+    with tempfile.TemporaryDirectory(prefix="scbench-fonts-") as folder:
+        calls = map_in_processes(
+            draw,
+            [to_draw[i] for i in order],
             max(workers, 1),
-            mp_context=clean_context(),
             initializer=_forget_fonts,
             initargs=(folder,),
-        ) as pool,
-    ):
-        pictures = dict(zip(order, pool.map(draw, [to_draw[i] for i in order]), strict=True))
+        )
+        pictures = {i: call.result() for i, call in zip(order, calls, strict=True)}
     return [pictures[i] for i in range(len(to_draw))]
 
 
