@@ -49,7 +49,7 @@ def ladder(
         found = climbs_of(read_ladders(results, partial=partial))
         table, by_rung = ladder_table(found), rung_table(found)
         if plot is not None:
-            from scbench.report.ladder import ladder_chart
+            from scbench.report.charts import ladder_chart
 
             draw_chart(plot, ladder_chart(table, by_rung))
         sheets = ladder_sheets(table, by_rung, chart=style is not Form.LATEX)

@@ -119,7 +119,7 @@ def manifolds(
             table = heat_table(rows, cases, *pair)
             sheets = heat_sheets(table, metric.value)
             if plot is not None:
-                from scbench.report.heat import heat_chart
+                from scbench.report.charts import heat_chart
 
                 draw_chart(plot, heat_chart(table, column_of(metric.value), METRICS[metric.value]))
         else:
@@ -130,7 +130,7 @@ def manifolds(
                 found = falloff_table(rows, cases, parameter)
                 sheets += [falloff_sheet(found)] if found.height else []
             if plot is not None and parameter is not None:
-                from scbench.report.heat import parameter_chart
+                from scbench.report.charts import parameter_chart
 
                 draw_chart(plot, parameter_chart(table, parameter))
         write_tables(table, sheets, style, out)

@@ -19,9 +19,8 @@ from scbench.analysis.sheets import ABOVE_NOTE, above_line, line_name, points
 from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.score_tables import OVERALL
-from scbench.report.charts import budget_chart, draw, failure_chart
+from scbench.report.charts import budget_chart, draw, failure_chart, ladder_chart
 from scbench.report.items import run_labels
-from scbench.report.ladder import ladder_chart
 from scbench.report.strips import interval_strip, score_strip
 
 if TYPE_CHECKING:
