@@ -283,7 +283,7 @@ def _written(
     item: "Item", instance: "Instance", response: str | None, form: str, scale: float, dark: bool
 ) -> bytes:
     from scbench.report import single
-    from scbench.report.draw.solid_files import solid_file
+    from scbench.report.draw.solids import solid_file
     from scbench.report.sheet import sheet_png, sheet_svg
 
     if form in _SOLIDS:
@@ -383,7 +383,7 @@ def _contact_sheet(
     release: "Release", out: Path, rungs: str | None, scale: float, dark: bool
 ) -> None:
     from scbench.base.errors import ReleaseError
-    from scbench.report.contact_sheet import contact_sheet, right_and_wrong
+    from scbench.report.gallery import contact_sheet, right_and_wrong
     from scbench.report.sheet import sheet_png
 
     if rungs is None:

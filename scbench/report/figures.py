@@ -6,6 +6,7 @@ module chokes on costs its own picture and no other.
 
 import json
 import logging
+import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -14,12 +15,58 @@ from typing import NamedTuple
 
 from scbench.catalog import get_task
 from scbench.machine.processes import map_in_processes
-from scbench.report.draw.compact import compacted
-from scbench.report.draw.svg import Drawing
-from scbench.report.draw.swatches import swatch
+from scbench.report.draw.svg import Drawing, swatch
 from scbench.report.html import packed
 from scbench.report.items import Graded, picture_of
 from scbench.report.picture import Picture
+
+_TILE = r"M-?[\d.]+ -?[\d.]+h[\d.]+v[\d.]+h-[\d.]+z"
+_TILES = re.compile(rf'(?<= d=")(?:{_TILE})+(?=")')
+_PARTS = re.compile(r"M(-?[\d.]+) (-?[\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z")
+_PLACES = re.compile(r' (?:points|d|x|y|cx|cy|width|height|r)="[^"]*\.\d\d[^"]*"')
+_LONG = re.compile(r"-?\d*\.\d\d+")
+
+
+def compacted(svg: str) -> str:
+    """Return an SVG text with places to a tenth of a pixel, and neighbouring tiles as one.
+
+    Only attributes that say where something is are changed: quotes in texts are escaped, so none
+    can be mistaken for one.
+    """
+    return _PLACES.sub(_rounded, _TILES.sub(_joined, svg))
+
+
+def _rounded(attribute: re.Match[str]) -> str:
+    return _LONG.sub(lambda number: _tenth(float(number[0])), attribute[0])
+
+
+def _joined(path: re.Match[str]) -> str:
+    """Join tiles that touch at the sides, and write each by its distance from the one before."""
+    spans: list[list[float]] = []
+    for x, y, tile_width, tile_height in (map(float, part) for part in _PARTS.findall(path[0])):
+        # Ends are rounded, not sizes, so that tiles that touch still do.
+        left_edge, top, right, bottom = (
+            round(v, 1) for v in (x, y, x + tile_width, y + tile_height)
+        )
+        last = spans[-1] if spans else None
+        if last and last[1] == top and last[3] == bottom and abs(last[2] - left_edge) < 0.11:
+            last[2] = right
+        else:
+            spans.append([left_edge, top, right, bottom])
+    words = []
+    at_x = at_y = 0.0
+    for i, (left_edge, top, right, bottom) in enumerate(spans):
+        sign, x, y = ("m", left_edge - at_x, top - at_y) if i else ("M", left_edge, top)
+        width, height = _tenth(right - left_edge), _tenth(bottom - top)
+        words.append(f"{sign}{_tenth(x)} {_tenth(y)}h{width}v{height}h-{width}z")
+        at_x, at_y = left_edge, top
+    return "".join(words)
+
+
+def _tenth(value: float) -> str:
+    text = f"{value:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
+
 
 SECONDS = 60.0
 """Time after which a picture is given up; they are made to take less than one second."""

@@ -1,9 +1,11 @@
 """One picture of every task: an instance that shows it well, and its reference answer.
 
-The bytes are the same on every machine with the same versions of the libraries: processes of their
-own draw them, which see no font but those that the drawing library brings.
+Contact sheets show them side by side: a right and a wrong answer of every task, or a few rungs of
+the ladder. The bytes are the same on every machine with the same versions of the libraries:
+processes of their own draw them, which see no font but those that the drawing library brings.
 """
 
+import base64
 import json
 import os
 import re
@@ -16,13 +18,22 @@ from typing import Any, NamedTuple
 from scbench.analysis.results import read_results
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ReleaseError, ResultsError
-from scbench.base.model import Check, Instance, Verdict
+from scbench.base.model import Check, Instance, Verdict, rung_of
 from scbench.catalog import MANIFOLDS, Task, all_tasks, get_task
 from scbench.machine.processes import map_in_processes
 from scbench.release.load import Reference, Release
+from scbench.report.draw.colours import ROLES
 from scbench.report.draw.png import with_palette
 from scbench.report.html import asset, render_page
-from scbench.report.items import COLUMNS, Graded, Item, items_of, picture_of, same_instance
+from scbench.report.items import (
+    COLUMNS,
+    Graded,
+    Item,
+    answer_of,
+    items_of,
+    picture_of,
+    same_instance,
+)
 from scbench.report.picture import Picture, draw_of
 from scbench.report.sheet import sheet_png, sheet_svg
 from scbench.report.single import RunChoice
@@ -340,3 +351,139 @@ def _page(release: Release, to_draw: Sequence[Case]) -> str:
             for case in to_draw
         ],
     )
+
+
+RUNGS = (1, 4, 8)
+"""Rungs that are shown."""
+_CELL_WIDTH, _CELL_HEIGHT, _GAP = 270, 220, 14
+_HEAD, _NAME, _FOOT = 48, 26, 30
+_ACROSS = 2
+"""Tasks beside each other."""
+
+
+def contact_sheet(
+    release: Release, rungs: Sequence[int] = RUNGS, workers: int = 1, *, dark: bool = False
+) -> str:
+    """Return the contact sheet of a release's ladder as an SVG file.
+
+    Of each rung the first instance is shown, with its reference answer.
+
+    Args:
+        release: it has a ladder, or is one.
+        rungs: which, from left to right.
+        workers: processes to draw in.
+        dark: whether it is made for a dark page.
+
+    Raises:
+        ReleaseError: there is no ladder, or a picture cannot be drawn.
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
+    ladder = release.ladder()
+    experiment = ladder.manifest.experiment
+    measures = experiment.measures if experiment else {}
+    rung_cases = [case._replace(look=Look(None, dark)) for case in _cases(ladder, rungs)]
+    paper, ink = ROLES["paper"][dark], ROLES["ink"][dark]
+    pictures = draw_each(rung_cases, draw_thumbnail, workers)
+    block = len(rungs) * (_CELL_WIDTH + _GAP)
+    row = _NAME + _CELL_HEIGHT + _FOOT
+    tasks = list(dict.fromkeys(case.task for case in rung_cases))
+    width = _ACROSS * block + _GAP
+    height = _HEAD + -(-len(tasks) // _ACROSS) * row
+    parts = [_text(_GAP, 30, f"Rungs {', '.join(map(str, rungs))} of {ladder.version}", 18, ink)]
+    for i, task in enumerate(tasks):
+        x, y = _GAP + i % _ACROSS * block, _HEAD + i // _ACROSS * row
+        parts.append(_text(x, y + 17, f"{get_task(task).title}: {measures.get(task, '')}", 14, ink))
+    for case, data in zip(rung_cases, pictures, strict=True):
+        i, rung = tasks.index(case.task), rung_of(case.instance_id) or 0
+        x = _GAP + i % _ACROSS * block + rungs.index(rung) * (_CELL_WIDTH + _GAP)
+        y = _HEAD + i // _ACROSS * row + _NAME
+        parts.append(_image(x, y, _CELL_WIDTH, _CELL_HEIGHT, data))
+        parts.append(_text(x + 4, y + _CELL_HEIGHT - 4, str(rung), 15, ink))
+    return _file(parts, width, height, paper)
+
+
+def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -> str:
+    """Return a contact sheet of every task as an SVG file: a right answer, and a wrong one.
+
+    The wrong one is the counterexample to the same instance that comes nearest to full marks.
+
+    Args:
+        release: whose reference answers and counterexamples are drawn.
+        workers: processes to draw in.
+        dark: whether it is made for a dark page.
+
+    Raises:
+        ReleaseError: a picture cannot be drawn.
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
+    references = release.references()
+    tasks = [get_task(name) for name in release.manifest.tasks]
+    right = list(cases(tasks, list(release.instances().values()), references))
+    wrong: dict[str, Reference] = {}
+    tasks_by_id = {case.instance_id: get_task(case.task) for case in right}
+    for ref in references:
+        if ref.kind == "reference" or ref.id not in tasks_by_id:
+            continue
+        best, task = wrong.get(ref.id), tasks_by_id[ref.id]
+        if best is None or _near(task, ref) > _near(task, best):
+            wrong[ref.id] = ref
+    right = [case for case in right if case.instance_id in wrong]
+    pairs = [
+        case._replace(answer=answer, look=Look(1.5, dark))
+        for case in right
+        for answer in (case.answer, wrong[case.instance_id].answer)
+    ]
+    pictures = draw_each(pairs, draw_case, workers)
+    width_each, height_each = 2.4 * _CELL_WIDTH, 2.4 * _CELL_HEIGHT
+    paper, ink = ROLES["paper"][dark], ROLES["ink"][dark]
+    parts = [_text(_GAP, 30, f"Right and wrong answers, release {release.version}", 18, ink)]
+    for k, (case, data) in enumerate(zip(pairs, pictures, strict=True)):
+        i = k // 2
+        x = _GAP + (i % _ACROSS * 2 + k % 2) * (width_each + _GAP)
+        y = _HEAD + i // _ACROSS * (height_each + _NAME + _GAP)
+        title = get_task(case.task).title
+        says = f"{title}: {case.instance_id}" if k % 2 == 0 else f"{title}: a wrong answer"
+        parts.append(_text(x, y + 17, says, 14, ink))
+        parts.append(_image(x, y + _NAME, width_each, height_each, data))
+    count = -(-len(right) // _ACROSS)
+    width = 2 * _ACROSS * (width_each + _GAP) + _GAP
+    return _file(parts, width, _HEAD + count * (height_each + _NAME + _GAP), paper)
+
+
+def _near(task: Task, ref: Reference) -> tuple[bool, float, int]:
+    """Rank wrong answers: those that can be drawn, of these the best, of these the longest."""
+    length = len(ref.answer) if task.bucket != MANIFOLDS else 0
+    return answer_of(task, ref.answer) is not None, ref.score, length
+
+
+def _image(x: float, y: float, width: float, height: float, data: bytes) -> str:
+    coded = base64.b64encode(data).decode()
+    at = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
+    return f'<image {at} href="data:image/png;base64,{coded}"/>'
+
+
+def _file(parts: Sequence[str], width: float, height: float, paper: str) -> str:
+    size = f'width="{width:g}" height="{height:g}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width:g} {height:g}">'
+        f'<rect {size} fill="{paper}"/>{"".join(parts)}</svg>\n'
+    )
+
+
+def _cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
+    """Return the first instance of each of these rungs, of tasks that have pictures."""
+    right = {ref.id: ref.answer for ref in ladder.references() if ref.kind == "reference"}
+    by_rung: dict[tuple[str, int], Case] = {}
+    for row in ladder.instances().values():
+        rung = rung_of(row.id) or 0
+        if rung in rungs and row.id in right and draw_of(get_task(row.task)) is not None:
+            case = Case(row.id, row.task, row.all_params, right[row.id])
+            by_rung.setdefault((row.task, rung), case)
+    if not by_rung:
+        raise ReleaseError(f"{ladder.version} has none of the rungs {', '.join(map(str, rungs))}")
+    return list(by_rung.values())
+
+
+def _text(x: float, y: float, words: str, size: int, ink: str) -> str:
+    font = f'font-family="{FONT}" font-size="{size}" font-weight="700" fill="{ink}"'
+    return f'<text x="{x:g}" y="{y:g}" {font}>{escape(words)}</text>'

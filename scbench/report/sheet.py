@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from html import escape
 
 from scbench.report.draw.colours import style_sheet
-from scbench.report.draw.svg import Drawing
-from scbench.report.draw.svg_text import short
-from scbench.report.draw.swatches import swatch
+from scbench.report.draw.svg import Drawing, short, swatch
 from scbench.report.picture import Panel, Picture
 
 _PAD = 16.0

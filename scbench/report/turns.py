@@ -1,17 +1,51 @@
-"""The turns of a trial in a loop, as a report shows them: a strip of scores and pictures.
+"""What models said: looked up by the predictions that were graded, and turn by turn of a loop.
 
 Results hold the score of each turn; its answer is in the predictions, so that pictures need both.
 """
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from scbench.base.canonical import sha256
+from scbench.base.errors import ResultsError
 from scbench.base.model import Instance, Prediction
 from scbench.catalog import SECONDS, get_task
+from scbench.formats.predictions import Problem, open_predictions, read_predictions
 from scbench.grading.rows.wire import to_wire
 from scbench.report.figures import Figure, FigureJob
 from scbench.report.items import Graded, Item
 from scbench.scoring.outcomes import grade_prediction
+
+
+def find_responses(path: str, items: Iterable[Item]) -> dict[str, Prediction]:
+    """Return the prediction of each item that has a text, by the hash of its line.
+
+    Args:
+        path: the predictions file.
+        items: whose lines are wanted; each is recognised by its hash.
+
+    Raises:
+        PredictionsError: the file cannot be read.
+        ResultsError: it holds none of the lines.
+    """
+    hashes = {item.prediction_hash for item in items if item.prediction_hash}
+    predictions: dict[str, Prediction] = {}
+    matched = False
+    with open_predictions(path) as stream:
+        for line in read_predictions(stream, hashlib.sha256()):
+            if isinstance(line, Problem):
+                continue
+            digest = sha256(line.data)
+            if digest in hashes:
+                matched = True
+                prediction = line.prediction
+                if prediction.response is not None or prediction.turns is not None:
+                    predictions[digest] = prediction
+    if hashes and not matched:
+        raise ResultsError(f"{path} is not what was graded: it holds none of the results' lines")
+    return predictions
+
 
 MOST_TURNS = 10
 """Turns that have a picture: no trial of setting retry has more."""

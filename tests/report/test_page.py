@@ -15,8 +15,8 @@ from scbench.report.draw.colours import ROLES
 from scbench.report.entries import MOST_ANSWER, clipped, kind, score_text
 from scbench.report.html import asset
 from scbench.report.items import items_of, run_labels
+from scbench.report.overview import score_strip, spread, spread_words
 from scbench.report.picture import draw_of
-from scbench.report.strips import score_strip, spread, spread_words
 
 NASTY = "</script></pre><script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u2028{{7*7}}"
 VOID = {"meta", "link", "br", "img", "input"}

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from scbench.report.draw.camera import tame
 from scbench.report.draw.colours import ROLES
+from scbench.report.draw.raster import tame
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene
 
 _STEPS = 8000

@@ -5,7 +5,6 @@ from typing import Any
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.shared.labelled_squares import (
     Tile,
@@ -14,6 +13,7 @@ from scbench.report.pictures.shared.labelled_squares import (
     square_text,
     tuple_text,
 )
+from scbench.report.pictures.shared.text_views import side_by_side
 from scbench.schemas.classify_behaviour import Answer, Params
 from scbench.schemas.corner_labels import CORNERS
 

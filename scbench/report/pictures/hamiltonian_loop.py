@@ -5,9 +5,8 @@ from itertools import pairwise
 
 from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.box_drawing import joint
-from scbench.report.pictures.shared.gauges import check_of, passed
+from scbench.report.picture import Panel, Picture, check_of, failures, fraction, passed
+from scbench.report.pictures.shared.text_views import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
 _MOST_STEPS = 12_000

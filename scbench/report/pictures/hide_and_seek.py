@@ -12,8 +12,16 @@ from scbench.base.model import Verdict
 from scbench.graders.hide_and_seek import boxes, fitted_view_pixels, true_camera
 from scbench.graders.hide_and_seek.ray_casting import Camera
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import (
+    Gauge,
+    Panel,
+    Picture,
+    check_of,
+    failures,
+    fraction,
+    gauge_panels,
+    passed,
+)
 from scbench.schemas.hide_and_seek import Answer, Params
 
 _MOST_PEOPLE = 1_000

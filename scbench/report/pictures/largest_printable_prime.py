@@ -7,8 +7,16 @@ from typing import NamedTuple
 from scbench.base.model import Verdict
 from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, Pose, Stand, groups, pose
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import (
+    Gauge,
+    Panel,
+    Picture,
+    check_of,
+    failures,
+    fraction,
+    gauge_panels,
+    passed,
+)
 from scbench.schemas.largest_printable_prime import Answer, Params
 
 _GLYPHS = 240

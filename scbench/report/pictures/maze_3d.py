@@ -10,8 +10,16 @@ from scbench.base.model import Verdict
 from scbench.report.draw.scene import Lines, Marks, Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import (
+    Gauge,
+    Panel,
+    Picture,
+    check_of,
+    failures,
+    fraction,
+    gauge_panels,
+    passed,
+)
 from scbench.schemas.maze_3d import Answer, Params
 
 _SPARE = 6

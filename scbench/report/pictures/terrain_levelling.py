@@ -11,8 +11,16 @@ from scbench.graders.terrain_levelling.blast_simulation import largest_flat
 from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import (
+    Gauge,
+    Panel,
+    Picture,
+    check_of,
+    failures,
+    fraction,
+    gauge_panels,
+    passed,
+)
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
 _SHADES = 12

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.corner_labels import canonical, on_ring
-from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.shared.labelled_squares import (
     Tile,
@@ -13,6 +12,7 @@ from scbench.report.pictures.shared.labelled_squares import (
     square_text,
     tuple_text,
 )
+from scbench.report.pictures.shared.text_views import side_by_side
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 _MOST_PATTERNS = 60

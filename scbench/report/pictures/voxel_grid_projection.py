@@ -11,8 +11,16 @@ from scbench.graders.voxel_grid_projection import forbidden
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import voxels
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import (
+    Gauge,
+    Panel,
+    Picture,
+    check_of,
+    failures,
+    fraction,
+    gauge_panels,
+    passed,
+)
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 _READ = 50_000

@@ -5,7 +5,7 @@ from itertools import pairwise, product
 
 import pytest
 
-from scbench.report.pictures.hyper_snake.unfolding import unfold
+from scbench.report.pictures.hyper_snake import unfold
 
 
 @pytest.mark.parametrize("size", [(5,), (4, 3), (3, 4, 2), (2, 3, 2, 2), (2,) * 10, (2,) * 14])

@@ -11,16 +11,26 @@ from scbench.graders.fluid_simulation.earthworks import ground
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import roughness, voxels
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.fluid_simulation.rain_maps import level_maps, paint, section
+from scbench.report.picture import (
+    Gauge,
+    Panel,
+    Picture,
+    check_of,
+    failures,
+    fraction,
+    gauge_panels,
+    passed,
+)
 from scbench.report.pictures.fluid_simulation.rain_worlds import (
     MOST_LAKES,
     World,
     cut_open,
+    level_maps,
     middle_cell,
+    paint,
     read_world,
+    section,
 )
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.fluid_simulation import Answer, Params
 
 _ROUGHEST = 8_000

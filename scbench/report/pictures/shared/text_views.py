@@ -1,14 +1,54 @@
 """Views of text tasks: tables that are drawn and printed alike, and what was said of an answer."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import Value, integer, shown
 from scbench.report.draw.svg import Drawing
-from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.picture import Panel, Picture, failures, fraction
+
+_JOINTS = {
+    frozenset("l"): "╴",
+    frozenset("r"): "╶",
+    frozenset("u"): "╵",
+    frozenset("d"): "╷",
+    frozenset("lr"): "─",
+    frozenset("ud"): "│",
+    frozenset("ld"): "┐",
+    frozenset("lu"): "┘",
+    frozenset("rd"): "┌",
+    frozenset("ru"): "└",
+}
+
+
+def joint(sides: Collection[str], otherwise: str) -> str:
+    """Return the line that joins one or two sides of a cell: l, r, u and d; else what is given."""
+    return _JOINTS.get(frozenset(sides), otherwise)
+
+
+def side_by_side(blocks: Iterable[Sequence[str]], width: int = 110, gap: int = 4) -> str:
+    """Return blocks of lines side by side, in as many rows as they need."""
+    rows: list[list[Sequence[str]]] = [[]]
+    used = 0
+    for block in blocks:
+        needs = max(map(len, block), default=0) + gap
+        if rows[-1] and used + needs > width:
+            rows.append([])
+            used = 0
+        rows[-1].append(block)
+        used += needs
+    return "\n\n".join("\n".join(_joined(row, gap)) for row in rows if row)
+
+
+def _joined(row: Sequence[Sequence[str]], gap: int) -> Iterator[str]:
+    widths = [max(map(len, block), default=0) + gap for block in row]
+    for lines in zip_longest(*row, fillvalue=""):
+        yield "".join(
+            f"{line:<{width}}" for line, width in zip(lines, widths, strict=True)
+        ).rstrip()
+
 
 LONGEST = 44
 """Characters of one cell."""

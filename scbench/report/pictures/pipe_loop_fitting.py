@@ -1,15 +1,213 @@
 """A loop of pipes in its square: what is asked of it drawn around it, and every place it fails."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.pipe_loop_fitting.loop_overlays import asked_for, draw_asked, gauges_of
-from scbench.report.pictures.pipe_loop_fitting.plane import XY, angle, contact, crossing, hull
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
-from scbench.schemas.pipe_loop_fitting import Answer, FixedStart, HullArea, Params
+from scbench.report.picture import (
+    Gauge,
+    Panel,
+    Picture,
+    check_of,
+    failures,
+    fraction,
+    gauge_panels,
+    passed,
+)
+from scbench.schemas.pipe_loop_fitting import (
+    AngleRange,
+    Answer,
+    CentroidBox,
+    Constraint,
+    CoverQuadrants,
+    FixedStart,
+    HullArea,
+    JointSeparation,
+    MaxStraightRun,
+    MinTurns,
+    Params,
+    TouchWalls,
+    WallMargin,
+)
+
+XY = tuple[float, float]
+Piece = tuple[XY, XY]
+
+
+def crossing(first: Piece, second: Piece) -> XY:
+    """Return where two straight pieces that cross do so."""
+    (ax, ay), (bx, by) = first
+    (cx, cy), (dx, dy) = second
+    bottom = (bx - ax) * (dy - cy) - (by - ay) * (dx - cx)
+    if bottom == 0:
+        return contact(first, second)
+    share = ((cx - ax) * (dy - cy) - (cy - ay) * (dx - cx)) / bottom
+    share = min(max(share, 0.0), 1.0)
+    return ax + share * (bx - ax), ay + share * (by - ay)
+
+
+def contact(first: Piece, second: Piece) -> XY:
+    """Return where two straight pieces that do not cross come nearest to each other."""
+    tries = [(_distance(p, second), p) for p in first] + [(_distance(p, first), p) for p in second]
+    return min(tries)[1]
+
+
+def _distance(p: XY, piece: Piece) -> float:
+    (ax, ay), (bx, by) = piece
+    ux, uy = bx - ax, by - ay
+    square = ux * ux + uy * uy
+    share = 0.0 if square == 0 else ((p[0] - ax) * ux + (p[1] - ay) * uy) / square
+    share = min(max(share, 0.0), 1.0)
+    x, y = p[0] - ax - share * ux, p[1] - ay - share * uy
+    return math.hypot(x, y)
+
+
+def angle(points: Sequence[XY], i: int) -> float:
+    """Return the angle inside a closed line at one of its points, in degrees."""
+    (ax, ay), (bx, by), (cx, cy) = points[i - 1], points[i], points[(i + 1) % len(points)]
+    turn = math.atan2(ay - by, ax - bx) - math.atan2(cy - by, cx - bx)
+    return abs(math.degrees(math.remainder(turn, 2 * math.pi)))
+
+
+def hull(points: Sequence[XY]) -> list[XY]:
+    """Return the corners of the convex hull of points, counter-clockwise."""
+    ordered = sorted(set(points))
+    corners: list[XY] = []
+    for chain in (ordered, ordered[::-1]):
+        base = len(corners)
+        for x, y in chain:
+            while len(corners) >= base + 2:
+                (ax, ay), (bx, by) = corners[-2:]
+                if (bx - ax) * (y - ay) > (by - ay) * (x - ax):
+                    break
+                corners.pop()
+            corners.append((x, y))
+        corners.pop()
+    return corners
+
+
+def asked_for(params: Params) -> list[str]:
+    """Return what the loop must keep, in a few words each."""
+    n = params.crossings
+    crossings = f"{n} crossing{'s' * (n > 1)}" if n else "no crossing"
+    return [crossings, *map(_words, params.constraints)]
+
+
+def _words(constraint: Constraint) -> str:
+    match constraint:
+        case AngleRange():
+            return f"angles of {constraint.min_deg:g} to {constraint.max_deg:g} degrees"
+        case CentroidBox():
+            return "mean of the joints in the box"
+        case TouchWalls():
+            return f"touching {constraint.walls} walls"
+        case MinTurns():
+            return f"{constraint.turns} turns or more"
+        case MaxStraightRun():
+            return f"at most {constraint.joints} straight joints in a row"
+        case CoverQuadrants():
+            return "a joint in every quadrant"
+        case WallMargin():
+            return f"{constraint.margin:g} m away from the walls"
+        case HullArea():
+            return f"hull of {constraint.area:g} square metres or more"
+        case FixedStart():
+            return "start in the circle"
+        case JointSeparation():
+            return f"joints {constraint.distance:g} m apart"
+
+
+def draw_asked(drawing: Drawing, params: Params, verdicts: Sequence[Verdict]) -> None:
+    """Draw the lines, boxes and walls that constraints are about, those not kept as wrong."""
+    for constraint in params.constraints:
+        match constraint:
+            case CoverQuadrants():
+                _quadrants(drawing, params.side, verdicts)
+            case WallMargin():
+                m, far = constraint.margin, params.side - constraint.margin
+                fulfilled = passed(verdicts, constraint.type) is not False
+                corners = [(m, m), (far, m), (far, far), (m, far)]
+                role = "note" if fulfilled else "wrong"
+                drawing.line(corners, role, dashed=True, closed=True, tip="margin")
+            case CentroidBox():
+                _centroid(drawing, constraint, verdicts)
+            case TouchWalls():
+                _walls(drawing, params.side, verdicts)
+            case FixedStart():
+                fulfilled = passed(verdicts, constraint.type) is not False
+                role, radius = ("note" if fulfilled else "wrong"), constraint.tolerance
+                place = (constraint.x, constraint.y)
+                drawing.ring(place, role, radius=radius, units="task", dashed=True, tip="start")
+                if not fulfilled:
+                    drawing.text(place, "start here", "wrong", size=10, shift=(0, -16), bold=True)
+
+
+def _quadrants(drawing: Drawing, side: int, verdicts: Sequence[Verdict]) -> None:
+    half = side / 2
+    drawing.line([(half, 0), (half, side)], "note", dashed=True)
+    drawing.line([(0, half), (side, half)], "note", dashed=True)
+    for name in failures(verdicts).get("coverage_quadrants", ()):
+        x = half if "right" in name else 0.0
+        y = half if "top" in name else 0.0
+        tip = f"no joint in the {name} quadrant"
+        drawing.box((x, y), (x + half, y + half), "missing", hatched=True, opacity=0.5, tip=tip)
+
+
+def _centroid(drawing: Drawing, constraint: CentroidBox, verdicts: Sequence[Verdict]) -> None:
+    low, high = (constraint.xmin, constraint.ymin), (constraint.xmax, constraint.ymax)
+    drawing.box(low, high, "note", opacity=0.25, edge="note", tip="where the mean must lie")
+    check = check_of(verdicts, constraint.type)
+    if check is not None and "centroid" in check.details:
+        role = "right" if check.passed else "wrong"
+        place = check.details["centroid"]
+        drawing.dot(place, role, radius=5, tip="mean of the joints")
+        drawing.ring(place, role, radius=9, width=2.5)
+        if not check.passed:
+            middle = ((low[0] + high[0]) / 2, (low[1] + high[1]) / 2)
+            drawing.line([place, middle], role, dashed=True, arrow=True)
+
+
+def _walls(drawing: Drawing, side: int, verdicts: Sequence[Verdict]) -> None:
+    check = check_of(verdicts, "must_touch_boundary")
+    if check is None or "touched" not in check.details:
+        return
+    ends: dict[str, tuple[XY, XY]] = {
+        "left": ((0, 0), (0, side)),
+        "right": ((side, 0), (side, side)),
+        "bottom": ((0, 0), (side, 0)),
+        "top": ((0, side), (side, side)),
+    }
+    for wall, line in ends.items():
+        if wall in check.details["touched"]:
+            drawing.line(line, "right", width=4.5, tip=f"the {wall} wall is touched")
+        elif not check.passed:
+            tip = f"the {wall} wall is not touched"
+            drawing.line(line, "wrong", width=4.5, dashed=True, tip=tip)
+
+
+def gauges_of(params: Params, verdicts: Sequence[Verdict]) -> Iterator[Gauge]:
+    """Yield a bar for every constraint that is a figure, where the verdict has it."""
+    for constraint in params.constraints:
+        check = check_of(verdicts, constraint.type)
+        if check is None:
+            continue
+        details, ok = check.details, check.passed
+        match constraint:
+            case TouchWalls() if "touched" in details:
+                yield Gauge("walls touched", len(details["touched"]), constraint.walls, ok)
+            case MinTurns() if "turns" in details:
+                yield Gauge("turns", details["turns"], constraint.turns, ok)
+            case MaxStraightRun() if "length" in details:
+                name = "straight joints in a row"
+                yield Gauge(name, details["length"], constraint.joints, ok, "at most")
+            case HullArea() if "area" in details:
+                yield Gauge("hull", details["area"], constraint.area, ok, unit=" m²")
+            case FixedStart() if "distance" in details:
+                limit = constraint.tolerance
+                yield Gauge("start off by", details["distance"], limit, ok, "at most", " m")
+
 
 _MOST_JOINTS = 2_500
 """Joints drawn of a longer list."""

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from scbench.base.model import Check, Verdict
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import Gauge, check_of, gauge_panels, passed
 
 
 def bars(panel) -> list[ET.Element]:
