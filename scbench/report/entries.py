@@ -141,7 +141,7 @@ def _context(
         "score": item.score,
         "score_text": score_text(item.score),
         "kind": kind(item.score),
-        "why": _why(item),
+        "why": _one_line_reason(item),
         "reason": item.reason,
         "figure": figure,
         "verdicts": [
@@ -198,7 +198,7 @@ def kind(score: float | None) -> str:
     return "full" if score == 1 else "zero" if score == 0 else "part"
 
 
-def _why(item: Item) -> str:
+def _one_line_reason(item: Item) -> str:
     """Return what to say in one line: the first check that failed, or why there is no score."""
     failed = (check.message for part in item.verdicts for check in part.failed)
     message = item.reason or next(failed, "")

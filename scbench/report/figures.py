@@ -33,14 +33,14 @@ def compacted(svg: str) -> str:
     Only attributes that say where something is are changed: quotes in texts are escaped, so none
     can be mistaken for one.
     """
-    return _PLACES.sub(_rounded, _TILES.sub(_joined, svg))
+    return _PLACES.sub(_rounded_places, _TILES.sub(_joined_tiles, svg))
 
 
-def _rounded(attribute: re.Match[str]) -> str:
+def _rounded_places(attribute: re.Match[str]) -> str:
     return _LONG.sub(lambda number: _tenth(float(number[0])), attribute[0])
 
 
-def _joined(path: re.Match[str]) -> str:
+def _joined_tiles(path: re.Match[str]) -> str:
     """Join tiles that touch at the sides, and write each by its distance from the one before."""
     spans: list[list[float]] = []
     for x, y, tile_width, tile_height in (map(float, part) for part in _PARTS.findall(path[0])):
@@ -160,7 +160,7 @@ def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]
     waiting = iter(jobs)
     first = list(islice(waiting, _AT_ONCE + 1))
     pairs, queue = tee(_with_novelty(chain(first, waiting)))
-    distinct = (job for job, is_new in queue if is_new)
+    distinct = (job for job, is_new in queue if job and is_new)
     if workers <= 1 or len(first) <= _AT_ONCE:
         figures = map(draw, distinct)
     else:

@@ -176,13 +176,13 @@ def _scale(svg: str) -> float:
 def _read_back(verdict: Verdict) -> Verdict:
     """Return a verdict as pictures know them: read from JSON."""
     checks = tuple(
-        Check(check.id, check.passed, check.message, _plain(check.details))
+        Check(check.id, check.passed, check.message, _through_json(check.details))
         for check in verdict.checks
     )
-    return Verdict(verdict.score, checks, _plain(verdict.metrics))
+    return Verdict(verdict.score, checks, _through_json(verdict.metrics))
 
 
-def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
+def _through_json(value: Mapping[str, Any]) -> dict[str, Any]:
     read_back: dict[str, Any] = json.loads(canonical_json(dict(value)))
     return read_back
 
@@ -389,17 +389,21 @@ def contact_sheet(
     tasks = list(dict.fromkeys(case.task for case in rung_cases))
     width = _ACROSS * block + _GAP
     height = _HEAD + -(-len(tasks) // _ACROSS) * row
-    parts = [_text(_GAP, 30, f"Rungs {', '.join(map(str, rungs))} of {ladder.version}", 18, ink)]
+    parts = [
+        _sheet_label(_GAP, 30, f"Rungs {', '.join(map(str, rungs))} of {ladder.version}", 18, ink)
+    ]
     for i, task in enumerate(tasks):
         x, y = _GAP + i % _ACROSS * block, _HEAD + i // _ACROSS * row
-        parts.append(_text(x, y + 17, f"{get_task(task).title}: {measures.get(task, '')}", 14, ink))
+        parts.append(
+            _sheet_label(x, y + 17, f"{get_task(task).title}: {measures.get(task, '')}", 14, ink)
+        )
     for case, data in zip(rung_cases, pictures, strict=True):
         i, rung = tasks.index(case.task), rung_of(case.instance_id) or 0
         x = _GAP + i % _ACROSS * block + rungs.index(rung) * (_CELL_WIDTH + _GAP)
         y = _HEAD + i // _ACROSS * row + _NAME
         parts.append(_image(x, y, _CELL_WIDTH, _CELL_HEIGHT, data))
-        parts.append(_text(x + 4, y + _CELL_HEIGHT - 4, str(rung), 15, ink))
-    return _file(parts, width, height, paper)
+        parts.append(_sheet_label(x + 4, y + _CELL_HEIGHT - 4, str(rung), 15, ink))
+    return _contact_sheet_file(parts, width, height, paper)
 
 
 def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -> str:
@@ -425,7 +429,7 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
         if ref.kind == "reference" or ref.id not in tasks_by_id:
             continue
         best, task = wrong.get(ref.id), tasks_by_id[ref.id]
-        if best is None or _near(task, ref) > _near(task, best):
+        if best is None or _nearness(task, ref) > _nearness(task, best):
             wrong[ref.id] = ref
     right = [case for case in right if case.instance_id in wrong]
     pairs = [
@@ -436,21 +440,21 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
     pictures = draw_each(pairs, draw_case, workers)
     width_each, height_each = 2.4 * _CELL_WIDTH, 2.4 * _CELL_HEIGHT
     paper, ink = ROLES["paper"][dark], ROLES["ink"][dark]
-    parts = [_text(_GAP, 30, f"Right and wrong answers, release {release.version}", 18, ink)]
+    parts = [_sheet_label(_GAP, 30, f"Right and wrong answers, release {release.version}", 18, ink)]
     for k, (case, data) in enumerate(zip(pairs, pictures, strict=True)):
         i = k // 2
         x = _GAP + (i % _ACROSS * 2 + k % 2) * (width_each + _GAP)
         y = _HEAD + i // _ACROSS * (height_each + _NAME + _GAP)
         title = get_task(case.task).title
         says = f"{title}: {case.instance_id}" if k % 2 == 0 else f"{title}: a wrong answer"
-        parts.append(_text(x, y + 17, says, 14, ink))
+        parts.append(_sheet_label(x, y + 17, says, 14, ink))
         parts.append(_image(x, y + _NAME, width_each, height_each, data))
     count = -(-len(right) // _ACROSS)
     width = 2 * _ACROSS * (width_each + _GAP) + _GAP
-    return _file(parts, width, _HEAD + count * (height_each + _NAME + _GAP), paper)
+    return _contact_sheet_file(parts, width, _HEAD + count * (height_each + _NAME + _GAP), paper)
 
 
-def _near(task: Task, ref: Reference) -> tuple[bool, float, int]:
+def _nearness(task: Task, ref: Reference) -> tuple[bool, float, int]:
     """Rank wrong answers: those that can be drawn, of these the best, of these the longest."""
     length = len(ref.answer) if task.bucket != MANIFOLDS else 0
     return answer_of(task, ref.answer) is not None, ref.score, length
@@ -462,7 +466,7 @@ def _image(x: float, y: float, width: float, height: float, data: bytes) -> str:
     return f'<image {at} href="data:image/png;base64,{coded}"/>'
 
 
-def _file(parts: Sequence[str], width: float, height: float, paper: str) -> str:
+def _contact_sheet_file(parts: Sequence[str], width: float, height: float, paper: str) -> str:
     size = f'width="{width:g}" height="{height:g}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width:g} {height:g}">'
@@ -484,6 +488,6 @@ def _cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
     return list(by_rung.values())
 
 
-def _text(x: float, y: float, words: str, size: int, ink: str) -> str:
+def _sheet_label(x: float, y: float, words: str, size: int, ink: str) -> str:
     font = f'font-family="{FONT}" font-size="{size}" font-weight="700" fill="{ink}"'
     return f'<text x="{x:g}" y="{y:g}" {font}>{escape(words)}</text>'

@@ -169,14 +169,14 @@ def overview(results: "pl.DataFrame") -> Values:
         **_tasks(cells, dict(list(labels.items())[:_MOST_COLUMNS]), _scores(results)),
         "shown_columns": _SHOWN_COLUMNS,
         "above_note": ABOVE_NOTE if any(row["floor"] for row in table) else "",
-        "runs_table": _runs(results),
+        "runs_table": _runs_table(results),
         "failures": _failures(results),
         "budget": _budget(results),
         "ladder": _ladder(results),
     }
 
 
-def _plain(sheet: Sheet) -> Values:
+def _table_values(sheet: Sheet) -> Values:
     """Return a sheet as the template wants a table."""
     return {
         "heads": sheet.heads,
@@ -186,11 +186,11 @@ def _plain(sheet: Sheet) -> Values:
     }
 
 
-def _runs(results: "pl.DataFrame") -> Values | None:
+def _runs_table(results: "pl.DataFrame") -> Values | None:
     """Return how the runs were made; nothing where no prediction says so."""
     if results["run_metadata"].is_null().all():
         return None
-    return _plain(runs_sheet(run_table(results)))
+    return _table_values(runs_sheet(run_table(results)))
 
 
 def _failures(results: "pl.DataFrame") -> Values | None:
@@ -200,7 +200,10 @@ def _failures(results: "pl.DataFrame") -> Values | None:
         return None
     labels = labelled(low_scorers, judge_by_rules(low_scorers), JUDGE, VERSION)
     shares = label_shares(states(results, labels))
-    return {"chart": draw(failure_chart(shares), "svg").decode(), **_plain(shares_sheet(shares))}
+    return {
+        "chart": draw(failure_chart(shares), "svg").decode(),
+        **_table_values(shares_sheet(shares)),
+    }
 
 
 Cells = Mapping[tuple[str, str | None, RunKey], Values]
@@ -322,13 +325,13 @@ def _tasks(
         for run in labels:
             row = cells.get((bucket, task, run))
             cell_scores = (
-                scores.get((task, run), ()) if task else _joined(cells, scores, bucket, run)
+                scores.get((task, run), ()) if task else _bucket_scores(cells, scores, bucket, run)
             )
             line.append(row and _cell(row, score_strip(cell_scores)))
         groups[-1].append(
             {
                 "task": task,
-                "title": _title(bucket, task, over[bucket, task], titles),
+                "title": _line_title(bucket, task, over[bucket, task], titles),
                 "total": task is None,
                 "n": max(row["n"] for key, row in cells.items() if key[:2] == (bucket, task)),
                 "cells": line,
@@ -339,13 +342,13 @@ def _tasks(
     return {"runs": list(labels.values()), "task_groups": [group for group in groups if group]}
 
 
-def _title(bucket: str, task: str | None, over: str | None, titles: Mapping[str, str]) -> str:
+def _line_title(bucket: str, task: str | None, over: str | None, titles: Mapping[str, str]) -> str:
     if bucket == OVERALL and over is None:
         return "all"
     return line_name(bucket, task, over, titles, every=True)
 
 
-def _joined(
+def _bucket_scores(
     cells: Cells,
     scores: Mapping[tuple[str, RunKey], Sequence[float | None]],
     bucket: str,
@@ -364,7 +367,7 @@ def _budget(results: "pl.DataFrame") -> Values | None:
         return None
     sweep = budget_sweep(results)
     sheet = budget_sheet(sweep)
-    return {"chart": draw(budget_chart(sweep), "svg").decode(), **_plain(sheet)}
+    return {"chart": draw(budget_chart(sweep), "svg").decode(), **_table_values(sheet)}
 
 
 def _ladder(results: "pl.DataFrame") -> Values | None:
@@ -375,4 +378,4 @@ def _ladder(results: "pl.DataFrame") -> Values | None:
     table, rungs = ladder_table(climbs), rung_table(climbs)
     sheets = ladder_sheets(table, rungs, chart=False)
     chart = draw(ladder_chart(table, rungs), "svg").decode()
-    return {"chart": chart, "runs": [(sheet.title, _plain(sheet)) for sheet in sheets]}
+    return {"chart": chart, "runs": [(sheet.title, _table_values(sheet)) for sheet in sheets]}

@@ -51,7 +51,7 @@ def warnings_of(
         )
     else:
         yield from _release(results, release)
-    yield from (warning for summary in summaries for warning in _run(summary))
+    yield from (warning for summary in summaries for warning in _run_warnings(summary))
 
 
 def _gaps(results: "pl.DataFrame") -> Iterator[str]:
@@ -100,7 +100,7 @@ def _release(results: "pl.DataFrame", release: "Release") -> Iterator[str]:
         )
 
 
-def _run(summary: Mapping[str, Any]) -> Iterator[str]:
+def _run_warnings(summary: Mapping[str, Any]) -> Iterator[str]:
     problems = sum(summary.get("problem_counts", {}).values())
     if problems:
         kinds = ", ".join(f"{count} {code}" for code, count in summary["problem_counts"].items())
@@ -235,8 +235,8 @@ def _head(rows: "pl.DataFrame", release: Release | None, results: Sequence[str |
     facts = [
         ("Release", f"{version}, rows {rows_hash}"),
         ("Scores", f"{scored:,} of {rows.height:,} ({scored / rows.height:.1%} coverage)"),
-        ("Setting", _words(rows["setting"])),
-        ("Budget", _words(rows["budget"])),
+        ("Setting", _column_words(rows["setting"])),
+        ("Budget", _column_words(rows["budget"])),
         *(
             ("Predictions", f"{source.get('file')}, SHA-256 {source.get('sha256')}")
             for source in (summary.get("predictions") for summary in summaries)
@@ -253,7 +253,7 @@ def _head(rows: "pl.DataFrame", release: Release | None, results: Sequence[str |
     }
 
 
-def _words(values: "pl.Series") -> str:
+def _column_words(values: "pl.Series") -> str:
     """Return the values of a column in words, in order; none for nulls alone."""
     distinct = values.unique().drop_nulls().sort().to_list()
     return ", ".join(f"{v:,}" if isinstance(v, int) else str(v).replace("_", " ") for v in distinct)

@@ -130,12 +130,12 @@ def write_pages(
     """
     runs = run_labels(entry.item.run for entry in entries)
     pages = [list(entries)]
-    size = sum(map(len, _frame(pages, 0, out, runs, values))) + sum(e.size for e in entries)
+    size = sum(map(len, _page_frame(pages, 0, out, runs, values))) + sum(e.size for e in entries)
     if len(entries) > most_items or size > most_bytes:
-        pages = [[], *_cut(entries, most_items, most_bytes)]
+        pages = [[], *_share_out(entries, most_items, most_bytes)]
     moves = []
     for number, page in enumerate(pages):
-        before, after = _frame(pages, number, out, runs, values)
+        before, after = _page_frame(pages, number, out, runs, values)
         part = folder / f"page-{number}"
         with part.open("wb") as file:
             file.write(before)
@@ -147,7 +147,7 @@ def write_pages(
     return moves
 
 
-def _cut(entries: Sequence[Entry], most_items: int, most_bytes: int) -> list[list[Entry]]:
+def _share_out(entries: Sequence[Entry], most_items: int, most_bytes: int) -> list[list[Entry]]:
     """Share items out over pages."""
     for_3d = len(page_parts(in_3d=True)["plotly"]) if any(e.in_3d for e in entries) else 0
     pages: list[list[Entry]] = []
@@ -169,7 +169,7 @@ def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
         target.write(data)
 
 
-def _frame(
+def _page_frame(
     pages: Sequence[Sequence[Entry]],
     number: int,
     out: Path,

@@ -57,22 +57,22 @@ def sheet_svg(
     parts: list[str] = []
     y = _PAD
     if heading:
-        parts += _text(_PAD, y, heading, "ink", bold=True)
+        parts += _text_line(_PAD, y, heading, "ink", bold=True)
         y += _LINE + 6
     for row in rows:
         x = _PAD
         for panel, rendered in row:
-            parts += _text(x, y, panel.title, "quiet", fit=rendered.width)
+            parts += _text_line(x, y, panel.title, "quiet", fit=rendered.width)
             at = f'<svg x="{short(x)}" y="{short(y + _TITLE)}" '
             parts.append(rendered.text.replace("<svg ", at, 1))
             x += rendered.width + _GAP
         y += _TITLE + max(rendered.height for _, rendered in row) + 10
     for line in _wrapped(picture.caption, width - 2 * _PAD):
-        parts += _text(_PAD, y, line, "ink")
+        parts += _text_line(_PAD, y, line, "ink")
         y += _LINE
     y += 4
-    y = _legend(picture, parts, y, width)
-    return _file("".join(parts), width, y + _PAD - 4, heading or picture.caption, dark, font)
+    y = _write_legend(picture, parts, y, width)
+    return _svg_file("".join(parts), width, y + _PAD - 4, heading or picture.caption, dark, font)
 
 
 def _rendered(panel: Panel, dark: bool | None) -> _Rendered:  # noqa: FBT001
@@ -86,7 +86,7 @@ def _rendered(panel: Panel, dark: bool | None) -> _Rendered:  # noqa: FBT001
     return _Rendered(svg, width, height)
 
 
-def _text(
+def _text_line(
     x: float, y: float, words: str, role: str, *, bold: bool = False, fit: float | None = None
 ) -> list[str]:
     if fit is not None:
@@ -110,7 +110,7 @@ def _wrapped(words: str, width: float) -> list[str]:
     return lines
 
 
-def _legend(picture: Picture, parts: list[str], y: float, width: float) -> float:
+def _write_legend(picture: Picture, parts: list[str], y: float, width: float) -> float:
     """Add the legend; return where it ends."""
     x = _PAD
     views = [panel.view for panel in picture.panels]
@@ -122,13 +122,13 @@ def _legend(picture: Picture, parts: list[str], y: float, width: float) -> float
         at = f'<svg x="{short(x)}" y="{short(y + 2)}" '
         parts.append(swatch(views, role).replace("<svg ", at, 1))
         for i, line in enumerate(lines):
-            parts += _text(x + 26, y + i * _LINE, line, "ink")
+            parts += _text_line(x + 26, y + i * _LINE, line, "ink")
         x += need
         y += (len(lines) - 1) * _LINE
     return y + _LINE if picture.legend else y
 
 
-def _file(
+def _svg_file(
     body: str,
     width: float,
     height: float,

@@ -89,14 +89,14 @@ def answered_by(predictions: str, instance: Instance, choice: RunChoice) -> Line
         for line in read_predictions(stream, hashlib.sha256()):
             if isinstance(line, Problem) or line.prediction.id != instance.id:
                 continue
-            if choice.fits(_run(line)):
+            if choice.fits(_run_of_line(line)):
                 lines.append(line)
-    labels = run_labels(map(_run, lines))
-    numbered = [f"line {line.number}: {labels[_run(line)]}" for line in lines]
+    labels = run_labels(map(_run_of_line, lines))
+    numbered = [f"line {line.number}: {labels[_run_of_line(line)]}" for line in lines]
     return _only(lines, numbered, instance, predictions)
 
 
-def _run(line: Line) -> Run:
+def _run_of_line(line: Line) -> Run:
     prediction = line.prediction
     return prediction.model, prediction.setting, prediction.budget, prediction.sample
 

@@ -49,7 +49,7 @@ def few_colours(pixels: npt.NDArray[Any]) -> bytes:
     index = np.argmin(apart, axis=1)[place].reshape(height, width).astype(np.uint8)
     image = Image.fromarray(index)
     image.putpalette(colours[frequent].astype(np.uint8).tobytes(), "RGBA"[:channels])
-    return _file(image)
+    return _png_bytes(image)
 
 
 def squeezed(data: bytes) -> bytes:
@@ -58,7 +58,7 @@ def squeezed(data: bytes) -> bytes:
     Data that is not a PNG file comes back unchanged.
     """
     try:
-        return min(_file(_opened(data)), data, key=len)
+        return min(_png_bytes(_opened(data)), data, key=len)
     except ValueError:
         return data
 
@@ -90,7 +90,7 @@ def _opened(data: bytes) -> "Image":
     return image
 
 
-def _file(image: "Image") -> bytes:
+def _png_bytes(image: "Image") -> bytes:
     file = io.BytesIO()
     image.save(file, "PNG", optimize=True)
     return file.getvalue()

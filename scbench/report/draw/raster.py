@@ -127,7 +127,7 @@ def _fragments(
     level = (a[:, 2] - low) * unit - slope_x * (a[:, 0] - 0.5) - slope_y * (a[:, 1] - 0.5)
     top = np.clip(np.ceil(xy[..., 1].min(axis=1) - 0.5), 0, height).astype(np.int64)
     end = np.clip(np.ceil(xy[..., 1].max(axis=1) - 0.5), 0, height).astype(np.int64)
-    which, row = _runs(top, end)
+    which, row = _run_numbers(top, end)
     left_edge, right_edge = _spans(xy, which, row + 0.5)
     begin = np.clip(np.ceil(left_edge - 0.5), 0, width).astype(np.int64)
     stop = np.clip(np.ceil(right_edge - 0.5), 0, width).astype(np.int64)
@@ -136,7 +136,7 @@ def _fragments(
     slope, name, start = slope_x[which], indices[which], row * width
     for some in _chunks(count):
         times = count[some]
-        _, x = _runs(begin[some], stop[some])
+        _, x = _run_numbers(begin[some], stop[some])
         depth = np.repeat(level[some], times) + np.repeat(slope[some], times) * x
         yield _Fragments(
             np.repeat(name[some], times),
@@ -160,7 +160,7 @@ def _spans(xy: Floats, which: Ints, y: npt.NDArray[np.floating]) -> tuple[Floats
     return np.where(outside, 0, left_edge), np.where(outside, 0, right_edge)
 
 
-def _runs(begin: Ints, end: Ints) -> tuple[Ints, Ints]:
+def _run_numbers(begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     """Return for all whole numbers of many runs: which run, and the number."""
     count = np.maximum(end - begin, 0)
     which = np.repeat(np.arange(len(count)), count)
@@ -509,11 +509,11 @@ def _triangles(scene: Scene, camera: Camera, zoom: float, dark: bool | None) -> 
     for mesh in meshes:
         if mesh.outline:
             edges = Lines(mesh.outline, mesh.role, 1.0)
-            batches.append(_flat(strokes_of(edges, camera), zoom, mesh.role, dark, _EDGE))
+            batches.append(_flat_batch(strokes_of(edges, camera), zoom, mesh.role, dark, _EDGE))
     for part in (*scene.parts, *camera.axes):
         if not isinstance(part, Mesh):
             glow = 0.0 if part.role in _QUIET else _GLOW
-            batches.append(_flat(strokes_of(part, camera), zoom, part.role, dark, 1.0, glow))
+            batches.append(_flat_batch(strokes_of(part, camera), zoom, part.role, dark, 1.0, glow))
     count = np.array([len(batch.corners) for batch in batches], dtype=np.int64)
     within_limit = slice(0, MOST_TRIANGLES)
     return Triangles(
@@ -524,7 +524,7 @@ def _triangles(scene: Scene, camera: Camera, zoom: float, dark: bool | None) -> 
     )
 
 
-def _flat(
+def _flat_batch(
     strokes: Strokes, zoom: float, role: str, dark: bool | None, shade: float, glow: float = 0.0
 ) -> _Batch:
     colour = np.broadcast_to(_colour(role, dark) * shade, (len(strokes), 3))

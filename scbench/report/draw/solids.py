@@ -198,7 +198,7 @@ class _Edges(NamedTuple):
     """The first of these, and the second or again the first, shape (k, 2)."""
 
 
-def _edges(points: Points, faces: Faces) -> _Edges:
+def _unique_edges(points: Points, faces: Faces) -> _Edges:
     # Vertices at one place are one: booleans and answers may have several there.
     _, same = np.unique(np.round(points, 9), axis=0, return_inverse=True)
     sides = faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
@@ -222,7 +222,7 @@ def creases(points: Points, faces: Faces) -> tuple[Points, ...]:
     """
     if not len(faces):
         return ()
-    edges = _edges(points, faces)
+    edges = _unique_edges(points, faces)
     normal = _units(points, faces)
     bend = np.einsum("ij,ij->i", normal[edges.owner[:, 0]], normal[edges.owner[:, 1]])
     return tuple(points[edges.at[(edges.uses != 2) | (np.abs(bend) < _ALIKE)]])
@@ -232,7 +232,7 @@ def loose_edges(points: Points, faces: Faces) -> tuple[Points, ...]:
     """Return the edges (2, 3) that are not on two triangles."""
     if not len(faces):
         return ()
-    edges = _edges(points, faces)
+    edges = _unique_edges(points, faces)
     return tuple(points[edges.at[edges.uses != 2]])
 
 

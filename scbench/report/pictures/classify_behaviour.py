@@ -30,7 +30,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     tiles = [_key(params)]
     n = len(params.squares)
     if answer is None:
-        tiles += [_square(params, i) for i in range(n)][:_MOST_SQUARES]
+        tiles += [_square_tile(params, i) for i in range(n)][:_MOST_SQUARES]
         caption = (
             f"{n} squares, corners read in the numbered order: do the corners fix what is inside? "
             "Dots are where a side changes class."
@@ -64,7 +64,7 @@ def _key_text(params: Params, tiles: Iterable[Tile]) -> Iterable[Sequence[str]]:
     yield from (square_text(tile) for tile in tiles if tile.labels)
 
 
-def _square(params: Params, i: int) -> Tile:
+def _square_tile(params: Params, i: int) -> Tile:
     labels = params.squares[i]
     return Tile(on_ring(labels, params.corner_order, CORNERS), f"{i}: {tuple_text(labels)}")
 
@@ -72,7 +72,7 @@ def _square(params: Params, i: int) -> Tile:
 def _answered_square(
     params: Params, answer: Answer, i: int, wrong: Mapping[int, Mapping[str, Any]], judged: bool
 ) -> Tile:
-    plain = _square(params, i)
+    plain = _square_tile(params, i)
     if i >= len(answer.labels):
         return Tile(plain.labels, plain.title, below=(("wrong", "no name"),))
     label = answer.labels[i]

@@ -79,7 +79,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         panels.append(Panel("missing and surplus volume", scene, caption))
     if "volume_answer" in metrics and not mesh.left_out and _hollow(union):
         panels.append(Panel("the front half taken away", _cut_scene(mesh, union), caption))
-    return Picture(tuple(panels), caption, tuple(legend), _table(metrics))
+    return Picture(tuple(panels), caption, tuple(legend), _volume_table(metrics))
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
@@ -100,17 +100,18 @@ def _instance(params: Params) -> Picture:
         body = solid_body(solid)
         parts.append(body_mesh(body, series(i), opacity=0.55, name=f"{i + 1}: {solid.kind}"))
     middles = [
-        [(a + b) / 2 for a, b in zip(*_ends(solid_body(s)), strict=True)] for s in params.solids
+        [(a + b) / 2 for a, b in zip(*_body_bounds(solid_body(s)), strict=True)]
+        for s in params.solids
     ]
     names = tuple(str(i + 1) for i in range(len(middles)))
     parts.append(Marks(np.array(middles), "ink", 0, names))
     many = len(params.solids)
     caption = f"{many} solid{'s' * (many > 1)} whose union is to be given as one closed mesh."
-    scene = Scene(tuple(parts), grid=_ends(union_body(params)))
+    scene = Scene(tuple(parts), grid=_body_bounds(union_body(params)))
     return Picture((Panel("the solids", scene, caption),), caption)
 
 
-def _ends(body: Manifold) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _body_bounds(body: Manifold) -> tuple[tuple[float, ...], tuple[float, ...]]:
     box = body.bounding_box()
     return tuple(box[:3]), tuple(box[3:])
 
@@ -118,7 +119,7 @@ def _ends(body: Manifold) -> tuple[tuple[float, ...], tuple[float, ...]]:
 def _usable(answer: Answer, union: Manifold) -> tuple[_Mesh, int]:
     """Return what can be drawn of an answer, and how many vertices had to be pulled in."""
     points = np.array([v.xyz for v in answer.polyhedron.vertex], dtype=np.float64).reshape(-1, 3)
-    near, far = pulled_in(points, *box_around(np.array(_ends(union)), _VIEW))
+    near, far = pulled_in(points, *box_around(np.array(_body_bounds(union)), _VIEW))
     room, faces, at, left_out = _MOST_CORNERS, [], [], 0
     for i, face in enumerate(answer.polyhedron.faces):
         corners = face.vertex
@@ -144,22 +145,24 @@ def _answer_scene(
     role = "right" if right else "answer"
     parts: list[Shape] = []
     if len(cut.corners):
-        rims = _rims(mesh, [f for f in range(len(mesh.faces)) if f not in bad])
+        rims = _face_rims(mesh, [f for f in range(len(mesh.faces)) if f not in bad])
         opacity = 0.9 if right else 0.55 if failed.keys() - {"union"} else 0.75
         parts.append(Mesh(mesh.points, cut.corners[~wrong], role, opacity, "the answer", rims))
         legend.append((role, "the answer, which is the union" if right else "the answer"))
     if bad:
-        rims = _rims(mesh, sorted(bad))
+        rims = _face_rims(mesh, sorted(bad))
         parts.append(Mesh(mesh.points, cut.corners[wrong], "wrong", 0.85, "wrong faces", rims))
     if not right:
-        edges = _lacking(body_mesh(union, "target").outline, _rims(mesh, range(len(mesh.faces))))
+        edges = _missing_edges(
+            body_mesh(union, "target").outline, _face_rims(mesh, range(len(mesh.faces)))
+        )
         if edges:
             parts.append(Lines(edges, "target", 1.5, dashed=True, name="edges of the union"))
             legend.append(("target", "edges of the union that the answer does not have (dashed)"))
-    parts += _marks(mesh, failed)
+    parts += _fault_marks(mesh, failed)
     if any(part.role == "wrong" for part in parts):
         legend.append(("wrong", "edges, faces and vertices that are wrong (thick, filled, dots)"))
-    return Scene(tuple(parts), grid=_ends(union))
+    return Scene(tuple(parts), grid=_body_bounds(union))
 
 
 def _bad_faces(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
@@ -175,7 +178,7 @@ def _bad_faces(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
     return bad
 
 
-def _rims(mesh: _Mesh, members: Sequence[int]) -> tuple[Points, ...]:
+def _face_rims(mesh: _Mesh, members: Sequence[int]) -> tuple[Points, ...]:
     """Return the edges of faces, each once."""
     edges = {
         (min(a, b), max(a, b))
@@ -185,7 +188,7 @@ def _rims(mesh: _Mesh, members: Sequence[int]) -> tuple[Points, ...]:
     return tuple(mesh.points[list(edge)] for edge in sorted(edges))
 
 
-def _lacking(edges: Sequence[Points], present: Sequence[Points]) -> tuple[Points, ...]:
+def _missing_edges(edges: Sequence[Points], present: Sequence[Points]) -> tuple[Points, ...]:
     """Return the edges that do not run along one of a mesh's own edges."""
     if not present:
         return tuple(edges)
@@ -204,7 +207,7 @@ def _lacking(edges: Sequence[Points], present: Sequence[Points]) -> tuple[Points
     return tuple(edge for edge in edges if not np.any(near(edge[0]) & near(edge[1])))
 
 
-def _marks(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Marks]:
+def _fault_marks(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Marks]:
     """Return what marks wrong edges and vertices."""
     parts: list[Lines | Marks] = []
     for check in _ON_EDGES:
@@ -265,7 +268,7 @@ def _volume_scene(
         if not pieces:
             continue
         # Slivers that rounding leaves would look like faults; shells of voids are negative.
-        thin = _ROUNDING * float(np.max(np.subtract(*_ends(union)[::-1])))
+        thin = _ROUNDING * float(np.max(np.subtract(*_body_bounds(union)[::-1])))
         parts.extend(
             body_mesh(part, role, opacity=0.8, thickness=thin)
             for part in body.decompose()
@@ -275,7 +278,7 @@ def _volume_scene(
         labels = tuple(f"{role} {piece['volume']:.4g}" for piece in pieces)
         parts.append(Marks((places[:, :3] + places[:, 3:]) / 2, "ink", 0, labels))
         legend.append((role, words))
-    return Scene(tuple(parts), grid=_ends(union))
+    return Scene(tuple(parts), grid=_body_bounds(union))
 
 
 def _hollow(union: Manifold) -> bool:
@@ -284,7 +287,7 @@ def _hollow(union: Manifold) -> bool:
 
 def _cut_scene(mesh: _Mesh, union: Manifold) -> Scene:
     """Show the back half of the answer, for what the outside hides."""
-    low, high = _ends(union)
+    low, high = _body_bounds(union)
     middle = (low[1] + high[1]) / 2
     # What is kept lies on the side that the normal points to.
     half = to_body(*_body(mesh)).trim_by_plane((0.0, 1.0, 0.0), middle)
@@ -316,7 +319,7 @@ def _caption(mesh: _Mesh, verdicts: Sequence[Verdict], pulled: int) -> str:
     return f"{many}{': ' if text else '; '}{text}{'; ' if text else ''}{fraction(verdicts)}."
 
 
-def _table(metrics: Mapping[str, Any]) -> str | None:
+def _volume_table(metrics: Mapping[str, Any]) -> str | None:
     """Return the volumes as a table."""
     if "volume_answer" not in metrics:
         return None

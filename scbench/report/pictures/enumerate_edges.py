@@ -34,9 +34,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         "numbers beside them, must a curve join? Dots are where a side changes class."
     )
     if answer is None:
-        tiles += [_square(params, i) for i in range(len(params.squares))][:_MOST_SQUARES]
+        tiles += [_sided_tile(params, i) for i in range(len(params.squares))][:_MOST_SQUARES]
     else:
-        faults = _faults(verdicts)
+        faults = _square_faults(verdicts)
         judged = bool(verdicts) and "squares_right" in verdicts[0].metrics
         tiles += [
             _answered(params, answer, i, faults.get(i, {}), judged)
@@ -63,13 +63,13 @@ def _key_text(params: Params, tiles: Iterable[Tile]) -> Iterable[Sequence[str]]:
     yield from (square_text(tile) for tile in tiles if tile.labels)
 
 
-def _square(params: Params, i: int) -> Tile:
+def _sided_tile(params: Params, i: int) -> Tile:
     labels = params.squares[i]
     ring = on_ring(labels, params.corner_order, CORNERS)
     return Tile(ring, f"{i}: {tuple_text(labels)}", sides=_indices(params))
 
 
-def _faults(verdicts: Sequence[Verdict]) -> Mapping[int, Mapping[str, list[Any]]]:
+def _square_faults(verdicts: Sequence[Verdict]) -> Mapping[int, Mapping[str, list[Any]]]:
     """Return what the verdict found in each square, by check id."""
     by_square: dict[int, dict[str, list[Any]]] = {}
     for check_id, offenders in failures(verdicts).items():
@@ -82,7 +82,7 @@ def _faults(verdicts: Sequence[Verdict]) -> Mapping[int, Mapping[str, list[Any]]
 def _answered(
     params: Params, answer: Answer, i: int, faults: Mapping[str, list[Any]], judged: bool
 ) -> Tile:
-    plain = _square(params, i)
+    plain = _sided_tile(params, i)
     ring_side = [SIDES.index(side) for side in params.edge_order]
     pairs = answer.edges[i] if i < len(answer.edges) else None
     surplus = {tuple(item["pair"]) for item in faults.get("certain", ())}

@@ -75,13 +75,13 @@ def plan(places: Mapping[str, Box], groups: Sorted, frame: Frame, size: float) -
             low, high = in_frame[label]
             tip = f"{label[:DEEPEST]} is no leaf"
             drawing.box(low, high, SURPLUS, hatched=True, edge=SURPLUS, width=3, tip=tip)
-            drawing.ring(_middle(low, high), SURPLUS, radius=7)
+            drawing.ring(_box_middle(low, high), SURPLUS, radius=7)
     for label in groups.marked:
         if label in in_frame:
             low, high = in_frame[label]
             drawing.line(_ring(low, high), SURPLUS, width=4, closed=True)
             if max(high[0] - low[0], high[1] - low[1]) * drawing.scale < 24:
-                drawing.ring(_middle(low, high), SURPLUS, radius=14)
+                drawing.ring(_box_middle(low, high), SURPLUS, radius=14)
     _write(drawing, {label: in_frame[label] for label in leaves}, groups, frame)
     return drawing
 
@@ -99,7 +99,7 @@ def _write(
         low, high = (max(x0, left_edge), max(y0, bottom)), (min(x1, right_edge), min(y1, top))
         width, height = ((b - a) * drawing.scale for a, b in zip(low, high, strict=True))
         if width > _LETTER * len(label) + 4 and height > 12:
-            fitting[label] = _middle(low, high)
+            fitting[label] = _box_middle(low, high)
     if 2 * len(fitting) < len(in_frame):
         matter = {label for labels in groups.parts.values() for label in labels}
         fitting = {label: at for label, at in fitting.items() if label in matter}
@@ -112,7 +112,7 @@ def _ring(low: Sequence[float], high: Sequence[float]) -> list[tuple[float, floa
     return [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]
 
 
-def _middle(low: Sequence[float], high: Sequence[float]) -> tuple[float, float]:
+def _box_middle(low: Sequence[float], high: Sequence[float]) -> tuple[float, float]:
     return (low[0] + high[0]) / 2, (low[1] + high[1]) / 2
 
 
@@ -128,7 +128,7 @@ def _paint(
     drawing.box(low, high, part, opacity=_OPACITY[part], edge=part, width=width, tip=tip)
     if part == SURPLUS:
         span = min(high[0] - low[0], high[1] - low[1]) * drawing.scale
-        drawing.cross(_middle(low, high), part, radius=min(max(span * 0.4, 4), 12))
+        drawing.cross(_box_middle(low, high), part, radius=min(max(span * 0.4, 4), 12))
 
 
 def around(box: Box, room: float) -> Frame:
@@ -154,9 +154,13 @@ def cube(places: Mapping[str, Box], groups: Sorted) -> Scene:
     parts: list[Shape] = [wire((0, 0, 0), (1, 1, 1), "quiet")]
     for part in ORDER:
         members = [places[label] for label in groups.parts.get(part, ()) if label in places]
-        parts += _boxes([_ends(box) for box in members], part)
-    parts += _edges([_ends(places[label]) for label in groups.strangers if label in places], True)
-    parts += _edges([_ends(places[label]) for label in groups.marked if label in places], False)
+        parts += _boxes([_box_ends(box) for box in members], part)
+    parts += _edge_lines(
+        [_box_ends(places[label]) for label in groups.strangers if label in places], True
+    )
+    parts += _edge_lines(
+        [_box_ends(places[label]) for label in groups.marked if label in places], False
+    )
     ends = np.array([(1.07, 0, 0), (0, 1.07, 0), (0, 0, 1.07)])
     parts.append(Marks(ends, "quiet", 0, ("x", "y", "z")))
     return Scene(tuple(parts))
@@ -188,7 +192,7 @@ def pulled_apart(places: Mapping[str, Box], groups: Sorted, target: str) -> Scen
             for label in labels
             if label in places
         ]
-        parts += _edges([box for box in boxes_moved if box is not None], dashed)
+        parts += _edge_lines([box for box in boxes_moved if box is not None], dashed)
     return Scene(tuple(parts))
 
 
@@ -206,11 +210,13 @@ def _moved_apart(
     return low, high
 
 
-def _ends(box: Box) -> tuple[list[float], list[float]]:
+def _box_ends(box: Box) -> tuple[list[float], list[float]]:
     return [low for low, _ in box], [high for _, high in box]
 
 
-def _edges(ends: Sequence[tuple[Sequence[float], Sequence[float]]], dashed: bool) -> list[Lines]:
+def _edge_lines(
+    ends: Sequence[tuple[Sequence[float], Sequence[float]]], dashed: bool
+) -> list[Lines]:
     """Return the edges alone, for boxes inside or around others that are drawn."""
     if not ends:
         return []
@@ -249,7 +255,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     labels = dict.fromkeys((*params.leaves, *groups.strangers))
     places = unit_boxes(labels, params.axis_cycle, axes)
     caption = _caption(params, answer, groups, verdicts)
-    panels = (_flat if len(axes) == 2 else _solid)(params, places, groups, caption)
+    panels = (_square_panels if len(axes) == 2 else _cube_panels)(params, places, groups, caption)
     legend = [(part, words) for part, words in _WORDS.items() if groups.parts.get(part)]
     if groups.strangers:
         legend.append((SURPLUS, "hatched or dashed: named, but no leaf of the tree"))
@@ -278,7 +284,9 @@ def _sorted(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) 
     return Sorted(parts, strangers, marked)
 
 
-def _flat(params: Params, places: dict[str, Box], groups: Sorted, caption: str) -> list[Panel]:
+def _square_panels(
+    params: Params, places: dict[str, Box], groups: Sorted, caption: str
+) -> list[Panel]:
     target = places[params.target]
     small = min(high - low for low, high in target) < _SMALL
     square = plan(places, groups, (-0.01, -0.01, 1.01, 1.01), 340)
@@ -290,7 +298,9 @@ def _flat(params: Params, places: dict[str, Box], groups: Sorted, caption: str) 
     return panels
 
 
-def _solid(params: Params, places: dict[str, Box], groups: Sorted, caption: str) -> list[Panel]:
+def _cube_panels(
+    params: Params, places: dict[str, Box], groups: Sorted, caption: str
+) -> list[Panel]:
     panels = [Panel("in the cube", cube(places, groups), caption)]
     if len(groups.parts) > 1:
         apart = pulled_apart(places, groups, params.target)

@@ -22,25 +22,25 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     n = params.size
     free = n * n - len(params.blocked)
     if answer is None:
-        drawing = _grid(params, outside=False)
+        drawing = _tour_grid(params, outside=False)
         caption = (
             f"{n} x {n} cells, {len(params.blocked)} of them blocked: visit all {free} others."
         )
-        text = "\n".join(_rows(params, {}))
+        text = "\n".join(_tour_rows(params, {}))
         legend = (("rock", "blocked"),) if params.blocked else ()
         return Picture((Panel("the grid", drawing, caption),), caption, legend, text)
     cells: list[Cell] = [(step["xy"][0], step["xy"][1]) for step in answer.steps[:_MOST_STEPS]]
     legend_parts: list[tuple[str, str]] = [("rock", "blocked")] if params.blocked else []
     outside = passed(verdicts, "inside") is False
-    drawing = _grid(params, outside=outside)
+    drawing = _tour_grid(params, outside=outside)
     _draw_tour(drawing, params, cells, verdicts, legend_parts)
     caption = _caption(answer, verdicts, free)
-    rows = list(_rows(params, _links(cells)))
-    text = "\n".join((*rows, *_key(rows)))
+    rows = list(_tour_rows(params, _links(cells)))
+    text = "\n".join((*rows, *_sign_meanings(rows)))
     return Picture((Panel("the tour", drawing, caption),), caption, tuple(legend_parts), text)
 
 
-def _grid(params: Params, *, outside: bool) -> Drawing:
+def _tour_grid(params: Params, *, outside: bool) -> Drawing:
     n = params.size
     room = 1.0 if outside else 0.0
     size = min(max(24 * n, 240), 640)
@@ -185,7 +185,7 @@ def _links(cells: Sequence[Cell]) -> Mapping[Cell, set[str]]:
     return links
 
 
-def _rows(params: Params, links: Mapping[Cell, set[str]]) -> Iterable[str]:
+def _tour_rows(params: Params, links: Mapping[Cell, set[str]]) -> Iterable[str]:
     """Yield the rows of the grid as text; a second character joins neighbours side by side."""
     n = params.size
     blocked = set(params.blocked)
@@ -202,7 +202,7 @@ def _rows(params: Params, links: Mapping[Cell, set[str]]) -> Iterable[str]:
         yield "".join(row).rstrip()
 
 
-def _key(rows: Sequence[str]) -> Iterable[str]:
+def _sign_meanings(rows: Sequence[str]) -> Iterable[str]:
     """Yield an empty line, and what the signs in the rows mean that are no lines."""
     meanings = {".": "not visited", "#": "blocked", "*": "entered more than once, or by a jump"}
     key = [f"{sign} {words}" for sign, words in meanings.items() if any(sign in r for r in rows)]

@@ -124,7 +124,7 @@ def _shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapely)
     return hull.intersection(ground).difference(shapely.box(-half_x, -half_y, half_x, half_y))
 
 
-def _frame(params: Params, crowd: _Crowd | None) -> tuple[float, float, float, float]:
+def _crowd_frame(params: Params, crowd: _Crowd | None) -> tuple[float, float, float, float]:
     reach = params.max_distance * 1.06
     if crowd is None or not crowd.near:
         return (-reach, -reach, reach, reach)
@@ -139,13 +139,13 @@ def _frame(params: Params, crowd: _Crowd | None) -> tuple[float, float, float, f
 
 
 def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:
-    frame = _frame(params, crowd)
+    frame = _crowd_frame(params, crowd)
     drawing = Drawing(frame, size=380, margin=20)
     shadow = _shadow(params)
     parts = getattr(shadow, "geoms", [shadow])
     for part in parts:
         if part.geom_type == "Polygon" and not part.is_empty:
-            corners = _clipped(part, frame)
+            corners = _clipped_shadow(part, frame)
             drawing.area(corners, "note", opacity=0.22, edge="note", width=1, dashed=True)
     drawing.ring((0, 0), "quiet", radius=params.max_distance, units="task", width=1.5, dashed=True)
     half_x, half_y = params.building[0] / 2, params.building[1] / 2
@@ -163,7 +163,7 @@ def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:
     return drawing
 
 
-def _clipped(part: Any, frame: tuple[float, float, float, float]) -> list[XY]:  # noqa: ANN401
+def _clipped_shadow(part: Any, frame: tuple[float, float, float, float]) -> list[XY]:  # noqa: ANN401
     cut = part.intersection(shapely.box(*frame))
     ring = cut.exterior.coords if cut.geom_type == "Polygon" else part.exterior.coords
     return [(x, y) for x, y in ring]
@@ -207,7 +207,7 @@ def _people(
     drawing.tiles(corners["right"], "right" if judged else "answer", size=size, opacity=0.75)
     drawing.tiles(corners["hatched"], "wrong", size=size, hatched=True)
     drawing.tiles(corners["wrong"], "wrong", size=size)
-    outlines = [_square(x, y, width, depth) for kind in corners.values() for x, y in kind]
+    outlines = [_footprint(x, y, width, depth) for kind in corners.values() for x, y in kind]
     drawing.strokes(outlines, "ink", width=0.7)
     for i in sorted(crowd.pixels) if len(crowd.pixels) <= _MOST_RINGS else ():
         x, y = crowd.xy[i].tolist()
@@ -224,7 +224,7 @@ def _people(
     _strays(drawing, crowd, frame)
 
 
-def _square(x: float, y: float, width: float, depth: float) -> list[XY]:
+def _footprint(x: float, y: float, width: float, depth: float) -> list[XY]:
     return [(x, y), (x + width, y), (x + width, y + depth), (x, y + depth), (x, y)]
 
 
@@ -266,7 +266,7 @@ def _view(params: Params, crowd: _Crowd | None, metrics: Mapping[str, Any]) -> D
     for k in np.argsort(-away, kind="stable").tolist():
         if k == 0:
             drawing.area(outlines[0].tolist(), "given", edge="ink")
-            _edges(drawing, camera, low[0], high[0])
+            _draw_nearest_edges(drawing, camera, low[0], high[0])
             continue
         if near[k - 1] in visible or not metrics:
             role = "wrong" if metrics else "answer"
@@ -302,7 +302,7 @@ def _project(camera: Camera, points: Floats) -> Floats:
     return within_reach
 
 
-def _corners(low: Floats, high: Floats) -> Floats:
+def _box_corners(low: Floats, high: Floats) -> Floats:
     ends = (low, high)
     corners = [(ends[a][0], ends[b][1], ends[c][2]) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     return np.array(corners, dtype=np.float64)
@@ -310,7 +310,7 @@ def _corners(low: Floats, high: Floats) -> Floats:
 
 def _silhouette(camera: Camera, low: Floats, high: Floats) -> Floats:
     """Return the outline of a box in the picture."""
-    flat = _project(camera, _corners(low, high))
+    flat = _project(camera, _box_corners(low, high))
     hull = shapely.MultiPoint(flat).convex_hull
     if not isinstance(hull, shapely.Polygon):
         return flat
@@ -318,9 +318,9 @@ def _silhouette(camera: Camera, low: Floats, high: Floats) -> Floats:
     return outline
 
 
-def _edges(drawing: Drawing, camera: Camera, low: Floats, high: Floats) -> None:
+def _draw_nearest_edges(drawing: Drawing, camera: Camera, low: Floats, high: Floats) -> None:
     """Draw the three edges of a box that meet in its corner nearest to the eye."""
-    corners = _corners(low, high)
+    corners = _box_corners(low, high)
     nearest = int(((corners - np.array(camera.eye)) ** 2).sum(axis=1).argmin())
     flat = _project(camera, corners).tolist()
     lines = [[flat[nearest], flat[nearest ^ bit]] for bit in (1, 2, 4)]

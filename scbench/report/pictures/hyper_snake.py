@@ -153,20 +153,20 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     path = None if answer is None else _path(answer, verdicts)
     missed = [tuple(cell) for cell in failures(verdicts).get("food", ())]
     legend: list[tuple[str, str]] = []
-    flat = _flat(params, layout, path, missed, verdicts, legend)
+    flat = _draw_unfolded(params, layout, path, missed, verdicts, legend)
     caption = _caption(params, path, verdicts)
     if answer is not None and len(answer.path) > _MOST_PATH:
         caption += f" Only the first {_MOST_PATH} of {len(answer.path)} entries are drawn."
     if layout.extents != params.size:
         caption += f" Only a part of {' x '.join(map(str, layout.extents))} cells is drawn."
-    panels = [Panel(_title(params), flat, f"A box of cells. {caption}")]
+    panels = [Panel(_box_title(params), flat, f"A box of cells. {caption}")]
     if len(params.size) == 3 and path is not None and len(path.cells) <= 2_000:
-        panels.append(Panel("in space", _space(params, path, missed), caption))
+        panels.append(Panel("in space", _in_space(params, path, missed), caption))
     panels += gauge_panels(_gauges(params, verdicts))
     return Picture(tuple(panels), caption, tuple(legend), _text(params, path))
 
 
-def _title(params: Params) -> str:
+def _box_title(params: Params) -> str:
     n = len(params.size)
     if n <= 2:
         return "the box from above"
@@ -181,7 +181,7 @@ def _path(answer: Answer, verdicts: Sequence[Verdict]) -> _Path:
     return _Path(cells, min(int(metrics.get("legal_prefix", len(cells))), len(cells)))
 
 
-def _flat(
+def _draw_unfolded(
     params: Params,
     layout: Unfolded,
     path: _Path | None,
@@ -195,8 +195,8 @@ def _flat(
     drawing = Drawing(frame, size=size, up=False, margin=26)
     cell = drawing.scale
     if path is not None:
-        _shade(drawing, layout, path)
-    _grid(drawing, layout)
+        _shade_visited(drawing, layout, path)
+    _draw_box_grid(drawing, layout)
     walls = [layout.at(wall) for wall in params.walls if layout.holds(wall)]
     drawing.tiles(walls, "ink")
     if walls:
@@ -223,13 +223,13 @@ def _flat(
         if cell >= 12:
             drawing.text((x, y), "S", size=min(cell * 0.5, 13), bold=True)
         legend.append(("note", "start"))
-    if path is not None and _mark_faults(drawing, layout, path, verdicts):
+    if path is not None and _mark_path_faults(drawing, layout, path, verdicts):
         legend.append(("wrong", "the first fault: arrow and ring; more faults: crosses"))
     _name_axes(drawing, layout)
     return drawing
 
 
-def _grid(drawing: Drawing, layout: Unfolded) -> None:
+def _draw_box_grid(drawing: Drawing, layout: Unfolded) -> None:
     width, height = layout.square
     inner, outer = [], []
     for x, y in layout.squares():
@@ -254,7 +254,7 @@ def _name_axes(drawing: Drawing, layout: Unfolded) -> None:
         drawing.text(corner, words, "quiet", anchor="start", size=11, shift=(0, 14))
 
 
-def _shade(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
+def _shade_visited(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
     """Fill visited cells, the later the darker."""
     visited: set[tuple[int, ...]] = set()
     shades: list[list[tuple[float, float]]] = [[] for _ in range(_SHADES)]
@@ -267,7 +267,7 @@ def _shade(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
         drawing.tiles(corners, "answer", opacity=0.2 + 0.06 * i)
 
 
-def _runs(layout: Unfolded, cells: Sequence[Cell]) -> Iterator[list[tuple[float, float]]]:
+def _drawable_runs(layout: Unfolded, cells: Sequence[Cell]) -> Iterator[list[tuple[float, float]]]:
     """Yield the parts of a path that can be drawn as lines: those within one small square."""
     run: list[tuple[float, float]] = []
     last: Cell = ()
@@ -286,8 +286,8 @@ def _runs(layout: Unfolded, cells: Sequence[Cell]) -> Iterator[list[tuple[float,
 
 def _draw_path(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
     width = min(max(drawing.scale / 7, 1.2), 3.5)
-    legal = [run for run in _runs(layout, path.cells[: path.legal]) if run]
-    after = [run for run in _runs(layout, path.cells[path.legal :]) if len(run) > 1]
+    legal = [run for run in _drawable_runs(layout, path.cells[: path.legal]) if run]
+    after = [run for run in _drawable_runs(layout, path.cells[path.legal :]) if len(run) > 1]
     if drawing.scale < _FINE:
         return
     drawing.strokes(after, "quiet", width=max(width * 0.6, 1), dashed=True)
@@ -324,7 +324,7 @@ def _first_fault(path: _Path, verdicts: Sequence[Verdict]) -> str:
     return ""
 
 
-def _mark_faults(
+def _mark_path_faults(
     drawing: Drawing, layout: Unfolded, path: _Path, verdicts: Sequence[Verdict]
 ) -> bool:
     fault = _first_fault(path, verdicts)
@@ -353,7 +353,7 @@ def _mark_faults(
     return True
 
 
-def _space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
+def _in_space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
     """Return the box in three dimensions, with the path as a line."""
     size = [min(n, 40) for n in params.size]
 

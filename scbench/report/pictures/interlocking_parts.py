@@ -95,7 +95,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         panel = Panel("what is asked for; no part can be drawn", _task(params), caption)
         return Picture((panel,), caption, _TASK_LEGEND)
     failed = failures(verdicts)
-    faults = _faults(failed)
+    faults = _part_faults(failed)
     wrong = bool(faults) or bool({"rod_passes", "nut_held", "interference"} & set(failed))
     legend = [("ink", "rods"), *([("wrong", "what breaks a rule")] if wrong else [])]
     panels = (
@@ -109,7 +109,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the parts, put together, to be written as a file."""
-    return [_mesh(part, part.in_cage) for part in (_parts(params, answer)[0] if answer else ())]
+    return [
+        _part_mesh(part, part.in_cage) for part in (_parts(params, answer)[0] if answer else ())
+    ]
 
 
 _TASK_LEGEND = (
@@ -133,11 +135,11 @@ def _task(params: Params) -> Scene:
 
 def _rods(params: Params) -> Lines:
     low, high = -30.0, params.outer.z[1] + 30
-    paths = tuple(np.array([[x, y, low], [x, y, high]]) for x, y in _corners(params))
+    paths = tuple(np.array([[x, y, low], [x, y, high]]) for x, y in _rod_corners(params))
     return Lines(paths, "ink", 2, name="rods")
 
 
-def _corners(params: Params) -> list[tuple[float, float]]:
+def _rod_corners(params: Params) -> list[tuple[float, float]]:
     at = params.rods.at
     return [(-at, -at), (at, -at), (at, at), (-at, at)]
 
@@ -176,7 +178,7 @@ def _part(params: Params, number: int, shell: Shell, transform: Sequence[float])
     return _DrawnPart(number, shell.points, within_reach, shell.corners, body)
 
 
-def _faults(failed: Mapping[str, Sequence[Any]]) -> dict[int, str]:
+def _part_faults(failed: Mapping[str, Sequence[Any]]) -> dict[int, str]:
     """Return the first thing that is wrong with each part."""
     first_faults: dict[int, str] = {}
     for check, words in _OF_PART.items():
@@ -185,7 +187,9 @@ def _faults(failed: Mapping[str, Sequence[Any]]) -> dict[int, str]:
     return first_faults
 
 
-def _mesh(part: _DrawnPart, points: Points, *, opacity: float = 1.0, wrong: bool = False) -> Mesh:
+def _part_mesh(
+    part: _DrawnPart, points: Points, *, opacity: float = 1.0, wrong: bool = False
+) -> Mesh:
     outline = creases(points, part.faces)
     role = "wrong" if wrong else part.role
     return Mesh(points, part.faces, role, opacity, f"part {part.number}", outline)
@@ -199,11 +203,12 @@ def _together(
     # Where parts clash is seen through them.
     opacity = 0.35 if clashes else 1.0
     shapes: list[Shape] = [
-        _mesh(part, part.in_cage, opacity=opacity, wrong=part.number in invalid) for part in parts
+        _part_mesh(part, part.in_cage, opacity=opacity, wrong=part.number in invalid)
+        for part in parts
     ]
     if clashes:
         corners = [(clash["low"], clash["high"]) for clash in clashes]
-        near = [_clipped(params, low, high) for low, high in corners]
+        near = [_clipped_clash(params, low, high) for low, high in corners]
         shapes.append(boxes(near, "wrong", opacity=0.7, name="where parts overlap"))
         labels = tuple("{} and {}".format(*clash["parts"]) for clash in clashes)
         middles = np.array([np.add(low, high) / 2 for low, high in near])
@@ -215,18 +220,18 @@ def _together(
         ("outer_size", params.outer, "space that must not be left"),
     ):
         if check in failed:
-            edges = _space(space)
+            edges = _space_edges(space)
             shapes.append(Lines(edges, "wrong", 2.5, dashed=True, name=words))
     return Scene(tuple(shapes), azimuth=-60, elevation=20)
 
 
-def _clipped(params: Params, low: XYZ, high: XYZ) -> tuple[XYZ, XYZ]:
+def _clipped_clash(params: Params, low: XYZ, high: XYZ) -> tuple[XYZ, XYZ]:
     far = 2 * params.outer.z[1]
     ends = np.clip(np.array([low, high], dtype=np.float64), -far, far)
     return ends[0].tolist(), ends[1].tolist()
 
 
-def _space(space: Space) -> tuple[Points, ...]:
+def _space_edges(space: Space) -> tuple[Points, ...]:
     x, y = space.sides
     return boxes([((-x / 2, -y / 2, space.z[0]), (x / 2, y / 2, space.z[1]))], "wrong").outline
 
@@ -251,7 +256,7 @@ def _apart(params: Params, parts: Sequence[_DrawnPart], faults: Mapping[int, str
     for part in parts:
         centre = (part.in_cage.min(axis=0) + part.in_cage.max(axis=0)) / 2
         shifted = part.in_cage + (centre - middle) * (0.9, 0.9, 0.55)
-        shapes.append(_mesh(part, shifted))
+        shapes.append(_part_mesh(part, shifted))
         places.append((shifted.min(axis=0) + shifted.max(axis=0)) / 2)
         labels.append(str(part.number))
     for bad in (False, True):
@@ -278,7 +283,7 @@ def _beds(
     for k, part in enumerate(parts):
         shift = np.array([k % columns * 1.25 * width, -(k // columns) * 1.35 * depth, 0.0])
         lie = _lie(part, params)
-        shapes.append(_mesh(part, lie + shift))
+        shapes.append(_part_mesh(part, lie + shift))
         bad = part.number in faults
         square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * (width / 2, depth / 2)
         squares[bad].append(np.c_[square, np.zeros(5)] + shift)
@@ -340,7 +345,7 @@ def _section(
 ) -> tuple[str, Drawing]:
     """Draw a cut along one rod: z to the right, y up and widened; of rods that do not fit one."""
     entries = [*failed.get("rod_passes", ()), *failed.get("nut_held", ())]
-    x, y = entries[0]["corner"] if entries else _corners(params)[2]
+    x, y = entries[0]["corner"] if entries else _rod_corners(params)[2]
     top, margin = params.outer.z[1], 40.0
     nut, rod = params.rods.gripped / 2, params.rods.free / 2
     reach = 1.6 * nut * _WIDENED

@@ -57,7 +57,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     """Draw the shapes of the digits, or a tower of them with what breaks the rules."""
     if answer is None:
         return _digit_shapes(params, verdicts)
-    digits = _digits(params, answer, verdicts)
+    digits = _tower_digits(params, answer, verdicts)
     repeated = set(failures(verdicts).get("groups", ()))
     caption = _caption(params, answer, verdicts)
     glyphs = _from_above(params, digits[:_GLYPHS], repeated, verdicts)
@@ -84,7 +84,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(tuple(panels), caption, tuple(legend), _text(params, digits, repeated))
 
 
-def _digits(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list[_Digit]:
+def _tower_digits(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list[_Digit]:
     failed = failures(verdicts)
     unsupported = set(failed.get("stack", ()))
     banned = {*failed.get("allowed", ()), *failed.get("printable", ())}

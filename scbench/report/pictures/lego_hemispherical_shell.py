@@ -70,11 +70,11 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
             f"{_form(params)}, {params.inner_radius_mm:g} to {radius:g} mm from the axis, to be "
             "built from 2 x 4 bricks."
         )
-        cut = _cut(target, radius, None)
+        cut = _axis_cut(target, radius, None)
         panels = (
             Panel(
                 "the target",
-                Scene(tuple(_wires(target, "target")), grid=_grid(target, radius)),
+                Scene(tuple(_wires(target, "target")), grid=_bounding_box(target, radius)),
                 caption,
             ),
             Panel("cut through the axis", cut, caption),
@@ -92,7 +92,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     ]
     views = (
         Panel("the bricks", _scene(wall, target, radius), caption),
-        Panel("cut through the axis", _cut(target, radius, wall), caption),
+        Panel("cut through the axis", _axis_cut(target, radius, wall), caption),
         Panel("layer by layer, from the ground", _layers(wall, target, radius, verdicts), caption),
     )
     return Picture(views, caption, tuple(legend))
@@ -112,7 +112,7 @@ def _form(params: Params) -> str:
     ]
 
 
-def _grid(target: Body, radius: float, wall: _DrawnBricks | None = None) -> Grid:
+def _bounding_box(target: Body, radius: float, wall: _DrawnBricks | None = None) -> Grid:
     """Return a box around the target and all bricks."""
     ends = [[-radius, -radius, 0.0], [radius, radius, target.outer.top]]
     if wall is not None and len(wall.low):
@@ -211,7 +211,7 @@ def _scene(wall: _DrawnBricks, target: Body, radius: float) -> Scene:
         )
         middles = np.stack([bricks.x[first], bricks.y[first], bricks.z[first]], axis=1)
         parts.append(Marks(middles, "wrong", 0, labels))
-    return Scene(tuple(parts), elevation=30, grid=_grid(target, radius, wall))
+    return Scene(tuple(parts), elevation=30, grid=_bounding_box(target, radius, wall))
 
 
 def _wires(target: Body, role: str) -> list[Lines]:
@@ -233,7 +233,7 @@ def _wires(target: Body, role: str) -> list[Lines]:
     return [Lines(tuple(paths), role, 1.5, name="the target")]
 
 
-def _profile(target: Body) -> BaseGeometry:
+def _target_profile(target: Body) -> BaseGeometry:
     """Return what a plane through the axis cuts of the target: distances from the axis, and z."""
     sides = []
     for surface in (target.outer, target.inner):
@@ -256,13 +256,13 @@ def _sections(wall: _DrawnBricks) -> Iterator[tuple[int, Polygon]]:
             yield i, box(min(xs), low, max(xs), low + HEIGHT)
 
 
-def _cut(target: Body, radius: float, wall: _DrawnBricks | None) -> Drawing:
+def _axis_cut(target: Body, radius: float, wall: _DrawnBricks | None) -> Drawing:
     """Draw what the plane y = 0 cuts."""
-    (x, _, z), (u, _, w) = _grid(target, radius, wall)
+    (x, _, z), (u, _, w) = _bounding_box(target, radius, wall)
     margin = 0.08 * (u - x)
     reach = max(u, -x) + margin / 2
     drawing = Drawing((-reach, min(z, 0.0) - margin, reach, w + margin))
-    profile = _profile(target)
+    profile = _target_profile(target)
     if wall is None:
         fill(drawing, profile, "target", opacity=0.3)
     else:
@@ -302,7 +302,7 @@ def _layers(
     crosses = _MOST_CROSSES
     for k in range(levels):
         middle = np.array([(k % columns + 0.5) * pitch, (rows - k // columns - 0.5) * pitch])
-        rims = _rims(target, HEIGHT * (k + 0.5))
+        rims = _radii_at(target, HEIGHT * (k + 0.5))
         ring = np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)
         here = _union(wall.plans[layer == k] + middle)
         if rims:
@@ -337,7 +337,7 @@ def _union(plans: Sequence[Points] | Points) -> BaseGeometry:
     return shapely.union_all(shapely.polygons(np.array(plans).reshape(-1, 4, 2)))
 
 
-def _rims(target: Body, z: float) -> list[float]:
+def _radii_at(target: Body, z: float) -> list[float]:
     """Return the radii of the target's two sides on a level; none above it."""
     if z >= target.outer.top:
         return []

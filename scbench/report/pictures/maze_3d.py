@@ -46,7 +46,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     """Draw the empty square, or the maze with the routes and faults that the verdict found."""
     if answer is None:
         return _empty_square(params, verdicts)
-    rows, cut = _rows(params, answer.maze)
+    rows, cut = _clipped_rows(params, answer.maze)
     routes = _routes(verdicts)
     legend: list[tuple[str, str]] = []
     plan = _plan(params, rows, routes, verdicts, legend)
@@ -84,7 +84,7 @@ def _empty_square(params: Params, verdicts: Sequence[Verdict]) -> Picture:
     return Picture((Panel("the square to fill", drawing, "; ".join(demands)),), caption)
 
 
-def _rows(params: Params, rows: Sequence[str]) -> tuple[list[str], bool]:
+def _clipped_rows(params: Params, rows: Sequence[str]) -> tuple[list[str], bool]:
     """Return the rows as far as they are drawn, and whether that leaves something out."""
     limit = params.size + _SPARE
     clipped = [row[:limit] for row in rows[:limit]]
@@ -127,7 +127,7 @@ def _plan(
     size = min(max(24 * max(width, height), 260), 560)
     drawing = Drawing((0, 0, width, height), size=size, up=False, margin=30)
     cell = drawing.scale
-    _shade(drawing, params, rows)
+    _shade_heights(drawing, params, rows)
     if routes.reached:
         drawing.tiles([(x, y) for x, y in routes.reached], "note", opacity=0.55)
         legend.append(("note", "can be reached from A"))
@@ -137,7 +137,7 @@ def _plan(
     drawing.line([(0, 0), (n, 0), (n, n), (0, n)], "ink", closed=True, width=1.5)
     fine = cell < _FINE
     if fine:
-        _digits(drawing, rows)
+        _draw_digits(drawing, rows)
     thick = min(max(cell / 6, 2), 4)
     main = "right" if verdicts and verdicts[0].score > 0 else "answer"
     if routes.first:
@@ -147,10 +147,12 @@ def _plan(
         detour = _detour(routes)
         _draw_moves(drawing, detour, "wrong", thick + 1, dashed=True)
         for place in (detour[0][0], detour[-1][1]):
-            drawing.ring(_middle(place), "wrong", radius=min(max(cell * 0.55, 6), 24), width=2.5)
-    marked = _mark_faults(drawing, params, rows, verdicts)
+            drawing.ring(
+                _cell_middle(place), "wrong", radius=min(max(cell * 0.55, 6), 24), width=2.5
+            )
+    marked = _mark_maze_faults(drawing, params, rows, verdicts)
     if not fine:
-        _digits(drawing, rows)
+        _draw_digits(drawing, rows)
     wrong = ["breaks a rule"] if marked else []
     if routes.second:
         wrong.append("another way, from ring to ring")
@@ -168,7 +170,7 @@ def _plan(
     return drawing
 
 
-def _middle(place: Sequence[float]) -> tuple[float, float]:
+def _cell_middle(place: Sequence[float]) -> tuple[float, float]:
     return place[0] + 0.5, place[1] + 0.5
 
 
@@ -180,7 +182,7 @@ def _height(params: Params, character: str) -> int | None:
     return int(character) if character in set("0123456789") else None
 
 
-def _shade(drawing: Drawing, params: Params, rows: Sequence[str]) -> None:
+def _shade_heights(drawing: Drawing, params: Params, rows: Sequence[str]) -> None:
     places: dict[int, list[tuple[int, int]]] = {}
     for y, row in enumerate(rows):
         for x, character in enumerate(row):
@@ -191,7 +193,7 @@ def _shade(drawing: Drawing, params: Params, rows: Sequence[str]) -> None:
         drawing.tiles(cells, "rock", opacity=0.06 + 0.08 * height)
 
 
-def _digits(drawing: Drawing, rows: Sequence[str]) -> None:
+def _draw_digits(drawing: Drawing, rows: Sequence[str]) -> None:
     cell = drawing.scale
     for y, row in enumerate(rows):
         for x, character in enumerate(row):
@@ -209,7 +211,7 @@ def _draw_moves(
 ) -> None:
     steps = []
     for origin, goal in moves:
-        (ax, ay), (bx, by) = _middle(origin), _middle(goal)
+        (ax, ay), (bx, by) = _cell_middle(origin), _cell_middle(goal)
         if abs(ax - bx) + abs(ay - by) < 2:
             steps.append([(ax, ay), (bx, by)])
             continue
@@ -219,7 +221,7 @@ def _draw_moves(
     drawing.strokes(steps, role, width=width, dashed=dashed)
 
 
-def _mark_faults(
+def _mark_maze_faults(
     drawing: Drawing, params: Params, rows: Sequence[str], verdicts: Sequence[Verdict]
 ) -> bool:
     """Mark rows, characters, ends and heights that the verdict found wrong."""
@@ -303,7 +305,7 @@ def _columns(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
             path.append(start)
             if abs(origin[0] - goal[0]) + abs(origin[1] - goal[1]) == 2:
                 steps = [i / 8 for i in range(1, 8)]
-                path += [_arc(start, end, t) for t in steps]
+                path += [_jump_arc(start, end, t) for t in steps]
             path.append(end)
         if path:
             line = np.array(path, dtype=np.float64)
@@ -314,7 +316,7 @@ def _columns(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
     return Scene(tuple(parts), azimuth=-70, elevation=55)
 
 
-def _arc(
+def _jump_arc(
     start: tuple[float, float, float], end: tuple[float, float, float], t: float
 ) -> tuple[float, float, float]:
     x, y, z = (a + (b - a) * t for a, b in zip(start, end, strict=True))

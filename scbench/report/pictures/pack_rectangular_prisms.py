@@ -73,7 +73,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     scene = _scene(params, packing, pieces, lacking)
     panels = [Panel(title, scene, caption)]
     if not packing.wrong or len(packing.wrong) < len(packing.at):
-        panels.append(Panel("how full the box is", _profile(packing), caption))
+        panels.append(Panel("how full the box is", _fill_profile(packing), caption))
         legend += [("right", "filled"), ("missing", "empty (hatched), or not placed (dashed)")]
     return Picture(tuple(panels), caption, tuple(legend))
 
@@ -131,7 +131,7 @@ def _packing(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> _Pa
             low.append(corner[0])
             high.append(corner[1])
     lows, highs = (np.array(ends, dtype=np.float64).reshape(-1, 3) for ends in (low, high))
-    keep = _near(lows, highs, need)
+    keep = _near_most(lows, highs, need)
     kind = [
         kinds.get(tuple(sorted(int(h - l) for l, h in zip(low[k], high[k], strict=True))), -1)
         for k in np.flatnonzero(keep).tolist()
@@ -150,7 +150,9 @@ def _packing(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> _Pa
     )
 
 
-def _near(low: Points, high: Points, need: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def _near_most(
+    low: Points, high: Points, need: int
+) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Return which boxes lie where most others do, so that one far away leaves them in view."""
     if not len(low):
         return np.zeros(0, dtype=bool)
@@ -202,15 +204,15 @@ def _scene(
     for k in sorted(set(packing.kind)):
         mine = np.array(packing.kind) == k
         name = _size_words(params, k) if k >= 0 else "not listed"
-        members = _cut(packing.low[mine & ~bad], packing.high[mine & ~bad], pieces, step)
+        members = _cut_boxes(packing.low[mine & ~bad], packing.high[mine & ~bad], pieces, step)
         if members:
             # What is wrong inside would be hidden.
             opacity = 0.25 if bad.any() else 1.0
             parts.append(boxes(members, _role(k), opacity=opacity, name=name))
-    members = _cut(packing.low[bad], packing.high[bad], pieces, step)
+    members = _cut_boxes(packing.low[bad], packing.high[bad], pieces, step)
     if members:
         parts.append(boxes(members, "wrong", opacity=0.45, name="wrong boxes"))
-    shared = _cut(*_shared(packing), pieces, step)
+    shared = _cut_boxes(*_shared(packing), pieces, step)
     if shared:
         parts.append(boxes(shared, "wrong", name="where boxes overlap"))
     labels, places = [], []
@@ -221,13 +223,13 @@ def _scene(
         labels.append(f"{start:g} to {end:g}" if len(pieces) <= 2 else f"{start:.0f}")
         places.append(corner + size * (0.5, 0, 0) - (0, 0, 0.05 * (pieces[0][1] - pieces[0][0])))
     parts.append(Marks(np.array(places), "quiet", 0, tuple(labels)))
-    parts += _numbers(packing, pieces, step)
+    parts += _number_labels(packing, pieces, step)
     least = 0.2 * (pieces[0][1] - pieces[0][0])
-    parts += _lacking(lacking, float(low[0]) + len(pieces) * step, float(low[1]), least)
+    parts += _unplaced_boxes(lacking, float(low[0]) + len(pieces) * step, float(low[1]), least)
     return Scene(tuple(parts), azimuth=-65, elevation=22)
 
 
-def _lacking(
+def _unplaced_boxes(
     lines: Sequence[Mapping[str, Any]], x: float, y: float, least: float
 ) -> list[Lines | Marks]:
     """Return one dashed box, beside the packing, for each size of which some are not placed.
@@ -249,7 +251,7 @@ def _lacking(
     return parts
 
 
-def _cut(
+def _cut_boxes(
     low: Points, high: Points, pieces: list[tuple[float, float]], step: float
 ) -> list[tuple[list[float], list[float]]]:
     """Return the parts of boxes in each piece, the pieces side by side."""
@@ -271,7 +273,9 @@ def _shared(packing: _Packing) -> Ends:
     return np.maximum(packing.low[i], packing.low[j]), np.minimum(packing.high[i], packing.high[j])
 
 
-def _numbers(packing: _Packing, pieces: list[tuple[float, float]], step: float) -> list[Marks]:
+def _number_labels(
+    packing: _Packing, pieces: list[tuple[float, float]], step: float
+) -> list[Marks]:
     """Return labels for wrong boxes, unless there are too many to be read."""
     faulty = [k for k, i in enumerate(packing.at) if i in packing.wrong]
     if not faulty or len(faulty) > _MOST_LABELS:
@@ -285,7 +289,7 @@ def _numbers(packing: _Packing, pieces: list[tuple[float, float]], step: float) 
     return [Marks(np.array(places), "wrong", 0, tuple(labels))]
 
 
-def _profile(packing: _Packing) -> Drawing:
+def _fill_profile(packing: _Packing) -> Drawing:
     """Draw how much of the box is filled, all along its longest side."""
     low, high = packing.low.min(axis=0), packing.high.max(axis=0)
     across = max(float((high[0] - low[0]) * (high[1] - low[1])), 1e-9)

@@ -92,10 +92,10 @@ def asked_for(params: Params) -> list[str]:
     """Return what the loop must keep, in a few words each."""
     n = params.crossings
     crossings = f"{n} crossing{'s' * (n > 1)}" if n else "no crossing"
-    return [crossings, *map(_words, params.constraints)]
+    return [crossings, *map(_constraint_words, params.constraints)]
 
 
-def _words(constraint: Constraint) -> str:
+def _constraint_words(constraint: Constraint) -> str:
     match constraint:
         case AngleRange():
             return f"angles of {constraint.min_deg:g} to {constraint.max_deg:g} degrees"
@@ -222,7 +222,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     words = asked_for(params)
     task_words = f"{params.pipes} pipes of 1 m, one loop in a square of {params.side} m"
     if answer is None:
-        drawing = _square(params, ())
+        drawing = _square_drawing(params, ())
         draw_asked(drawing, params, ())
         for i, line in enumerate(words):
             shift = (0, 18 * (i - (len(words) - 1) / 2))
@@ -230,7 +230,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         caption = "; ".join((task_words, *words)) + "."
         return Picture((Panel("the square", drawing, caption),), caption)
     joints = [(point.x, point.y) for point in answer.points[:_MOST_JOINTS]]
-    drawing = _square(params, joints)
+    drawing = _square_drawing(params, joints)
     draw_asked(drawing, params, verdicts)
     legend: list[tuple[str, str]] = []
     _draw_loop(drawing, params, joints, verdicts, legend)
@@ -240,7 +240,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(tuple(panels), caption, tuple(legend))
 
 
-def _square(params: Params, joints: Sequence[XY]) -> Drawing:
+def _square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
     side = params.side
     low, high = -_OUTSIDE * side, (1 + _OUTSIDE) * side
     xs, ys = ([min(max(p[i], low), high) for p in joints] for i in range(2))

@@ -136,7 +136,7 @@ _CURVE = 64
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
     """Draw the picture; with an answer what its formula draws, and the difference."""
     n = len(params.grid)
-    black = _cells(params.grid)
+    black = _read_cells(params.grid)
     task_words = f"{n} x {n} cells; {int(black.sum())} are to be positive"
     target = Panel("asked for", _cell_map(black), f"{task_words}.")
     metrics = verdicts[0].metrics if verdicts else {}
@@ -144,7 +144,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         caption = f"{task_words}." if answer is None else _refused(verdicts, task_words)
         text = "\n".join(params.grid) if n <= 120 else None
         return Picture((target,), caption, text=text)
-    positive = _cells(metrics["drawn"])
+    positive = _read_cells(metrics["drawn"])
     missed, surplus = black & ~positive, positive & ~black
     curve = zero_curve(answer.function, positive) if n <= _CURVE else []
     produced, difference = _cell_map(positive), _difference(black, positive)
@@ -158,7 +158,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     matched = f"{metrics['matched']} of {metrics['cells']} cells match"
     caption = f"{matched} ({counts}); {fraction(verdicts)}."
     if metrics["matched"] < metrics["cells"] and not verdicts[0].score:
-        caption = f"{matched} ({counts}), {_why(verdicts)}; {fraction(verdicts)}."
+        caption = f"{matched} ({counts}), {_failure_words(verdicts)}; {fraction(verdicts)}."
     panels = (
         target,
         Panel("drawn by the formula", produced, f"What the formula draws. {caption}"),
@@ -171,7 +171,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(panels, caption, tuple(legend), _text(params.grid, black, positive))
 
 
-def _cells(rows: Sequence[str]) -> Cells:
+def _read_cells(rows: Sequence[str]) -> Cells:
     return np.array([[cell == "#" for cell in row] for row in rows])
 
 
@@ -221,7 +221,7 @@ def _mark_undefined(drawing: Drawing, verdicts: Sequence[Verdict]) -> None:
         drawing.cross(cell, "wrong", radius=max(min(drawing.scale * 0.3, 6), 2))
 
 
-def _why(verdicts: Sequence[Verdict]) -> str:
+def _failure_words(verdicts: Sequence[Verdict]) -> str:
     failed = {check.id for check in verdicts[0].failed}
     if _nowhere(verdicts):
         return "no value anywhere"

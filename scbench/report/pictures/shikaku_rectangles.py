@@ -25,17 +25,17 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     """Draw the numbers; with an answer its rectangles, and where they break a rule."""
     clues = sum(value > 0 for row in params.grid for value in row)
     if answer is None:
-        drawing = _grid(params, 0)
+        drawing = _clue_grid(params, 0)
         _finish(drawing, params, [])
         caption = (
             f"{params.width} x {params.height} cells to be cut into {clues} rectangles, each with "
             "one number, which is its area."
         )
-        numbers = "\n".join(_numbers(params)) if params.width <= _WIDEST else None
+        numbers = "\n".join(_number_rows(params)) if params.width <= _WIDEST else None
         return Picture((Panel("the grid", drawing, caption),), caption, text=numbers)
     legend: list[tuple[str, str]] = []
     outside = bool(failures(verdicts).get("inside"))
-    drawing = _grid(params, 1 if outside else 0)
+    drawing = _clue_grid(params, 1 if outside else 0)
     _draw_rectangles(drawing, params, answer, verdicts, legend)
     caption = _caption(answer, verdicts, clues)
     picture = Panel("the cut", drawing, caption)
@@ -43,7 +43,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture((picture,), caption, tuple(legend), text)
 
 
-def _grid(params: Params, room: int) -> Drawing:
+def _clue_grid(params: Params, room: int) -> Drawing:
     w, h = params.width, params.height
     size = min(max(26 * max(w, h), 220), 520)
     drawing = Drawing((-room, -room, w + room, h + room), size=size, up=False, margin=22)
@@ -164,7 +164,7 @@ def _caption(answer: Answer, verdicts: Sequence[Verdict], clues: int) -> str:
     return f"{'; '.join(parts)}; {fraction(verdicts)}."
 
 
-def _numbers(params: Params) -> list[str]:
+def _number_rows(params: Params) -> list[str]:
     width = max(len(str(value)) for row in params.grid for value in row)
     return [" ".join(f"{value or '.':>{width}}" for value in row) for row in params.grid]
 
@@ -183,4 +183,4 @@ def _text(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str | 
     for x, y in metrics.get("overlapped", ()):
         table[y][x] = "#"
     key = "rectangles; . is left over, # is covered more than once"
-    return "\n".join([*_numbers(params), "", key, *(" ".join(row) for row in table)])
+    return "\n".join([*_number_rows(params), "", key, *(" ".join(row) for row in table)])

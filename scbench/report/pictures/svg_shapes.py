@@ -58,7 +58,7 @@ def flattened(path: str) -> tuple[list[complex], list[complex]]:
             first, second = (base + complex(*numbers[i : i + 2]) for i in (0, 2))
             outline += _bezier(here, first, second, end)
         elif word in "Aa":
-            outline += _arc(here, end, numbers)
+            outline += _elliptic_arc(here, end, numbers)
         else:
             outline.append(end)
         here = end
@@ -75,7 +75,7 @@ def _bezier(start: complex, first: complex, second: complex, end: complex) -> It
         yield s**3 * start + 3 * s * s * t * first + 3 * s * t * t * second + t**3 * end
 
 
-def _arc(start: complex, end: complex, numbers: Sequence[float]) -> Iterator[complex]:
+def _elliptic_arc(start: complex, end: complex, numbers: Sequence[float]) -> Iterator[complex]:
     """Yield points of an elliptical arc; the ellipse is squeezed to a circle and back."""
     radius_x, radius_y, degrees, large, sweep = numbers[:5]
     turn = rect(1, radians(degrees))

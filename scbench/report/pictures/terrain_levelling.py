@@ -51,7 +51,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         after = np.array(metrics["heights_after"], dtype=np.float64)
         low, high = min(low, float(after.min())), max(high, float(after.max()))
     first = _map(before, low, high, figures=answer is None)
-    _outline(first, region, "note")
+    _draw_border(first, region, "note")
     if answer is not None:
         legend += _blasts(first, params, answer, verdicts)
     title = "the ground" if answer is None else "the plan"
@@ -89,7 +89,7 @@ def _map(heights: Heights, low: float, high: float, *, figures: bool = False) ->
     n = len(heights)
     drawing = Drawing((0, 0, n, n), size=460 if figures else 340, up=False, margin=22)
     shades = (heights - low) / max(high - low, 1e-9)
-    _shade(drawing, shades, "rock")
+    _shade_shares(drawing, shades, "rock")
     if figures and drawing.scale >= 19:
         for y, x in np.ndindex(n, n):
             drawing.text(
@@ -101,7 +101,7 @@ def _map(heights: Heights, low: float, high: float, *, figures: bool = False) ->
     return drawing
 
 
-def _shade(drawing: Drawing, shares: Heights, role: str) -> None:
+def _shade_shares(drawing: Drawing, shares: Heights, role: str) -> None:
     """Fill cells, the larger their share of 1 the darker."""
     levels = np.clip(np.ceil(shares * _SHADES), 0, _SHADES).astype(int)
     for level in range(1, _SHADES + 1):
@@ -109,7 +109,7 @@ def _shade(drawing: Drawing, shares: Heights, role: str) -> None:
         drawing.tiles(cells, role, opacity=0.05 + 0.8 * level / _SHADES)
 
 
-def _outline(drawing: Drawing, region: Region, role: str, *, width: float = 2.5) -> None:
+def _draw_border(drawing: Drawing, region: Region, role: str, *, width: float = 2.5) -> None:
     """Draw the border of a region."""
     around = np.pad(region, 1)
     lines = []
@@ -184,8 +184,8 @@ def _after(
     then = _map(after, *span)
     level_cells = [(x, y) for y, x in np.argwhere(flat).tolist()]
     then.tiles(level_cells, "right", opacity=0.35)
-    _outline(then, flat, "right", width=3)
-    _outline(then, region, "note", width=1.5)
+    _draw_border(then, flat, "right", width=3)
+    _draw_border(then, region, "note", width=1.5)
     change = after - before
     largest = max(float(np.abs(change).max()), 1e-9)
     n = len(before)
@@ -195,8 +195,8 @@ def _after(
         np.sqrt(np.maximum(-change, 0) / largest),
         np.sqrt(np.maximum(change, 0) / largest),
     )
-    _shade(delta, lower, "missing")
-    _shade(delta, higher, "surplus")
+    _shade_shares(delta, lower, "missing")
+    _shade_shares(delta, higher, "surplus")
     if delta.scale >= 9:
         for sign, mask in (("−", change < -1e-9), ("+", change > 1e-9)):
             for y, x in np.argwhere(mask).tolist():

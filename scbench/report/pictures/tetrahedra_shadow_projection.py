@@ -48,9 +48,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     target = Polygon(params.exterior, params.holes)
     if answer is None:
         caption = f"The target: {params.title}. Unit tetrahedra are to cast this shadow."
-        drawing = Drawing(_frame(target, 0.06))
+        drawing = Drawing(_frame_around(target, 0.06))
         fill(drawing, target, "target", opacity=0.3)
-        _outline(drawing, target)
+        _draw_rings(drawing, target)
         panel = Panel("the target from above", drawing, caption)
         return Picture((panel,), caption, (("target", "the target"),))
     arrangement = _arrangement(answer, target, verdicts)
@@ -67,8 +67,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         legend.append(("wrong", "tetrahedra that cut each other or have a fault (thick)"))
     panels = (
         Panel("from above", _plan(arrangement, target, metrics), caption),
-        Panel(*_space(arrangement, target), caption),
-        Panel(*_side(arrangement, target), caption),
+        Panel(*_bodies_in_space(arrangement, target), caption),
+        Panel(*_side_view(arrangement, target), caption),
     )
     return Picture(panels, caption, tuple(legend))
 
@@ -82,7 +82,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     return [Mesh(bodies.reshape(-1, 3), faces, "answer", name="tetrahedra")]
 
 
-def _frame(target: BaseGeometry, share: float) -> tuple[float, float, float, float]:
+def _frame_around(target: BaseGeometry, share: float) -> tuple[float, float, float, float]:
     x, y, u, v = target.bounds
     margin = share * max(u - x, v - y)
     return x - margin, y - margin, u + margin, v + margin
@@ -91,7 +91,7 @@ def _frame(target: BaseGeometry, share: float) -> tuple[float, float, float, flo
 def _arrangement(answer: Answer, target: Polygon, verdicts: Sequence[Verdict]) -> _Arrangement:
     poses = answer.tetrahedrons[:_MOST_BODIES]
     at = [i for i, pose in enumerate(poses) if any((pose.q0, pose.q1, pose.q2, pose.q3))]
-    x, y, u, v = _frame(target, _RIM)
+    x, y, u, v = _frame_around(target, _RIM)
     tall = 2 * (u - x) + _LAYER * len(at)
     # Only differences of heights matter, so a stack may be anywhere.
     heights = np.sort([poses[i].z for i in at])
@@ -133,7 +133,7 @@ def _plan(arrangement: _Arrangement, target: Polygon, metrics: Mapping[str, Any]
     hulls = [shapely.MultiPoint(body).convex_hull for body in arrangement.bodies[:, :, :2].tolist()]
     # All of the shadow is in view, unless it is absurdly far away.
     extent = shapely.union_all([target, *hulls])
-    drawing = Drawing(_frame(extent, 0.06))
+    drawing = Drawing(_frame_around(extent, 0.06))
     shadow = shapely.union_all(hulls)
     fill(drawing, target.intersection(shadow), "right", opacity=0.35)
     fill(drawing, shadow.difference(target), "surplus", opacity=0.2)
@@ -142,7 +142,7 @@ def _plan(arrangement: _Arrangement, target: Polygon, metrics: Mapping[str, Any]
     for gap in metrics.get("gaps", ()):
         shape = _polygon(gap)
         fill(drawing, shape, "missing", hatched=True)
-        _outline(drawing, shape, "missing", width=1)
+        _draw_rings(drawing, shape, "missing", width=1)
     order = sorted(range(len(arrangement.at)), key=lambda k: arrangement.at[k] in arrangement.wrong)
     for k in order:
         i = arrangement.at[k]
@@ -155,7 +155,7 @@ def _plan(arrangement: _Arrangement, target: Polygon, metrics: Mapping[str, Any]
             width=2.2 if bad else 0.7,
             tip=tip,
         )
-    _outline(drawing, target)
+    _draw_rings(drawing, target)
     return drawing
 
 
@@ -163,12 +163,12 @@ def _polygon(shape: Mapping[str, Any]) -> Polygon:
     return Polygon(shape["exterior"], shape["holes"])
 
 
-def _outline(drawing: Drawing, shape: Polygon, role: str = "target", width: float = 2) -> None:
+def _draw_rings(drawing: Drawing, shape: Polygon, role: str = "target", width: float = 2) -> None:
     for ring in (shape.exterior, *shape.interiors):
         drawing.line(ring.coords[:-1], role, closed=True, width=width)
 
 
-def _side(arrangement: _Arrangement, target: Polygon) -> tuple[str, Drawing]:
+def _side_view(arrangement: _Arrangement, target: Polygon) -> tuple[str, Drawing]:
     """Draw the edges of the bodies as seen along y, and say how; a tall stack lies on its side."""
     spots = np.array([[target.bounds[0], 0.0], [target.bounds[2], 0.0]])
     flat = arrangement.bodies[:, :, [0, 2]]
@@ -202,7 +202,7 @@ def _squeezed(arrangement: _Arrangement, target: Polygon) -> tuple[bool, Floats]
     return True, bodies
 
 
-def _space(arrangement: _Arrangement, target: Polygon) -> tuple[str, Scene]:
+def _bodies_in_space(arrangement: _Arrangement, target: Polygon) -> tuple[str, Scene]:
     """Show the bodies above the target and their shadows on it, and say how."""
     squeezed, bodies = _squeezed(arrangement, target)
     arrangement = arrangement._replace(bodies=bodies)
@@ -217,7 +217,7 @@ def _space(arrangement: _Arrangement, target: Polygon) -> tuple[str, Scene]:
             name = "tetrahedra" if role == "answer" else "faulty tetrahedra"
             parts.append(Mesh(bodies.reshape(-1, 3), faces, role, opacity, name, rims))
     if len(arrangement.bodies):
-        parts.append(_shadows(arrangement.bodies, floor - 0.01))
+        parts.append(_shadow_mesh(arrangement.bodies, floor - 0.01))
     rings = (target.exterior, *target.interiors)
     parts.append(
         Lines(tuple(_on_floor(r.coords, floor) for r in rings), "target", 3, name="target")
@@ -233,7 +233,7 @@ def _space(arrangement: _Arrangement, target: Polygon) -> tuple[str, Scene]:
     return title, Scene(tuple(parts), azimuth=-40, elevation=30)
 
 
-def _shadows(bodies: Floats, floor: float) -> Mesh:
+def _shadow_mesh(bodies: Floats, floor: float) -> Mesh:
     """Return the shadows as flat triangles: those of all four faces together."""
     flat = bodies.copy()
     flat[:, :, 2] = floor

@@ -25,7 +25,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     key = _key(params)
     panels = [Panel("order of the corners", sheet([key], half=45), _question(params))]
     if answer is None:
-        return Picture(tuple(panels), _question(params), text="\n".join(_key_text(params)))
+        return Picture(tuple(panels), _question(params), text="\n".join(_key_lines(params)))
     answered = _answered_tiles(params, answer, verdicts)
     metrics = verdicts[0].metrics if verdicts else {}
     missing = [tuple(pattern) for pattern in metrics.get("missing", ())]
@@ -60,7 +60,7 @@ def _key(params: Params) -> Tile:
     return Tile(order=order, letters=params.known, corners=len(ring))
 
 
-def _key_text(params: Params) -> list[str]:
+def _key_lines(params: Params) -> list[str]:
     corners = [f"{i}: {name}" for i, name in enumerate(params.corner_order, start=1)]
     condition = [f"known: ({', '.join(params.known)})"] if params.known else []
     return [f"{params.n_classes} classes; order of the corners:", *corners, *condition]
@@ -168,9 +168,9 @@ def _legend(answered: Sequence[Tile], lacking: Sequence[Tile]) -> tuple[tuple[st
 def _text(params: Params, answered: Sequence[Tile], lacking: Sequence[Tile]) -> str:
     tiles = (*answered, *lacking)
     if len(params.corner_order) == 4:
-        return "\n".join((*_key_text(params), "", side_by_side(map(square_text, tiles))))
+        return "\n".join((*_key_lines(params), "", side_by_side(map(square_text, tiles))))
     lines = [
         f"{tile.title} {tile.state} {' '.join(words for _, words in tile.below)}".rstrip()
         for tile in tiles
     ]
-    return "\n".join((*_key_text(params), "", *lines))
+    return "\n".join((*_key_lines(params), "", *lines))

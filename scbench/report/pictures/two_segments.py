@@ -27,13 +27,13 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     target_words = _count_words(targets)
     if answer is None:
         caption = f"To be cut by two segments into {target_words}."
-        frame = Panel("the frame", _frame(params, ()), caption)
+        frame = Panel("the frame", _frame_drawing(params, ()), caption)
         return Picture((frame, Panel("asked for", _tally(targets, None), caption)), caption)
     metrics = verdicts[0].metrics if verdicts else {}
     observed = metrics.get("observed")
     regions = {KINDS[kind]: n for kind, n in observed.items()} if observed else None
     legend: list[tuple[str, str]] = []
-    drawing = _frame(params, [end for segment in answer.segments for end in segment])
+    drawing = _frame_drawing(params, [end for segment in answer.segments for end in segment])
     if regions is not None:
         _draw_regions(drawing, params, metrics["endpoints"])
     _draw_segments(drawing, params, answer, verdicts, legend)
@@ -60,7 +60,7 @@ def _count_words(counts: Mapping[int, int]) -> str:
     )
 
 
-def _frame(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
+def _frame_drawing(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
     xs, ys = zip(*params.corners, strict=True)
     width = max(max(xs) - min(xs), max(ys) - min(ys))
     room = _BEYOND * width

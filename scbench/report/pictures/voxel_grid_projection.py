@@ -52,7 +52,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     cells = _Cells(Counter(), []) if answer is None else _read(params, answer)
     legend: list[tuple[str, str]] = []
     scene = _scene(params, cells, answer is not None, verdicts, legend)
-    shadows = _shadows(params, cells, answer is not None, verdicts)
+    shadows = _shadow_drawing(params, cells, answer is not None, verdicts)
     if any(passed(verdicts, view[0]) is False for view in _VIEWS) and answer is not None:
         legend.append(("missing", "not covered by any cell"))
     caption = _caption(params, answer, verdicts)
@@ -200,7 +200,9 @@ def _mirror(n: int, name: str) -> Mesh | None:
     return Mesh(points, faces, "target", 0.4, "mirror", outline)
 
 
-def _shadows(params: Params, cells: _Cells, answered: bool, verdicts: Sequence[Verdict]) -> Drawing:
+def _shadow_drawing(
+    params: Params, cells: _Cells, answered: bool, verdicts: Sequence[Verdict]
+) -> Drawing:
     n = params.size
     pitch = n * 1.3
     drawing = Drawing((0, -0.12 * n, 2 * pitch + n, n * 1.15), size=680, margin=12)

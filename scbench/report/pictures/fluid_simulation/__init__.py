@@ -78,7 +78,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     world = read_world(params, metrics, verdicts)
     caption = _caption(goal, metrics, verdicts)
     panels = []
-    cut = _cut(world, verdicts)
+    cut = _cut_row(world, verdicts)
     at = cut + world.corner[1]
     if max(roughness(world.rock), roughness(world.water)) <= _ROUGHEST:
         scene = _scene(params, world, answer, verdicts)
@@ -111,7 +111,7 @@ def _goal_words(params: Params) -> str:
     return _GOALS[params.goal.kind].format(**values)
 
 
-def _cut(world: World, verdicts: Sequence[Verdict]) -> int:
+def _cut_row(world: World, verdicts: Sequence[Verdict]) -> int:
     """Return the row where a cut shows most: through a fault, the goal's water, or any."""
     if world.wrong.any():
         return int(np.argwhere(world.wrong)[0][1])
@@ -131,7 +131,7 @@ def _start(
     """Draw the ground before anything is done to it."""
     width, stretch = params.width, _stretch(params.width)
     rock = ground(params)
-    parts: list[Shape] = [_lifted(voxels(rock, "rock", name="rock"), stretch)]
+    parts: list[Shape] = [_stretched(voxels(rock, "rock", name="rock"), stretch)]
     top = params.height * stretch
     surface = rock.sum(axis=2) * stretch
     drops = tuple(
@@ -174,7 +174,7 @@ def _stretch(width: int) -> float:
     return max(1.0, width / 24)
 
 
-def _lifted(mesh: Mesh, stretch: float) -> Mesh:
+def _stretched(mesh: Mesh, stretch: float) -> Mesh:
     scale = np.array([1.0, 1.0, stretch])
     lines = tuple(line * scale for line in mesh.outline)
     return replace(mesh, points=mesh.points * scale, outline=lines)
@@ -207,7 +207,7 @@ def _scene(
         (world.wrong, "wrong", "water where it must not be"),
     ):
         if mask.any():
-            parts.append(_lifted(voxels(mask, role, neighbours=solid, name=name), stretch))
+            parts.append(_stretched(voxels(mask, role, neighbours=solid, name=name), stretch))
     for x, y, z in np.argwhere(world.wrong)[:MOST_LAKES].tolist():
         ends = [(x + 0.5, y + 0.5, (z + 1) * stretch), (x + 0.5, y + 0.5, top * 1.2)]
         parts.append(Lines((np.array(ends),), "wrong", 2, dashed=True, name="seen from above"))

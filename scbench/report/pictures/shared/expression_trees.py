@@ -150,7 +150,7 @@ def tree_picture(
             caption += f" Taking one step for {rules.write(value)} gives the answer (marked)."
     caption = with_verdict(caption, verdicts)
     drawing = _tree(nodes, [None if v is None else rules.write(v) for v in values], marks)
-    text = "\n".join(_lines(nodes, rules, values, marks, len(nodes) - 1, 0))
+    text = "\n".join(_tree_lines(nodes, rules, values, marks, len(nodes) - 1, 0))
     return text_picture([Panel("steps", drawing, caption)], caption, text, _LEGEND)
 
 
@@ -203,7 +203,7 @@ def _tree(
     return drawing
 
 
-def _lines(
+def _tree_lines(
     nodes: Sequence[Node],
     rules: Rules,
     values: Sequence[Any],

@@ -220,7 +220,7 @@ def _draw(
         drawing.dot(at(middle(k, side)), "ink", radius=3)
     for side in tile.faults:
         drawing.cross(at(middle(k, side)), "wrong", radius=5)
-    _corners(drawing, tile, ring)
+    _draw_corners(drawing, tile, ring)
     base = top + _HEAD + 2 * (half + _ROOM) + 6
     for i, (role, words) in enumerate(tile.below):
         drawing.text((cx, base + i * _FOOT), words, role, size=11, bold=role != "ink")
@@ -247,7 +247,7 @@ def _sides(drawing: Drawing, tile: Tile, at: Callable[[Point], Point]) -> None:
         drawing.text(at((x, y)), words, "quiet", size=10, shift=(12 * x / away, -12 * y / away))
 
 
-def _corners(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
+def _draw_corners(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
     """Draw labels in discs, or the numbers of a path with its steps."""
     for a, b in pairwise(tile.order):
         (ax, ay), (bx, by) = ring[a], ring[b]

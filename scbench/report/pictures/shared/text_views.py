@@ -39,10 +39,10 @@ def side_by_side(blocks: Iterable[Sequence[str]], width: int = 110, gap: int = 4
             used = 0
         rows[-1].append(block)
         used += needs
-    return "\n\n".join("\n".join(_joined(row, gap)) for row in rows if row)
+    return "\n\n".join("\n".join(_block_rows(row, gap)) for row in rows if row)
 
 
-def _joined(row: Sequence[Sequence[str]], gap: int) -> Iterator[str]:
+def _block_rows(row: Sequence[Sequence[str]], gap: int) -> Iterator[str]:
     widths = [max(map(len, block), default=0) + gap for block in row]
     for lines in zip_longest(*row, fillvalue=""):
         yield "".join(
@@ -123,7 +123,7 @@ def table_panels(title: str, head: Sequence[str], rows: Sequence[Row], alt: str)
     """Return a table as panels: so many rows in each, and not without end."""
     blocks = [rows[i : i + _BLOCK] for i in range(0, len(rows), _BLOCK)] or [[]]
     panels = [
-        Panel(title if not i else "continued", _table(head, block), alt)
+        Panel(title if not i else "continued", _table_drawing(head, block), alt)
         for i, block in enumerate(blocks[:_MOST_TABLES])
     ]
     if len(blocks) > _MOST_TABLES:
@@ -133,7 +133,7 @@ def table_panels(title: str, head: Sequence[str], rows: Sequence[Row], alt: str)
     return panels
 
 
-def _cells(row: Row) -> list[Cell]:
+def _row_cells(row: Row) -> list[Cell]:
     return [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
 
 
@@ -141,9 +141,9 @@ def _widths(table: Iterable[Sequence[str]]) -> list[int]:
     return [max(map(len, column)) for column in zip_longest(*table, fillvalue="")]
 
 
-def _table(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
+def _table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
     """Draw a table, its head in grey."""
-    cells = [_cells(row) for row in rows]
+    cells = [_row_cells(row) for row in rows]
     texts = [list(head), *([cell.text for cell in row] for row in cells)]
     widths = [_LETTER * letters + _GAP for letters in _widths(texts)]
     starts = [sum(widths[:k]) for k in range(len(widths))]
@@ -179,7 +179,7 @@ def mark(
 def table_text(head: Sequence[str], rows: Sequence[Row], width: int = 100) -> str:
     """Return a table as lines of text, long ones as blocks side by side."""
     table = [list(head)] * bool(head)
-    table += [[c.text + _SIGNS.get(c.role, "") for c in _cells(row)] for row in rows]
+    table += [[c.text + _SIGNS.get(c.role, "") for c in _row_cells(row)] for row in rows]
     widths = _widths(table)
     lines = [
         "  ".join(
