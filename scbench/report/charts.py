@@ -51,7 +51,6 @@ def _chart(description: str, config: Spec, **parts: object) -> Spec:
 
 
 def _channel(field: str, kind: str = "quantitative", **parts: object) -> Spec:
-    """Return how a column is shown."""
     return {"field": field, "type": kind, **parts}
 
 

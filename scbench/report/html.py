@@ -84,7 +84,6 @@ def render_page(
 
 
 def _policy(scripts: Sequence[str], images: str) -> str:
-    """Return the content security policy of a page with these scripts."""
     hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts)
     sources = " ".join(f"'sha256-{digest.decode()}'" for digest in hashes)
     return (

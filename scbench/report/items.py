@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scbench.base.errors import ResultsError
 from scbench.base.model import Check, Instance, Status, Verdict
 from scbench.catalog import Task, all_tasks
-from scbench.report.picture import Picture, draw_of, with_reasons
+from scbench.report.picture import Picture, Verdicts, draw_of, with_reasons
 from scbench.scoring.judge import validate
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class Item:
         id: of the instance.
         task: id of the task.
         bucket: its bucket.
+        instance_hash: content hash of the instance that was graded.
         run: model, setting, budget and sample.
         status: what happened.
         graded: one for each score of the task, or none if there is no score.
@@ -62,22 +63,21 @@ class Item:
         source: where in the prediction it was found, and what was done to read it.
         finish_reason: as the provider gave it.
         prediction_hash: SHA-256 of the prediction's line.
-        instance_hash: content hash of the instance that was graded.
         turn_scores: of each turn of a loop, None for turns without an answer; empty of others.
     """
 
     id: str
     task: str
     bucket: str
-    run: Run
-    status: str
-    graded: tuple["Graded", ...]
-    reason: str
-    answer: str | None
-    source: str
-    finish_reason: str | None
-    prediction_hash: str | None
     instance_hash: str | None
+    run: Run = ("", None, None, 0)
+    status: str = ""
+    graded: tuple["Graded", ...] = ()
+    reason: str = ""
+    answer: str | None = None
+    source: str = ""
+    finish_reason: str | None = None
+    prediction_hash: str | None = None
     turn_scores: tuple[float | None, ...] = ()
 
     @property
@@ -146,7 +146,6 @@ def _item(rows: Sequence[Mapping[str, Any]]) -> Item:
 
 
 def _turn_scores(parts: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
-    """Return the mean of an answer's scores, turn by turn."""
     turns = zip(*parts, strict=True)
     means = ([score for score in turn if score is not None] for turn in turns)
     return tuple(sum(scores) / len(scores) if scores else None for scores in means)
@@ -169,9 +168,7 @@ def run_labels(runs: Iterable[Run]) -> dict[Run, str]:
     return labels
 
 
-def picture_of(
-    task: Task, params: str, answer: str | None, verdicts: Sequence[Verdict]
-) -> Picture | None:
+def picture_of(task: Task, params: str, answer: str | None, verdicts: Verdicts) -> Picture | None:
     """Draw an instance, with an answer and what was found if there are any.
 
     Args:

@@ -177,7 +177,6 @@ def overview(results: "pl.DataFrame") -> Values:
 
 
 def _table_values(sheet: Sheet) -> Values:
-    """Return a sheet as the template wants a table."""
     return {
         "heads": sheet.heads,
         "rows": sheet.rows,

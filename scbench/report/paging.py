@@ -148,7 +148,6 @@ def write_pages(
 
 
 def _share_out(entries: Sequence[Entry], most_items: int, most_bytes: int) -> list[list[Entry]]:
-    """Share items out over pages."""
     for_3d = len(page_parts(in_3d=True)["plotly"]) if any(e.in_3d for e in entries) else 0
     pages: list[list[Entry]] = []
     size, in_3d = 0, False

@@ -50,7 +50,7 @@ class Picture:
     Attributes:
         panels: side by side, in the order to look at them.
         caption: one or two sentences with the figures that matter.
-        legend: (role, words) for each colour that needs words.
+        legend: (role, words) for each colour that needs words; those that are drawn stay.
         text: the same for a terminal, if the task has a text form; no colours.
     """
 
@@ -59,8 +59,17 @@ class Picture:
     legend: tuple[tuple[str, str], ...] = ()
     text: str | None = None
 
+    def __post_init__(self) -> None:
+        roles = roles_in(self)
+        legend = tuple(line for line in self.legend if line[0] in roles)
+        object.__setattr__(self, "legend", legend)
 
-Draw = Callable[[Any, Any, Sequence[Verdict]], Picture]
+
+Verdicts = Sequence[Verdict]
+Legend = list[tuple[str, str]]
+"""Role and words of each colour that needs words."""
+
+Draw = Callable[[Any, Any, Verdicts], Picture]
 
 
 def draw_of(task: Task) -> Draw | None:
@@ -81,7 +90,7 @@ def solids_of(task: Task) -> Solids | None:
     return getattr(import_module(task.module("report.pictures")), "solids", None)
 
 
-def failures(verdicts: Sequence[Verdict]) -> Mapping[str, Sequence[Any]]:
+def failures(verdicts: Verdicts) -> Mapping[str, Sequence[Any]]:
     """Return what the failed checks point at: check id and its offenders, none if it names none.
 
     Of several verdicts on one answer, each check id is taken where it failed first.
@@ -94,7 +103,22 @@ def failures(verdicts: Sequence[Verdict]) -> Mapping[str, Sequence[Any]]:
     return offenders
 
 
-def fraction(verdicts: Sequence[Verdict]) -> str:
+def counted(verdict: Verdict, words: Mapping[str, str]) -> list[str]:
+    """Return the words of each failed check that has some, with the number of its offenders."""
+    return [
+        words[check.id].format(n=check.details.get("count", 1))
+        for check in verdict.checks
+        if check.passed is False and check.id in words
+    ]
+
+
+def fault_count(verdicts: Verdicts, check_id: str) -> int:
+    """Return how many offenders a failed check has."""
+    check = check_of(verdicts, check_id)
+    return 0 if check is None or check.passed is not False else int(check.details.get("count", 0))
+
+
+def fraction(verdicts: Verdicts) -> str:
     """Return the score in words, such as "score 0.75" or "3 of 9 criteria met"."""
     if len(verdicts) == 1:
         return f"score {verdicts[0].score:.4g}"
@@ -114,10 +138,8 @@ def is_marked(picture: Picture) -> bool:
     return not MARKS.isdisjoint(roles_in(picture))
 
 
-def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) -> Picture:
+def with_reasons(picture: Picture, answer: object, verdicts: Verdicts) -> Picture:
     """Return a picture that says in words what failed, if no place in it shows that.
-
-    Its legend keeps what is drawn.
 
     Args:
         picture: as its module drew it.
@@ -125,7 +147,6 @@ def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) 
         verdicts: on the answer; none if nobody answered.
     """
     roles = roles_in(picture)
-    picture = replace(picture, legend=tuple(line for line in picture.legend if line[0] in roles))
     failed = {
         check.id: check.message for v in verdicts for check in v.checks if check.passed is False
     }
@@ -171,7 +192,7 @@ class Gauge(NamedTuple):
     unit: str = ""
 
 
-def check_of(verdicts: Sequence[Verdict], check_id: str) -> Check | None:
+def check_of(verdicts: Verdicts, check_id: str) -> Check | None:
     """Return the check with this id, of the first verdict that has it."""
     for verdict in verdicts:
         for check in verdict.checks:
@@ -180,7 +201,7 @@ def check_of(verdicts: Sequence[Verdict], check_id: str) -> Check | None:
     return None
 
 
-def passed(verdicts: Sequence[Verdict], check_id: str) -> bool | None:
+def passed(verdicts: Verdicts, check_id: str) -> bool | None:
     """Return whether a check passed; None if it was not evaluated or does not exist."""
     check = check_of(verdicts, check_id)
     return None if check is None else check.passed

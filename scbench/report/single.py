@@ -168,20 +168,7 @@ def grade_line(
 
 def unanswered(instance: Instance) -> Item:
     """Return an instance as an item that nobody answered."""
-    return Item(
-        id=instance.id,
-        task=instance.task,
-        bucket=instance.bucket,
-        run=("", None, None, 0),
-        status="",
-        graded=(),
-        reason="",
-        answer=None,
-        source="",
-        finish_reason=None,
-        prediction_hash=None,
-        instance_hash=instance.content_hash,
-    )
+    return Item(instance.id, instance.task, instance.bucket, instance.content_hash)
 
 
 def picture(item: Item, instance: Instance) -> Picture:

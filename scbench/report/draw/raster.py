@@ -398,7 +398,6 @@ def _label_room(label: Label) -> tuple[float, float, float, float]:
 
 
 def _axis_labels(scene: Scene, camera: Camera) -> list[Label]:
-    """Return names and ends of the axes, along the edges at the front and the side."""
     if scene.grid is None:
         return []
     low, high = np.array(scene.grid, dtype=np.float64)

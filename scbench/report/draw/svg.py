@@ -107,6 +107,9 @@ def look_of(shape: str, role: str) -> str:
 
 XY = Sequence[float]
 
+_SIDES = ((1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1.5), (0, 1.5), (2, 0), (-2, 0))
+"""Where a name may stand beside its point, the best place first."""
+
 MAX_SHAPES = 20_000
 """A drawing with more shapes says that it was cut short; a browser would choke on it."""
 
@@ -403,16 +406,7 @@ class Drawing:
         x, y = self.at(point)
         width, height = 0.56 * size * len(str(words)[:80]), 0.8 * size
         for near in (1.0, 2.2):
-            for dx, dy in (
-                (1, -1),
-                (-1, -1),
-                (1, 1),
-                (-1, 1),
-                (0, -1.5),
-                (0, 1.5),
-                (2, 0),
-                (-2, 0),
-            ):
+            for dx, dy in _SIDES:
                 sx, sy = dx * (width / 2 + 4) * near, dy * 6 * near
                 if abs(dx) == 2:
                     sx = dx / 2 * (width / 2 + 6 * near)

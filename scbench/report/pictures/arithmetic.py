@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from scbench.base.model import Verdict
 from scbench.builders.arithmetic.expressions import read_tokens
 from scbench.graders.shared.short_answers import number
-from scbench.report.picture import Picture
+from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture
 from scbench.schemas.arithmetic import Answer, Params
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the tree; with a wrong answer, the first step whose slip would give it."""
     answered = None if answer is None else number(answer.answer)
     return tree_picture(read_tokens(params.expression), _RULES, answered, verdicts)

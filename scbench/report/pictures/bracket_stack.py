@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import unspaced
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
@@ -29,7 +28,7 @@ _LEGEND = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the brackets by depth; with an answer those still open, and what closes each."""
     stack: list[int] = []
     depth = []

@@ -1,14 +1,13 @@
 """Events and rules as a graph from causes to the outcome: what happened, and what was necessary."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from textwrap import wrap
 
-from scbench.base.model import Verdict
 from scbench.graders.but_for_causation import necessary
 from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import entries
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
@@ -34,7 +33,7 @@ _LEGEND = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw events by causes; with an answer what happened, and letters wrong or right."""
     rules = {event: (kind, conditions) for event, kind, conditions in params.rules}
     single = params.question == "but_for"

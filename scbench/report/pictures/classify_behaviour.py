@@ -1,19 +1,17 @@
 """Squares with labelled corners, what happens inside them, and what an answer called it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts, failures, fraction
 from scbench.report.pictures.shared.labelled_squares import (
     Tile,
     interfaces,
+    key_text,
     sheet,
-    square_text,
     tuple_text,
 )
-from scbench.report.pictures.shared.text_views import side_by_side
 from scbench.schemas.classify_behaviour import Answer, Params
 from scbench.schemas.corner_labels import CORNERS
 
@@ -25,7 +23,7 @@ _NAMES = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw every square; with an answer the interfaces as they are, and the names given."""
     tiles = [_key(params)]
     n = len(params.squares)
@@ -49,7 +47,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         legend.append(("ink", "large dot: a point where three classes meet"))
     if any(tile.state == "wrong" for tile in tiles):
         legend.append(("wrong", "named wrongly; the right name is below"))
-    text = side_by_side(_key_text(params, tiles))
+    text = key_text(params.corner_order, tiles)
     panel = Panel("squares", sheet(tiles), caption)
     return Picture((panel,), caption, tuple(legend), text)
 
@@ -57,11 +55,6 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
 def _key(params: Params) -> Tile:
     order = tuple(CORNERS.index(name) for name in params.corner_order)
     return Tile(title="order of corners", order=order)
-
-
-def _key_text(params: Params, tiles: Iterable[Tile]) -> Iterable[Sequence[str]]:
-    yield ["corners:", *params.corner_order]
-    yield from (square_text(tile) for tile in tiles if tile.labels)
 
 
 def _square_tile(params: Params, i: int) -> Tile:
@@ -91,7 +84,7 @@ def _answered_square(
     return Tile(plain.labels, plain.title, "wrong", below, strokes, junctions)
 
 
-def _caption(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     n = len(params.squares)
     limit_note = f" The first {_MOST_SQUARES} squares are drawn." if n > _MOST_SQUARES else ""
     if not verdicts:

@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from manifold3d import Manifold
 
-from scbench.base.model import Verdict
 from scbench.graders.csg_union.solids import solid_body, union_body
 from scbench.graders.shared.mesh_booleans import difference_bodies, to_body
 from scbench.graders.shared.meshes import Faces, PolygonMesh, shells, triangulate
 from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import body_mesh, box_around, pulled_in
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, counted, failures, fraction
 from scbench.schemas.csg_union import Answer, Params
 
 _MOST_CORNERS = 12_000
@@ -61,7 +60,7 @@ class _Mesh(NamedTuple):
     left_out: int
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the solids; with an answer its mesh on the union, then what is missing and surplus."""
     if answer is None:
         return _instance(params)
@@ -69,7 +68,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     metrics = verdicts[0].metrics if verdicts else {}
     mesh, pulled = _usable(answer, union)
     caption = _caption(mesh, verdicts, pulled)
-    legend: list[tuple[str, str]] = []
+    legend: Legend = []
     panels = [Panel("the answer", _answer_scene(mesh, union, verdicts, legend), caption)]
     volumes = None
     if metrics.get("surplus") or metrics.get("missing"):
@@ -134,9 +133,7 @@ def _usable(answer: Answer, union: Manifold) -> tuple[_Mesh, int]:
     return _Mesh(near, tuple(faces), at, left_out), int(np.sum(far))
 
 
-def _answer_scene(
-    mesh: _Mesh, union: Manifold, verdicts: Sequence[Verdict], legend: list[tuple[str, str]]
-) -> Scene:
+def _answer_scene(mesh: _Mesh, union: Manifold, verdicts: Verdicts, legend: Legend) -> Scene:
     failed = failures(verdicts)
     bad = _bad_faces(mesh, failed)
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
@@ -179,7 +176,6 @@ def _bad_faces(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
 
 
 def _face_rims(mesh: _Mesh, members: Sequence[int]) -> tuple[Points, ...]:
-    """Return the edges of faces, each once."""
     edges = {
         (min(a, b), max(a, b))
         for f in members
@@ -252,10 +248,7 @@ def _differences(
 
 
 def _volume_scene(
-    union: Manifold,
-    volumes: tuple[Manifold, Manifold],
-    metrics: Mapping[str, Any],
-    legend: list[tuple[str, str]],
+    union: Manifold, volumes: tuple[Manifold, Manifold], metrics: Mapping[str, Any], legend: Legend
 ) -> Scene:
     union_volume = metrics["volume_union"]
     ghost = body_mesh(union, "given", opacity=0.12)
@@ -298,13 +291,12 @@ def _cut_scene(mesh: _Mesh, union: Manifold) -> Scene:
     )
 
 
-def _caption(mesh: _Mesh, verdicts: Sequence[Verdict], pulled: int) -> str:
+def _caption(mesh: _Mesh, verdicts: Verdicts, pulled: int) -> str:
     many = f"A mesh of {len(mesh.points)} vertices and {len(mesh.faces)} faces"
     if not verdicts:
         return f"{many}."
-    checks = [c for c in verdicts[0].checks if c.passed is False and c.id in _WORDS]
     metrics = verdicts[0].metrics
-    findings = [_WORDS[check.id].format(n=check.details.get("count", 1)) for check in checks[:3]]
+    findings = counted(verdicts[0], _WORDS)[:3]
     if "volume_answer" in metrics:
         r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
         if metrics.get("missing") or metrics.get("surplus"):
@@ -320,7 +312,6 @@ def _caption(mesh: _Mesh, verdicts: Sequence[Verdict], pulled: int) -> str:
 
 
 def _volume_table(metrics: Mapping[str, Any]) -> str | None:
-    """Return the volumes as a table."""
     if "volume_answer" not in metrics:
         return None
     r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))

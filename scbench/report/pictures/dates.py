@@ -1,13 +1,11 @@
 """Dates of a story: how each follows, and the month of the one that is asked for."""
 
 from calendar import monthrange, weekday
-from collections.abc import Sequence
 
-from scbench.base.model import Verdict
 from scbench.graders.dates import date_of
 from scbench.graders.shared.short_answers import shown
 from scbench.graders.shared.spoken_dates import date
-from scbench.report.picture import Picture
+from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
@@ -34,7 +32,7 @@ _STEPS = {
 Day = tuple[int, int, int]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """List the events; with an answer their dates and calendars of the right and the given day."""
     caption = with_verdict(f"When is {params.events[params.asked]}?", verdicts)
     rows: list[Row] = []
@@ -63,7 +61,7 @@ def _name(params: Params, event: int) -> Cell:
     return Cell(f"({event}) {params.events[event]}", role)
 
 
-def _dated(params: Params, event: int, verdicts: Sequence[Verdict]) -> str:
+def _dated(params: Params, event: int, verdicts: Verdicts) -> str:
     """Return the date of an event, if one has answered and the story leads to it."""
     if not verdicts:
         return ""

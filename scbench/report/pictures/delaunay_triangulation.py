@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, failures, fraction
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
 _MOST_TRIANGLES = 400
@@ -20,14 +19,14 @@ _MARKED = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the points; with an answer its triangles, wrong ones shaded with their circles."""
     points = params.points
     n = len(points)
     xs, ys = zip(*points, strict=True)
     pad = 0.06 * max(max(xs) - min(xs), max(ys) - min(ys), 1e-9)
     drawing = Drawing((min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad), size=380)
-    legend: list[tuple[str, str]] = []
+    legend: Legend = []
     caption = f"{n} points to be joined into triangles with empty circumcircles."
     if answer is not None:
         caption = _draw_answer(drawing, params, answer, verdicts, legend)
@@ -38,11 +37,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
 
 
 def _draw_answer(
-    drawing: Drawing,
-    params: Params,
-    answer: Answer,
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts, legend: Legend
 ) -> str:
     points = params.points
     n = len(points)

@@ -1,20 +1,18 @@
 """Squares with labelled corners: the sides that an answer joins, and those it should join."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, failures, fraction
 from scbench.report.pictures.shared.labelled_squares import (
     Stroke,
     Tile,
     joining,
+    key_text,
     sheet,
-    square_text,
     tuple_text,
 )
-from scbench.report.pictures.shared.text_views import side_by_side
 from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.enumerate_edges import Answer, Params
 
@@ -25,10 +23,10 @@ _PAIRS = 12
 Pair = tuple[int, int]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw every square with its crossing points; with an answer the curves it names as arcs."""
     tiles = [_key(params)]
-    legend: list[tuple[str, str]] = []
+    legend: Legend = []
     caption = (
         f"{len(params.squares)} squares, corners read in the numbered order: which sides, by the "
         "numbers beside them, must a curve join? Dots are where a side changes class."
@@ -44,7 +42,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         ][:_MOST_SQUARES]
         caption = _caption(params, answer, verdicts)
         legend = _legend(tiles)
-    text = side_by_side(_key_text(params, tiles))
+    text = key_text(params.corner_order, tiles)
     panel = Panel("squares", sheet(tiles), caption)
     return Picture((panel,), caption, tuple(legend), text)
 
@@ -58,18 +56,13 @@ def _indices(params: Params) -> tuple[str, ...]:
     return tuple(str(params.edge_order.index(side)) for side in SIDES)
 
 
-def _key_text(params: Params, tiles: Iterable[Tile]) -> Iterable[Sequence[str]]:
-    yield ["corners:", *params.corner_order]
-    yield from (square_text(tile) for tile in tiles if tile.labels)
-
-
 def _sided_tile(params: Params, i: int) -> Tile:
     labels = params.squares[i]
     ring = on_ring(labels, params.corner_order, CORNERS)
     return Tile(ring, f"{i}: {tuple_text(labels)}", sides=_indices(params))
 
 
-def _square_faults(verdicts: Sequence[Verdict]) -> Mapping[int, Mapping[str, list[Any]]]:
+def _square_faults(verdicts: Verdicts) -> Mapping[int, Mapping[str, list[Any]]]:
     """Return what the verdict found in each square, by check id."""
     by_square: dict[int, dict[str, list[Any]]] = {}
     for check_id, offenders in failures(verdicts).items():
@@ -154,7 +147,7 @@ def _legend(tiles: Sequence[Tile]) -> list[tuple[str, str]]:
     return legend
 
 
-def _caption(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     n = len(params.squares)
     limit_note = f" The first {_MOST_SQUARES} squares are drawn." if n > _MOST_SQUARES else ""
     if not verdicts:

@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.base.model import Verdict
 from scbench.graders.half_subdivision_neighbours.dyadic_boxes import boxes as integer_boxes
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts, failures, fraction
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
 Interval = tuple[float, float]
@@ -248,7 +247,7 @@ _WORDS = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the target in its tree; with an answer its neighbours, right, missing and surplus."""
     axes = AXES[params.dimension]
     groups = _sorted(params, answer, verdicts)
@@ -264,7 +263,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(tuple(panels), caption, tuple(legend), _text(params, groups))
 
 
-def _sorted(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Sorted:
+def _sorted(params: Params, answer: Answer | None, verdicts: Verdicts) -> Sorted:
     parts: dict[str, Sequence[str]] = {TARGET: (params.target,)}
     if answer is None:
         return Sorted(parts)
@@ -315,9 +314,7 @@ def _cube_panels(
     return panels
 
 
-def _caption(
-    params: Params, answer: Answer | None, groups: Sorted, verdicts: Sequence[Verdict]
-) -> str:
+def _caption(params: Params, answer: Answer | None, groups: Sorted, verdicts: Verdicts) -> str:
     shape = "square" if params.dimension == "2D" else "cube"
     if answer is None:
         return (

@@ -3,9 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, check_of, failures, fraction, passed
+from scbench.report.picture import (
+    Legend,
+    Panel,
+    Picture,
+    Verdicts,
+    check_of,
+    failures,
+    fraction,
+    passed,
+)
 from scbench.report.pictures.shared.text_views import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
@@ -17,7 +25,7 @@ _NUMBERED = 8
 Cell = tuple[int, int]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the grid; with an answer the tour, its jumps, and cells left out or entered again."""
     n = params.size
     free = n * n - len(params.blocked)
@@ -30,7 +38,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         legend = (("rock", "blocked"),) if params.blocked else ()
         return Picture((Panel("the grid", drawing, caption),), caption, legend, text)
     cells: list[Cell] = [(step["xy"][0], step["xy"][1]) for step in answer.steps[:_MOST_STEPS]]
-    legend_parts: list[tuple[str, str]] = [("rock", "blocked")] if params.blocked else []
+    legend_parts: Legend = [("rock", "blocked")] if params.blocked else []
     outside = passed(verdicts, "inside") is False
     drawing = _tour_grid(params, outside=outside)
     _draw_tour(drawing, params, cells, verdicts, legend_parts)
@@ -59,11 +67,7 @@ def _tour_grid(params: Params, *, outside: bool) -> Drawing:
 
 
 def _draw_tour(
-    drawing: Drawing,
-    params: Params,
-    cells: Sequence[Cell],
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    drawing: Drawing, params: Params, cells: Sequence[Cell], verdicts: Verdicts, legend: Legend
 ) -> None:
     failed = failures(verdicts)
     metrics = verdicts[0].metrics if verdicts else {}
@@ -118,10 +122,7 @@ def _arrow(drawing: Drawing, start: tuple[float, float], end: tuple[float, float
 
 
 def _mark_cells(
-    drawing: Drawing,
-    cells: Sequence[Cell],
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    drawing: Drawing, cells: Sequence[Cell], verdicts: Verdicts, legend: Legend
 ) -> None:
     failed = failures(verdicts)
     metrics = verdicts[0].metrics if verdicts else {}
@@ -144,7 +145,7 @@ def _mark_cells(
         legend.append(("wrong", "crossed rings: outside the grid"))
 
 
-def _caption(answer: Answer, verdicts: Sequence[Verdict], free: int) -> str:
+def _caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
     n = len(answer.steps)
     summary = f"{n} cell{'s' * (n != 1)} listed"
     if n > _MOST_STEPS:

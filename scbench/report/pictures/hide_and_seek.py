@@ -1,21 +1,22 @@
 """A crowd behind a building: from above, with the shadow that hides it, and for the sniper."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import shapely
 
-from scbench.base.model import Verdict
 from scbench.graders.hide_and_seek import boxes, fitted_view_pixels, true_camera
 from scbench.graders.hide_and_seek.ray_casting import Camera
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import (
     Gauge,
+    Legend,
     Panel,
     Picture,
+    Verdicts,
     check_of,
     failures,
     fraction,
@@ -51,11 +52,11 @@ class _Crowd(NamedTuple):
         return self.far | self.inside | {i for pair in self.pairs for i in pair}
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the building and its shadow; with an answer the crowd and who of it can be seen."""
     crowd = None if answer is None else _crowd(params, answer, verdicts)
     metrics = verdicts[0].metrics if verdicts else {}
-    legend: list[tuple[str, str]] = [
+    legend: Legend = [
         ("given", "the building"),
         ("note", "where a whole person is hidden by it"),
     ]
@@ -73,7 +74,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(tuple(panels), caption, tuple(legend))
 
 
-def _crowd(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> _Crowd:
+def _crowd(params: Params, answer: Answer, verdicts: Verdicts) -> _Crowd:
     people = answer.people[:_MOST_PEOPLE]
     xy = np.array([person.xy for person in people], dtype=np.float64).reshape(-1, 2)
     failed = failures(verdicts)
@@ -90,7 +91,7 @@ def _crowd(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> _Crow
     )
 
 
-def _legend(crowd: _Crowd, judged: bool) -> list[tuple[str, str]]:
+def _legend(crowd: _Crowd, judged: bool) -> Legend:
     if not judged:
         return [("answer", "people")]
     legend = []
@@ -309,7 +310,6 @@ def _box_corners(low: Floats, high: Floats) -> Floats:
 
 
 def _silhouette(camera: Camera, low: Floats, high: Floats) -> Floats:
-    """Return the outline of a box in the picture."""
     flat = _project(camera, _box_corners(low, high))
     hull = shapely.MultiPoint(flat).convex_hull
     if not isinstance(hull, shapely.Polygon):
@@ -327,7 +327,7 @@ def _draw_nearest_edges(drawing: Drawing, camera: Camera, low: Floats, high: Flo
     drawing.strokes(lines, "ink", width=1)
 
 
-def _gauges(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list[Gauge]:
+def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> list[Gauge]:
     gauges = [
         Gauge(
             "people placed", len(answer.people), params.people, passed(verdicts, "count"), "exactly"
@@ -341,7 +341,7 @@ def _gauges(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list
 
 
 def _caption(
-    params: Params, answer: Answer | None, crowd: _Crowd | None, verdicts: Sequence[Verdict]
+    params: Params, answer: Answer | None, crowd: _Crowd | None, verdicts: Verdicts
 ) -> str:
     if answer is None or crowd is None:
         start = "Nobody is placed. " if verdicts else ""

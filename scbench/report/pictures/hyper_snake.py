@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.base.model import Verdict
 from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import (
     Gauge,
+    Legend,
     Panel,
     Picture,
+    Verdicts,
     check_of,
     failures,
     fraction,
@@ -147,12 +148,12 @@ class _Path(NamedTuple):
     """Cells before the first illegal one."""
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the box with walls and food, and in it the path up to and after its first fault."""
     layout = unfold(params.size)
     path = None if answer is None else _path(answer, verdicts)
     missed = [tuple(cell) for cell in failures(verdicts).get("food", ())]
-    legend: list[tuple[str, str]] = []
+    legend: Legend = []
     flat = _draw_unfolded(params, layout, path, missed, verdicts, legend)
     caption = _caption(params, path, verdicts)
     if answer is not None and len(answer.path) > _MOST_PATH:
@@ -175,7 +176,7 @@ def _box_title(params: Params) -> str:
     return f"the box of {n} axes, unfolded"
 
 
-def _path(answer: Answer, verdicts: Sequence[Verdict]) -> _Path:
+def _path(answer: Answer, verdicts: Verdicts) -> _Path:
     cells: list[Cell] = [place["pos"] for place in answer.path[:_MOST_PATH]]
     metrics = verdicts[0].metrics if verdicts else {}
     return _Path(cells, min(int(metrics.get("legal_prefix", len(cells))), len(cells)))
@@ -186,8 +187,8 @@ def _draw_unfolded(
     layout: Unfolded,
     path: _Path | None,
     missed: Sequence[Cell],
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    verdicts: Verdicts,
+    legend: Legend,
 ) -> Drawing:
     longer = max(layout.width, layout.height)
     size = min(max(34 * longer, 200), 340 if len(params.size) <= 2 else 640)
@@ -314,7 +315,7 @@ def _draw_food(
         drawing.ring(place, "right", radius=radius, width=2.5, tip="food, eaten")
 
 
-def _first_fault(path: _Path, verdicts: Sequence[Verdict]) -> str:
+def _first_fault(path: _Path, verdicts: Verdicts) -> str:
     """Return the check that the first illegal cell fails; empty if none is known."""
     for check_id, offenders in failures(verdicts).items():
         if check_id in _FAULTS and (
@@ -324,9 +325,7 @@ def _first_fault(path: _Path, verdicts: Sequence[Verdict]) -> str:
     return ""
 
 
-def _mark_path_faults(
-    drawing: Drawing, layout: Unfolded, path: _Path, verdicts: Sequence[Verdict]
-) -> bool:
+def _mark_path_faults(drawing: Drawing, layout: Unfolded, path: _Path, verdicts: Verdicts) -> bool:
     fault = _first_fault(path, verdicts)
     failed = failures(verdicts)
     axes = len(layout.extents)
@@ -388,7 +387,7 @@ def _in_space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
     return Scene(tuple(parts), azimuth=-55, elevation=20)
 
 
-def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
+def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     metrics = verdicts[0].metrics if verdicts else {}
     if "legal_prefix" not in metrics:
         return []
@@ -405,7 +404,7 @@ def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
     return gauges
 
 
-def _caption(params: Params, path: _Path | None, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, path: _Path | None, verdicts: Verdicts) -> str:
     size = " x ".join(map(str, params.size))
     things = [f"{len(params.walls)} walls"] * bool(params.walls)
     things += [f"{len(params.food)} with food"] * bool(params.food)

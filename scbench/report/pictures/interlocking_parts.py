@@ -14,7 +14,6 @@ from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
 from scbench.base.errors import CannotGrade
-from scbench.base.model import Verdict
 from scbench.graders.interlocking_parts.printed_parts import read_parts
 from scbench.graders.interlocking_parts.triangle_meshes import Shell
 from scbench.graders.shared.mesh_booleans import to_body
@@ -23,7 +22,7 @@ from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.solids import creases, loose_edges, pulled_in
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts, failures, fraction
 from scbench.schemas.interlocking_parts import Answer, Params, Space
 
 _MOST_PARTS = 40
@@ -81,7 +80,7 @@ class _DrawnPart(NamedTuple):
         return _ROLES[self.number % len(_ROLES)]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw what is asked for; with an answer its parts, and where they break a rule."""
     if answer is None:
         caption = (
@@ -249,7 +248,6 @@ def _rod_faults(params: Params, failed: Mapping[str, Sequence[Any]]) -> list[Lin
 
 
 def _apart(params: Params, parts: Sequence[_DrawnPart], faults: Mapping[int, str]) -> Scene:
-    """Show the parts moved away from the middle of the cage."""
     middle = np.array([0.0, 0.0, sum(params.outer.z) / 2])
     shapes: list[Shape] = []
     places, labels = [], []
@@ -274,7 +272,6 @@ def _beds(
     faults: Mapping[int, str],
     failed: Mapping[str, Sequence[Any]],
 ) -> Scene:
-    """Show every part on a bed of its own."""
     width, depth, _ = params.printing.bed
     columns = math.ceil(math.sqrt(1.2 * len(parts)))
     shapes: list[Shape] = []
@@ -391,7 +388,7 @@ def _polygons(rings: Iterable[Points]) -> BaseGeometry:
     return solid.difference(shapely.union_all([s for s in shapes if not s.exterior.is_ccw]))
 
 
-def _caption(params: Params, answer: Answer, missing: int, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer, missing: int, verdicts: Verdicts) -> str:
     count = len(answer.parts)
     findings = [f"{count} part{'s' * (count != 1)}, {params.parts} asked for"]
     if missing:

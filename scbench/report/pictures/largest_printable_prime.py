@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scbench.base.model import Verdict
 from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, Pose, Stand, groups, pose
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import (
     Gauge,
     Panel,
     Picture,
+    Verdicts,
     check_of,
     failures,
     fraction,
@@ -53,7 +53,7 @@ class _Digit(NamedTuple):
     banned: bool
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the shapes of the digits, or a tower of them with what breaks the rules."""
     if answer is None:
         return _digit_shapes(params, verdicts)
@@ -84,7 +84,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(tuple(panels), caption, tuple(legend), _text(params, digits, repeated))
 
 
-def _tower_digits(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list[_Digit]:
+def _tower_digits(params: Params, answer: Answer, verdicts: Verdicts) -> list[_Digit]:
     failed = failures(verdicts)
     unsupported = set(failed.get("stack", ()))
     banned = {*failed.get("allowed", ()), *failed.get("printable", ())}
@@ -98,7 +98,7 @@ def _tower_digits(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -
     return tower
 
 
-def _digit_shapes(params: Params, verdicts: Sequence[Verdict]) -> Picture:
+def _digit_shapes(params: Params, verdicts: Verdicts) -> Picture:
     glyphs = [
         _Digit(
             digit,
@@ -143,7 +143,7 @@ def _digit_shapes(params: Params, verdicts: Sequence[Verdict]) -> Picture:
 
 
 def _from_above(
-    params: Params, digits: Sequence[_Digit], repeated: set[str], verdicts: Sequence[Verdict]
+    params: Params, digits: Sequence[_Digit], repeated: set[str], verdicts: Verdicts
 ) -> Drawing:
     """Return a table of digits in groups, in the order of the number."""
     number = "".join(str(digit.digit) for digit in digits)
@@ -304,7 +304,7 @@ def _anchor(digit: _Digit, before: float) -> float:
     return 5.0 if digit.pose.stand is Stand.ON_HEAD else before
 
 
-def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
+def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     metrics = verdicts[0].metrics if verdicts else {}
     if "digits" not in metrics:
         return []
@@ -316,7 +316,7 @@ def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
     return gauges
 
 
-def _caption(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     count = len(answer.numberSequence)
     failed = failures(verdicts)
     parts = []

@@ -10,14 +10,13 @@ import shapely
 from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
-from scbench.base.model import Verdict
 from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, Bricks
 from scbench.graders.lego_hemispherical_shell.solids_of_revolution import Body, body
 from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import upright_prisms
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts, counted, failures, fraction
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 _MOST_BRICKS = 1500
@@ -61,7 +60,7 @@ class _DrawnBricks(NamedTuple):
     """Where those really are that stand at the rim."""
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the target; with an answer its bricks, those that break a rule marked."""
     target = body(params)
     radius = params.outer_radius_mm
@@ -113,7 +112,6 @@ def _form(params: Params) -> str:
 
 
 def _bounding_box(target: Body, radius: float, wall: _DrawnBricks | None = None) -> Grid:
-    """Return a box around the target and all bricks."""
     ends = [[-radius, -radius, 0.0], [radius, radius, target.outer.top]]
     if wall is not None and len(wall.low):
         plans = wall.plans.reshape(-1, 2)
@@ -123,9 +121,7 @@ def _bounding_box(target: Body, radius: float, wall: _DrawnBricks | None = None)
     return tuple(low.tolist()), tuple(high.tolist())
 
 
-def _drawn_bricks(
-    answer: Answer, target: Body, radius: float, verdicts: Sequence[Verdict]
-) -> _DrawnBricks:
+def _drawn_bricks(answer: Answer, target: Body, radius: float, verdicts: Verdicts) -> _DrawnBricks:
     poses = answer.bricks[:_MOST_BRICKS]
     reach = _RIM * radius
     rows, far = [], {}
@@ -153,7 +149,7 @@ def _drawn_bricks(
     )
 
 
-def _wrong(verdicts: Sequence[Verdict], count: int, total: int) -> dict[int, str]:
+def _wrong(verdicts: Verdicts, count: int, total: int) -> dict[int, str]:
     """Return the bricks that checks point at, with a word each."""
     failed = failures(verdicts)
     metrics = verdicts[0].metrics if verdicts else {}
@@ -215,7 +211,6 @@ def _scene(wall: _DrawnBricks, target: Body, radius: float) -> Scene:
 
 
 def _wires(target: Body, role: str) -> list[Lines]:
-    """Return circles and profiles of the target's surfaces."""
     turn = _TURN
     paths: list[Points] = []
     for k, surface in enumerate((target.outer, target.inner)):
@@ -257,7 +252,6 @@ def _sections(wall: _DrawnBricks) -> Iterator[tuple[int, Polygon]]:
 
 
 def _axis_cut(target: Body, radius: float, wall: _DrawnBricks | None) -> Drawing:
-    """Draw what the plane y = 0 cuts."""
     (x, _, z), (u, _, w) = _bounding_box(target, radius, wall)
     margin = 0.08 * (u - x)
     reach = max(u, -x) + margin / 2
@@ -288,10 +282,7 @@ def _axis_cut(target: Body, radius: float, wall: _DrawnBricks | None) -> Drawing
     return drawing
 
 
-def _layers(
-    wall: _DrawnBricks, target: Body, radius: float, verdicts: Sequence[Verdict]
-) -> Drawing:
-    """Draw the plan of every layer, side by side."""
+def _layers(wall: _DrawnBricks, target: Body, radius: float, verdicts: Verdicts) -> Drawing:
     layer = np.maximum(np.rint(wall.low / HEIGHT), 0).astype(int)
     levels = max(math.ceil(target.outer.top / HEIGHT), int(layer.max(initial=-1)) + 1)
     rows = math.ceil(levels / 6)
@@ -345,8 +336,7 @@ def _radii_at(target: Body, z: float) -> list[float]:
     return [float(target.outer.radius(np.array([z]))[0]), inner]
 
 
-def _balance(drawing: Drawing, middle: Points, verdicts: Sequence[Verdict]) -> None:
-    """Draw each group's support and centre of gravity."""
+def _balance(drawing: Drawing, middle: Points, verdicts: Verdicts) -> None:
     metrics = verdicts[0].metrics if verdicts else {}
     tipping = {entry["brick"] for entry in failures(verdicts).get("balance", ())}
     for group in metrics.get("groups") or ():
@@ -359,17 +349,13 @@ def _balance(drawing: Drawing, middle: Points, verdicts: Sequence[Verdict]) -> N
             drawing.ring(centre, "wrong", radius=8)
 
 
-def _caption(answer: Answer, wall: _DrawnBricks, verdicts: Sequence[Verdict]) -> str:
+def _caption(answer: Answer, wall: _DrawnBricks, verdicts: Verdicts) -> str:
     count = len(answer.bricks)
     findings = [f"{count} brick{'s' * (count != 1)}"]
     if count > len(wall.low):
         findings.append(f"the first {len(wall.low)} are drawn")
     for verdict in verdicts:
-        findings += [
-            _WORDS[check.id].format(n=check.details.get("count", 1))
-            for check in verdict.checks
-            if check.passed is False and check.id in _WORDS
-        ][:4]
+        findings += counted(verdict, _WORDS)[:4]
         if "filled" in verdict.metrics:
             filled, spill = verdict.metrics["filled"], verdict.metrics["spill"]
             findings.append(

@@ -1,9 +1,6 @@
 """Words of a row, how often the letters stand in each, and the sum so far."""
 
-from collections.abc import Sequence
-
-from scbench.base.model import Verdict
-from scbench.report.picture import Picture
+from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
@@ -14,7 +11,7 @@ from scbench.report.pictures.shared.text_views import (
 from scbench.schemas.letter_counting import Answer, Params
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """List the words that count and those that do not; with an answer the letters and the sum."""
     letters = ", ".join(params.letters)
     counted = sum(counts for _, counts in params.words)

@@ -6,14 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scbench.base.model import Verdict
 from scbench.report.draw.scene import Lines, Marks, Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
 from scbench.report.picture import (
     Gauge,
+    Legend,
     Panel,
     Picture,
+    Verdicts,
     check_of,
     failures,
     fraction,
@@ -42,13 +43,13 @@ class _Routes(NamedTuple):
     reached: list[Place]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the empty square, or the maze with the routes and faults that the verdict found."""
     if answer is None:
         return _empty_square(params, verdicts)
     rows, cut = _clipped_rows(params, answer.maze)
     routes = _routes(verdicts)
-    legend: list[tuple[str, str]] = []
+    legend: Legend = []
     plan = _plan(params, rows, routes, verdicts, legend)
     caption = _caption(params, routes, verdicts, cut)
     panels = [Panel("from above", plan, f"A square of heights. {caption}")]
@@ -60,7 +61,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(tuple(panels), caption, tuple(legend), _text(params, rows, routes))
 
 
-def _empty_square(params: Params, verdicts: Sequence[Verdict]) -> Picture:
+def _empty_square(params: Params, verdicts: Verdicts) -> Picture:
     n = params.size
     drawing = Drawing((0, 0, n, n), size=300, up=False)
     lines = [[(0, i), (n, i)] for i in range(n + 1)] + [[(i, 0), (i, n)] for i in range(n + 1)]
@@ -91,7 +92,7 @@ def _clipped_rows(params: Params, rows: Sequence[str]) -> tuple[list[str], bool]
     return clipped, clipped != list(rows)
 
 
-def _routes(verdicts: Sequence[Verdict]) -> _Routes:
+def _routes(verdicts: Verdicts) -> _Routes:
     metrics = verdicts[0].metrics if verdicts else {}
     check = check_of(verdicts, "route")
     reached = check.details.get("reached", []) if check and check.passed is False else []
@@ -115,11 +116,7 @@ def _detour(routes: _Routes) -> list[tuple[tuple[int, int], tuple[int, int]]]:
 
 
 def _plan(
-    params: Params,
-    rows: Sequence[str],
-    routes: _Routes,
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    params: Params, rows: Sequence[str], routes: _Routes, verdicts: Verdicts, legend: Legend
 ) -> Drawing:
     n = params.size
     width = max([n, *map(len, rows)])
@@ -222,9 +219,8 @@ def _draw_moves(
 
 
 def _mark_maze_faults(
-    drawing: Drawing, params: Params, rows: Sequence[str], verdicts: Sequence[Verdict]
+    drawing: Drawing, params: Params, rows: Sequence[str], verdicts: Verdicts
 ) -> bool:
-    """Mark rows, characters, ends and heights that the verdict found wrong."""
     n, cell = params.size, drawing.scale
     shape = check_of(verdicts, "shape")
     if shape is not None and shape.passed is False:
@@ -323,7 +319,7 @@ def _jump_arc(
     return x, y, z + 2.4 * t * (1 - t)
 
 
-def _gauges(params: Params, routes: _Routes, verdicts: Sequence[Verdict]) -> list[Gauge]:
+def _gauges(params: Params, routes: _Routes, verdicts: Verdicts) -> list[Gauge]:
     gauges = []
     if routes.first and not routes.second:
         share = round(100 * len(routes.first) / params.size**2, 1)
@@ -340,7 +336,7 @@ def _gauges(params: Params, routes: _Routes, verdicts: Sequence[Verdict]) -> lis
     return gauges
 
 
-def _caption(params: Params, routes: _Routes, verdicts: Sequence[Verdict], cut: bool) -> str:
+def _caption(params: Params, routes: _Routes, verdicts: Verdicts, cut: bool) -> str:
     parts = []
     if passed(verdicts, "resource_limit") is False:
         parts.append("There is far too much text for a maze.")

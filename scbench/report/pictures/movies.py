@@ -1,11 +1,8 @@
 """Films to choose from, and the points that each has in common with those that are liked."""
 
-from collections.abc import Sequence
-
-from scbench.base.model import Verdict
 from scbench.graders.movies import points_of
 from scbench.graders.shared.named_options import option
-from scbench.report.picture import Picture
+from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
@@ -18,7 +15,7 @@ from scbench.report.pictures.shared.text_views import (
 from scbench.schemas.movies import Answer, Params
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the films; with an answer the points of every pair, the best and the chosen one."""
     caption = with_verdict(
         f"Which of {len(params.choices)} films is most like {len(params.liked)} that are liked? "

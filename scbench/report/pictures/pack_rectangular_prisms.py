@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scbench.base.model import Verdict
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts, counted, failures, fraction
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
 _MOST_BOXES = 700
@@ -55,7 +54,7 @@ class _Packing(NamedTuple):
     """How many boxes lie so far away that they are not drawn."""
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the prisms by size; with an answer the packing, overlaps and empty space marked."""
     if answer is None:
         return _instance(params)
@@ -118,7 +117,7 @@ def _instance(params: Params) -> Picture:
     return Picture((Panel("one of each size", scene, caption),), caption, legend)
 
 
-def _packing(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> _Packing:
+def _packing(params: Params, answer: Answer, verdicts: Verdicts) -> _Packing:
     kinds = {tuple(sorted(line.size)): k for k, line in reversed([*enumerate(params.prisms)])}
     need = sum(line.count * math.prod(line.size) for line in params.prisms)
     entries = answer.boxes[:_MOST_BOXES]
@@ -166,7 +165,7 @@ def _near_most(
     return near
 
 
-def _wrong(verdicts: Sequence[Verdict]) -> dict[int, str]:
+def _wrong(verdicts: Verdicts) -> dict[int, str]:
     failed = failures(verdicts)
     faults: dict[int, str] = {}
     for i in failed.get("corners", ()):
@@ -319,7 +318,7 @@ def _fill_profile(packing: _Packing) -> Drawing:
     return drawing
 
 
-def _caption(answer: Answer, packing: _Packing, verdicts: Sequence[Verdict]) -> str:
+def _caption(answer: Answer, packing: _Packing, verdicts: Verdicts) -> str:
     count = len(answer.boxes)
     findings = [f"{count} box{'es' * (count != 1)}"]
     if count > _MOST_BOXES:
@@ -327,11 +326,7 @@ def _caption(answer: Answer, packing: _Packing, verdicts: Sequence[Verdict]) -> 
     if packing.far:
         findings.append(f"{packing.far} far away not drawn")
     for verdict in verdicts:
-        findings += [
-            _WORDS[check.id].format(n=check.details.get("count", 1))
-            for check in verdict.checks
-            if check.passed is False and check.id in _WORDS
-        ]
+        findings += counted(verdict, _WORDS)
         findings += [
             f"{line['placed']} of {line['listed']} of {' x '.join(map(str, line['size']))} placed"
             for line in failures(verdicts).get("counts", ())[:2]

@@ -1,11 +1,8 @@
 """A sequence: its terms, by which rule each is made, and those that were given."""
 
-from collections.abc import Sequence
-
-from scbench.base.model import Verdict
 from scbench.graders.pattern_interference import following
 from scbench.graders.shared.short_answers import entries, integer
-from scbench.report.picture import Picture
+from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
@@ -23,7 +20,7 @@ _CHANGE_WORDS = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """List the terms with their rules; with an answer those given beside those that follow."""
     rules = "; ".join(map(_change_words, params.interference)) or "none"
     caption = with_verdict(f"Remainders by {params.modulus}. Changes in order: {rules}.", verdicts)

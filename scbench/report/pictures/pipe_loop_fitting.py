@@ -4,12 +4,13 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import (
     Gauge,
+    Legend,
     Panel,
     Picture,
+    Verdicts,
     check_of,
     failures,
     fraction,
@@ -119,7 +120,7 @@ def _constraint_words(constraint: Constraint) -> str:
             return f"joints {constraint.distance:g} m apart"
 
 
-def draw_asked(drawing: Drawing, params: Params, verdicts: Sequence[Verdict]) -> None:
+def draw_asked(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
     """Draw the lines, boxes and walls that constraints are about, those not kept as wrong."""
     for constraint in params.constraints:
         match constraint:
@@ -144,7 +145,7 @@ def draw_asked(drawing: Drawing, params: Params, verdicts: Sequence[Verdict]) ->
                     drawing.text(place, "start here", "wrong", size=10, shift=(0, -16), bold=True)
 
 
-def _quadrants(drawing: Drawing, side: int, verdicts: Sequence[Verdict]) -> None:
+def _quadrants(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
     half = side / 2
     drawing.line([(half, 0), (half, side)], "note", dashed=True)
     drawing.line([(0, half), (side, half)], "note", dashed=True)
@@ -155,7 +156,7 @@ def _quadrants(drawing: Drawing, side: int, verdicts: Sequence[Verdict]) -> None
         drawing.box((x, y), (x + half, y + half), "missing", hatched=True, opacity=0.5, tip=tip)
 
 
-def _centroid(drawing: Drawing, constraint: CentroidBox, verdicts: Sequence[Verdict]) -> None:
+def _centroid(drawing: Drawing, constraint: CentroidBox, verdicts: Verdicts) -> None:
     low, high = (constraint.xmin, constraint.ymin), (constraint.xmax, constraint.ymax)
     drawing.box(low, high, "note", opacity=0.25, edge="note", tip="where the mean must lie")
     check = check_of(verdicts, constraint.type)
@@ -169,7 +170,7 @@ def _centroid(drawing: Drawing, constraint: CentroidBox, verdicts: Sequence[Verd
             drawing.line([place, middle], role, dashed=True, arrow=True)
 
 
-def _walls(drawing: Drawing, side: int, verdicts: Sequence[Verdict]) -> None:
+def _walls(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
     check = check_of(verdicts, "must_touch_boundary")
     if check is None or "touched" not in check.details:
         return
@@ -187,7 +188,7 @@ def _walls(drawing: Drawing, side: int, verdicts: Sequence[Verdict]) -> None:
             drawing.line(line, "wrong", width=4.5, dashed=True, tip=tip)
 
 
-def gauges_of(params: Params, verdicts: Sequence[Verdict]) -> Iterator[Gauge]:
+def gauges_of(params: Params, verdicts: Verdicts) -> Iterator[Gauge]:
     """Yield a bar for every constraint that is a figure, where the verdict has it."""
     for constraint in params.constraints:
         check = check_of(verdicts, constraint.type)
@@ -217,7 +218,7 @@ _OUTSIDE = 1.2
 """How far outside the square joints are drawn, in sides of it."""
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the square and what is asked; with an answer its loop, and where it breaks a rule."""
     words = asked_for(params)
     task_words = f"{params.pipes} pipes of 1 m, one loop in a square of {params.side} m"
@@ -232,7 +233,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     joints = [(point.x, point.y) for point in answer.points[:_MOST_JOINTS]]
     drawing = _square_drawing(params, joints)
     draw_asked(drawing, params, verdicts)
-    legend: list[tuple[str, str]] = []
+    legend: Legend = []
     _draw_loop(drawing, params, joints, verdicts, legend)
     caption = _caption(params, answer, verdicts)
     panels = [Panel("the loop", drawing, caption)]
@@ -263,11 +264,7 @@ def _square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
 
 
 def _draw_loop(
-    drawing: Drawing,
-    params: Params,
-    joints: Sequence[XY],
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    drawing: Drawing, params: Params, joints: Sequence[XY], verdicts: Verdicts, legend: Legend
 ) -> None:
     if not joints:
         return
@@ -328,7 +325,7 @@ def _mark_lengths(drawing: Drawing, joints: Sequence[XY], wrong: Sequence[int]) 
     return bool(wrong)
 
 
-def _mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Sequence[Verdict]) -> bool:
+def _mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> bool:
     crossings = check_of(verdicts, "crossings")
     wrong = False
     if crossings is not None:
@@ -349,7 +346,7 @@ def _mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Sequence[Ve
     return wrong
 
 
-def _mark_joints(drawing: Drawing, joints: Sequence[XY], verdicts: Sequence[Verdict]) -> bool:
+def _mark_joints(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> bool:
     """Ring the joints that verdicts point at, and write what is wrong with them."""
     failed = failures(verdicts)
     marks: list[tuple[int, str, str]] = []
@@ -384,7 +381,7 @@ def _mark_joints(drawing: Drawing, joints: Sequence[XY], verdicts: Sequence[Verd
     return bool(marks)
 
 
-def _gauges(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> Iterator[Gauge]:
+def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> Iterator[Gauge]:
     if not verdicts:
         return
     n = len(answer.points)
@@ -407,7 +404,7 @@ def _gauges(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> Iter
     yield from gauges_of(params, verdicts)
 
 
-def _caption(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     n = len(answer.points)
     summary = f"{n} of {params.pipes} joints" if n != params.pipes else f"{n} joints"
     if n > _MOST_JOINTS:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from scbench.base.model import Verdict
 from scbench.graders.polynomial_curve_fitting.formula import (
     X_AXIS,
     Formula,
@@ -18,7 +17,7 @@ from scbench.graders.polynomial_curve_fitting.formula import (
 )
 from scbench.report.draw.svg import Drawing, as_float
 from scbench.report.draw.voxels import rectangles
-from scbench.report.picture import Panel, Picture, check_of, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts, check_of, failures, fraction
 from scbench.report.pictures.shared.text_views import side_by_side
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
@@ -133,7 +132,7 @@ _CURVE = 64
 """Pictures up to this size show the curve on which the formula is zero."""
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the picture; with an answer what its formula draws, and the difference."""
     n = len(params.grid)
     black = _read_cells(params.grid)
@@ -216,12 +215,12 @@ def _bounds(cells: Cells) -> list[tuple[float, float, float, float]]:
     return [(x0 - 0.5, y0 - 0.5, x1 - 0.5, y1 - 0.5) for y0, x0, y1, x1 in rectangles(cells)]
 
 
-def _mark_undefined(drawing: Drawing, verdicts: Sequence[Verdict]) -> None:
+def _mark_undefined(drawing: Drawing, verdicts: Verdicts) -> None:
     for cell in failures(verdicts).get("defined", ()):
         drawing.cross(cell, "wrong", radius=max(min(drawing.scale * 0.3, 6), 2))
 
 
-def _failure_words(verdicts: Sequence[Verdict]) -> str:
+def _failure_words(verdicts: Verdicts) -> str:
     failed = {check.id for check in verdicts[0].failed}
     if _nowhere(verdicts):
         return "no value anywhere"
@@ -230,14 +229,14 @@ def _failure_words(verdicts: Sequence[Verdict]) -> str:
     return "less than three quarters" if "floor" in failed else "not accepted"
 
 
-def _nowhere(verdicts: Sequence[Verdict]) -> bool:
+def _nowhere(verdicts: Verdicts) -> bool:
     """Return whether a formula has no value in any cell."""
     check = check_of(verdicts, "defined")
     without = check.details.get("count", 0) if check and check.passed is False else 0
     return bool(without) and without == verdicts[0].metrics.get("cells")
 
 
-def _refused(verdicts: Sequence[Verdict], task_words: str) -> str:
+def _refused(verdicts: Verdicts, task_words: str) -> str:
     if not verdicts:
         return f"A formula; {task_words}."
     return f"No formula that could be worked out; {task_words}; {fraction(verdicts)}."

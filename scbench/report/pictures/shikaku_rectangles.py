@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from scbench.base.model import Verdict
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, failures, fraction
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
 _MOST_RECTANGLES = 1000
@@ -21,7 +20,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Rectangle = tuple[int, int, int, int]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the numbers; with an answer its rectangles, and where they break a rule."""
     clues = sum(value > 0 for row in params.grid for value in row)
     if answer is None:
@@ -33,7 +32,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         )
         numbers = "\n".join(_number_rows(params)) if params.width <= _WIDEST else None
         return Picture((Panel("the grid", drawing, caption),), caption, text=numbers)
-    legend: list[tuple[str, str]] = []
+    legend: Legend = []
     outside = bool(failures(verdicts).get("inside"))
     drawing = _clue_grid(params, 1 if outside else 0)
     _draw_rectangles(drawing, params, answer, verdicts, legend)
@@ -52,7 +51,6 @@ def _clue_grid(params: Params, room: int) -> Drawing:
 
 
 def _finish(drawing: Drawing, params: Params, open_clues: Sequence[Sequence[int]]) -> None:
-    """Draw the numbers, the lines between cells and the axes."""
     w, h = params.width, params.height
     lines = [[(x, 0), (x, h)] for x in range(w + 1)] + [[(0, y), (w, y)] for y in range(h + 1)]
     drawing.strokes(lines, "faint", width=0.7)
@@ -86,11 +84,7 @@ def _corners_near(rectangle: Sequence[int], params: Params) -> Rectangle:
 
 
 def _draw_rectangles(
-    drawing: Drawing,
-    params: Params,
-    answer: Answer,
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts, legend: Legend
 ) -> None:
     failed = failures(verdicts)
     metrics = verdicts[0].metrics if verdicts else {}
@@ -144,7 +138,7 @@ def _draw_rectangles(
         legend.append(("wrong", "ringed: a number without a rectangle of its own and its area"))
 
 
-def _caption(answer: Answer, verdicts: Sequence[Verdict], clues: int) -> str:
+def _caption(answer: Answer, verdicts: Verdicts, clues: int) -> str:
     n = len(answer.rectangles)
     summary = f"{n} rectangle{'s' * (n != 1)}"
     if n > _MOST_RECTANGLES:
@@ -169,7 +163,7 @@ def _number_rows(params: Params) -> list[str]:
     return [" ".join(f"{value or '.':>{width}}" for value in row) for row in params.grid]
 
 
-def _text(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str | None:
+def _text(params: Params, answer: Answer, verdicts: Verdicts) -> str | None:
     """Return the numbers, and below them a letter for the rectangle of each cell."""
     if params.width > _WIDEST or params.width * params.height > _CELLS:
         return None

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import shown
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
@@ -32,7 +31,7 @@ _LEGEND = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw a lane for each person; with an answer the way of every thing, and the end of one."""
     holdings = [list(range(len(params.things)))]
     for swaps, a, b, _ in params.events:

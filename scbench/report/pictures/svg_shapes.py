@@ -5,11 +5,10 @@ from cmath import phase, rect
 from collections.abc import Iterator, Sequence
 from math import pi, radians, sqrt
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.named_options import option
 from scbench.graders.svg_shapes import shape_of
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     table_panels,
@@ -23,7 +22,7 @@ _STEPS = 48
 """Straight lines that a piece of a curve is drawn with."""
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the outline; the answer and what was wrong with it are below in words."""
     joints, outline = flattened(params.path)
     xs, ys = [p.real for p in outline], [p.imag for p in outline]

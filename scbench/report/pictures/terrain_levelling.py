@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scbench.base.model import Verdict
 from scbench.graders.terrain_levelling.blast_simulation import largest_flat
 from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
 from scbench.report.picture import (
     Gauge,
+    Legend,
     Panel,
     Picture,
+    Verdicts,
     check_of,
     failures,
     fraction,
@@ -35,7 +36,7 @@ Heights = npt.NDArray[np.float64]
 Region = npt.NDArray[np.bool_]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the map; with an answer its blasts and the map after as many as were simulated."""
     before = np.array(params.heights, dtype=np.float64)
     metrics = verdicts[0].metrics if verdicts else {}
@@ -110,7 +111,6 @@ def _shade_shares(drawing: Drawing, shares: Heights, role: str) -> None:
 
 
 def _draw_border(drawing: Drawing, region: Region, role: str, *, width: float = 2.5) -> None:
-    """Draw the border of a region."""
     around = np.pad(region, 1)
     lines = []
     for y, x in np.argwhere(around[1:, 1:-1] != around[:-1, 1:-1]).tolist():
@@ -120,9 +120,7 @@ def _draw_border(drawing: Drawing, region: Region, role: str, *, width: float = 
     drawing.strokes(lines, role, width=width)
 
 
-def _blasts(
-    drawing: Drawing, params: Params, answer: Answer, verdicts: Sequence[Verdict]
-) -> list[tuple[str, str]]:
+def _blasts(drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts) -> Legend:
     """Mark the blasts in order and those that break a rule; return what the legend needs."""
     n = len(params.heights)
     failed = failures(verdicts)
@@ -222,13 +220,13 @@ def _scene(heights: Heights, region: Region, flat_role: str) -> Scene:
     return Scene(tuple(parts), azimuth=-65, elevation=40)
 
 
-def _gauges(metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> list[Gauge]:
+def _gauges(metrics: Mapping[str, Any], verdicts: Verdicts) -> list[Gauge]:
     target = metrics["flat_before"] + metrics["gain_wanted"]
     level = passed(verdicts, "level")
     return [Gauge("cells of the largest flat region", metrics["flat_after"], target, level)]
 
 
-def _caption(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
     n = len(params.heights)
     if answer is None:
         start = "There are no blasts to draw. " if verdicts else ""

@@ -8,12 +8,11 @@ import shapely
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from scbench.base.model import Verdict
 from scbench.graders.tetrahedra_shadow_projection.tetrahedra import Floats, corners
 from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts, failures, fraction
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
 _MOST_BODIES = 400
@@ -43,7 +42,7 @@ class _Arrangement(NamedTuple):
     """How many were pulled in."""
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the target; with an answer the shadow on it, a view from the side, and the bodies."""
     target = Polygon(params.exterior, params.holes)
     if answer is None:
@@ -88,7 +87,7 @@ def _frame_around(target: BaseGeometry, share: float) -> tuple[float, float, flo
     return x - margin, y - margin, u + margin, v + margin
 
 
-def _arrangement(answer: Answer, target: Polygon, verdicts: Sequence[Verdict]) -> _Arrangement:
+def _arrangement(answer: Answer, target: Polygon, verdicts: Verdicts) -> _Arrangement:
     poses = answer.tetrahedrons[:_MOST_BODIES]
     at = [i for i, pose in enumerate(poses) if any((pose.q0, pose.q1, pose.q2, pose.q3))]
     x, y, u, v = _frame_around(target, _RIM)
@@ -113,7 +112,7 @@ def _direction(pose: Pose) -> tuple[float, ...]:
     return tuple(part / largest for part in parts)
 
 
-def _wrong(verdicts: Sequence[Verdict]) -> dict[int, str]:
+def _wrong(verdicts: Verdicts) -> dict[int, str]:
     """Return the tetrahedra that checks point at, with a word each."""
     failed = failures(verdicts)
     metrics = verdicts[0].metrics if verdicts else {}
@@ -129,7 +128,6 @@ def _wrong(verdicts: Sequence[Verdict]) -> dict[int, str]:
 
 
 def _plan(arrangement: _Arrangement, target: Polygon, metrics: Mapping[str, Any]) -> Drawing:
-    """Draw the shadows from above."""
     hulls = [shapely.MultiPoint(body).convex_hull for body in arrangement.bodies[:, :, :2].tolist()]
     # All of the shadow is in view, unless it is absurdly far away.
     extent = shapely.union_all([target, *hulls])
@@ -245,7 +243,7 @@ def _on_floor(ring: Iterable[Sequence[float]], floor: float) -> Points:
     return np.array([(x, y, floor) for x, y, *_ in ring])
 
 
-def _caption(answer: Answer, arrangement: _Arrangement, verdicts: Sequence[Verdict]) -> str:
+def _caption(answer: Answer, arrangement: _Arrangement, verdicts: Verdicts) -> str:
     count = len(answer.tetrahedrons)
     findings = [f"{count} tetrahedra" if count != 1 else "1 tetrahedron"]
     if count > _MOST_BODIES:

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.corner_labels import canonical, on_ring
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts, failures, fault_count, fraction
 from scbench.report.pictures.shared.labelled_squares import (
     Tile,
     interfaces,
@@ -20,7 +19,7 @@ _MOST_PATTERNS = 60
 _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the order of the corners; with an answer a tile for each pattern listed or missing."""
     key = _key(params)
     panels = [Panel("order of the corners", sheet([key], half=45), _question(params))]
@@ -66,7 +65,7 @@ def _key_lines(params: Params) -> list[str]:
     return [f"{params.n_classes} classes; order of the corners:", *corners, *condition]
 
 
-def _answered_tiles(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list[Tile]:
+def _answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[Tile]:
     k = len(params.corner_order)
     why = _reasons(verdicts)
     surplus = (
@@ -99,7 +98,7 @@ def _answered_tiles(params: Params, answer: Answer, verdicts: Sequence[Verdict])
     return tiles
 
 
-def _reasons(verdicts: Sequence[Verdict]) -> Mapping[tuple[int, ...], str]:
+def _reasons(verdicts: Verdicts) -> Mapping[tuple[int, ...], str]:
     failed = failures(verdicts)
     why: dict[tuple[int, ...], str] = {}
     for check_id, words in (
@@ -119,9 +118,7 @@ def _missing(params: Params, pattern: tuple[int, ...]) -> Tile:
     return Tile(ring, tuple_text(pattern), "missing", (), strokes, junctions)
 
 
-def _caption(
-    params: Params, answer: Answer, verdicts: Sequence[Verdict], missing: Sequence[object]
-) -> str:
+def _caption(params: Params, answer: Answer, verdicts: Verdicts, missing: Sequence[object]) -> str:
     n = len(answer.configs)
     summary = f"{n} pattern{'s' * (n != 1)} listed"
     if verdicts and "surplus" in verdicts[0].metrics:
@@ -130,7 +127,7 @@ def _caption(
             ("corners", f"without {len(params.corner_order)} labels"),
             ("repeats", "repeated"),
         ):
-            count = _count(verdicts, check_id)
+            count = fault_count(verdicts, check_id)
             faults += [f"{count} {words}"] if count else []
         surplus = len(verdicts[0].metrics["surplus"])
         faults += (
@@ -141,15 +138,6 @@ def _caption(
     if n > _MOST_PATTERNS:
         summary += f"; the first {_MOST_PATTERNS} are drawn"
     return f"{summary}; {fraction(verdicts)}." if verdicts else f"{summary}."
-
-
-def _count(verdicts: Sequence[Verdict], check_id: str) -> int:
-    return sum(
-        check.details.get("count", 0)
-        for verdict in verdicts
-        for check in verdict.failed
-        if check.id == check_id
-    )
 
 
 def _legend(answered: Sequence[Tile], lacking: Sequence[Tile]) -> tuple[tuple[str, str], ...]:

@@ -5,10 +5,17 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
-from scbench.base.model import Verdict
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction, passed
+from scbench.report.picture import (
+    Legend,
+    Panel,
+    Picture,
+    Verdicts,
+    failures,
+    fraction,
+    passed,
+)
 from scbench.schemas.two_segments import Answer, Params
 
 KINDS = {"triangle": 3, "quadrilateral": 4, "pentagon": 5, "hexagon": 6}
@@ -21,7 +28,7 @@ XY = tuple[float, float]
 Exact = tuple[Fraction, Fraction]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the frame; with an answer the segments, the regions they cut, and rejected ends."""
     targets = {sides: getattr(params.counts, kind) for kind, sides in KINDS.items()}
     target_words = _count_words(targets)
@@ -32,7 +39,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     metrics = verdicts[0].metrics if verdicts else {}
     observed = metrics.get("observed")
     regions = {KINDS[kind]: n for kind, n in observed.items()} if observed else None
-    legend: list[tuple[str, str]] = []
+    legend: Legend = []
     drawing = _frame_drawing(params, [end for segment in answer.segments for end in segment])
     if regions is not None:
         _draw_regions(drawing, params, metrics["endpoints"])
@@ -155,11 +162,7 @@ def _draw_regions(drawing: Drawing, params: Params, endpoints: Sequence[Mapping[
 
 
 def _draw_segments(
-    drawing: Drawing,
-    params: Params,
-    answer: Answer,
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts, legend: Legend
 ) -> None:
     failed = failures(verdicts)
     bad = {i for check_id in ("length", "one_side") for i in failed.get(check_id, ())}
@@ -253,9 +256,7 @@ def _regular(sides: int, centre: XY, radius: float) -> list[XY]:
     return [(centre[0] + radius * math.cos(a), centre[1] - radius * math.sin(a)) for a in angles]
 
 
-def _caption(
-    target_words: str, regions: Mapping[int, int] | None, verdicts: Sequence[Verdict]
-) -> str:
+def _caption(target_words: str, regions: Mapping[int, int] | None, verdicts: Verdicts) -> str:
     if not verdicts:
         return f"Two segments; asked for: {target_words}."
     score = fraction(verdicts)

@@ -6,17 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.base.model import Verdict
 from scbench.graders.voxel_grid_projection import forbidden
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import voxels
 from scbench.report.picture import (
     Gauge,
+    Legend,
     Panel,
     Picture,
+    Verdicts,
     check_of,
     failures,
+    fault_count,
     fraction,
     gauge_panels,
     passed,
@@ -47,10 +49,10 @@ class _Cells(NamedTuple):
     outside: list[tuple[float, ...]]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the cube and its shadows; with an answer its cells, holes and what else is wrong."""
     cells = _Cells(Counter(), []) if answer is None else _read(params, answer)
-    legend: list[tuple[str, str]] = []
+    legend: Legend = []
     scene = _scene(params, cells, answer is not None, verdicts, legend)
     shadows = _shadow_drawing(params, cells, answer is not None, verdicts)
     if any(passed(verdicts, view[0]) is False for view in _VIEWS) and answer is not None:
@@ -96,11 +98,7 @@ def _mask(n: int, cells: Iterable[Sequence[int]]) -> np.ndarray:
 
 
 def _scene(
-    params: Params,
-    cells: _Cells,
-    answered: bool,
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    params: Params, cells: _Cells, answered: bool, verdicts: Verdicts, legend: Legend
 ) -> Scene:
     n = params.size
     failed = failures(verdicts)
@@ -149,7 +147,7 @@ def _scene(
     return Scene(tuple(parts), azimuth=-60, elevation=25)
 
 
-def _holes(n: int, verdicts: Sequence[Verdict]) -> list[Shape]:
+def _holes(n: int, verdicts: Verdicts) -> list[Shape]:
     """Return lines through the cube where no cell is met."""
     failed = failures(verdicts)
     paths = []
@@ -200,9 +198,7 @@ def _mirror(n: int, name: str) -> Mesh | None:
     return Mesh(points, faces, "target", 0.4, "mirror", outline)
 
 
-def _shadow_drawing(
-    params: Params, cells: _Cells, answered: bool, verdicts: Sequence[Verdict]
-) -> Drawing:
+def _shadow_drawing(params: Params, cells: _Cells, answered: bool, verdicts: Verdicts) -> Drawing:
     n = params.size
     pitch = n * 1.3
     drawing = Drawing((0, -0.12 * n, 2 * pitch + n, n * 1.15), size=680, margin=12)
@@ -271,7 +267,7 @@ def _in_words(name: str) -> str:
     return plain or f"mapped by {name}"
 
 
-def _caption(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
     n = params.size
     if answer is None:
         task_words = f"{params.cells} of {n} x {n} x {n} cells are to fill all three shadows"
@@ -288,9 +284,9 @@ def _caption(params: Params, answer: Answer | None, verdicts: Sequence[Verdict])
         ("repeats", "cells are listed more than once", "cell is listed more than once"),
         ("connected", "cells hang apart", "cell hangs apart"),
     ):
-        count = _count(verdicts, check_id)
+        count = fault_count(verdicts, check_id)
         parts += [f"{count} {singular if count == 1 else plural}"] * (count > 0)
-    holes = sum(_count(verdicts, view[0]) for view in _VIEWS)
+    holes = sum(fault_count(verdicts, view[0]) for view in _VIEWS)
     if holes:
         parts.append(f"the shadows have {holes} hole{'s' * (holes != 1)}")
     for name in _plainest(failed.get("no_symmetry", ())):
@@ -303,12 +299,6 @@ def _caption(params: Params, answer: Answer | None, verdicts: Sequence[Verdict])
         return f"{entries} cells{praise}.{score}"
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}.{score}"
-
-
-def _count(verdicts: Sequence[Verdict], check_id: str) -> int:
-    """Return how many offenders a failed check has."""
-    check = check_of(verdicts, check_id)
-    return 0 if check is None or check.passed is not False else int(check.details.get("count", 0))
 
 
 def _text(params: Params, cells: _Cells) -> str:

@@ -1,16 +1,14 @@
 """Words in order: the list that was given beside the right one."""
 
-from collections.abc import Sequence
 from itertools import zip_longest
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import entries
-from scbench.report.picture import Picture
+from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.text_views import Cell, Row, table_picture, with_verdict
 from scbench.schemas.word_sorting import Answer, Params
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """List the words; with an answer its list, the first misplaced word marked, and the order."""
     case = "capitals first" if params.case_sensitive else "capitals alike"
     caption = with_verdict(f"{len(params.words)} words, {params.order}, {case}.", verdicts)

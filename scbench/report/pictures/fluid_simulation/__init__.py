@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from scbench.base.model import Verdict
 from scbench.graders.fluid_simulation.earthworks import ground
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import roughness, voxels
 from scbench.report.picture import (
     Gauge,
+    Legend,
     Panel,
     Picture,
+    Verdicts,
     check_of,
     failures,
     fraction,
@@ -69,7 +70,7 @@ _COUNTED = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the ground; with an answer the world after its earthworks and the rain."""
     goal = _goal_words(params)
     metrics = verdicts[0].metrics if verdicts else {}
@@ -111,7 +112,7 @@ def _goal_words(params: Params) -> str:
     return _GOALS[params.goal.kind].format(**values)
 
 
-def _cut_row(world: World, verdicts: Sequence[Verdict]) -> int:
+def _cut_row(world: World, verdicts: Verdicts) -> int:
     """Return the row where a cut shows most: through a fault, the goal's water, or any."""
     if world.wrong.any():
         return int(np.argwhere(world.wrong)[0][1])
@@ -125,10 +126,7 @@ def _cut_row(world: World, verdicts: Sequence[Verdict]) -> int:
     return (world.drains or [(0, world.width // 2)])[0][1]
 
 
-def _start(
-    params: Params, goal: str, answer: Answer | None, verdicts: Sequence[Verdict]
-) -> Picture:
-    """Draw the ground before anything is done to it."""
+def _start(params: Params, goal: str, answer: Answer | None, verdicts: Verdicts) -> Picture:
     width, stretch = params.width, _stretch(params.width)
     rock = ground(params)
     parts: list[Shape] = [_stretched(voxels(rock, "rock", name="rock"), stretch)]
@@ -192,9 +190,7 @@ def _zone(
     return wire((a, b, c * stretch), high, role, width=2, name=name)
 
 
-def _scene(
-    params: Params, world: World, answer: Answer | None, verdicts: Sequence[Verdict]
-) -> Scene:
+def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdicts) -> Scene:
     width, stretch = world.width, _stretch(world.width)
     top = params.height * stretch
     stood = world.rock & ~world.fallen
@@ -236,9 +232,7 @@ def _scene(
     return Scene(tuple(parts), azimuth=-60, elevation=35)
 
 
-def _ignored(
-    params: Params, world: World, answer: Answer, verdicts: Sequence[Verdict]
-) -> list[Shape]:
+def _ignored(params: Params, world: World, answer: Answer, verdicts: Verdicts) -> list[Shape]:
     """Return the boxes that the verdict says were passed over, as far as they are near."""
     stretch = _stretch(world.width)
     start = (*world.corner, 0)
@@ -261,8 +255,7 @@ def _ignored(
     return frames
 
 
-def _lake_table(metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Panel:
-    """Return the figures of the lakes in rows."""
+def _lake_table(metrics: Mapping[str, Any], verdicts: Verdicts) -> Panel:
     goal = check_of(verdicts, "goal")
     details = goal.details if goal else {}
     good = set(details.get("lakes", ()))
@@ -302,7 +295,7 @@ def _lake_table(metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Pane
     return Panel("the lakes", drawing, f"Figures of {metrics['lake_count']} lakes.")
 
 
-def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
+def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     goal = check_of(verdicts, "goal")
     if goal is None or "wanted" not in goal.details:
         return []
@@ -323,7 +316,7 @@ def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
     return gauges
 
 
-def _legend(params: Params, world: World, verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
+def _legend(params: Params, world: World, verdicts: Verdicts) -> Legend:
     legend = [("rock", "rock")]
     if params.protected:
         legend.append(("note", "must not be changed"))
@@ -341,7 +334,7 @@ def _legend(params: Params, world: World, verdicts: Sequence[Verdict]) -> list[t
     return legend + [("wrong", "; ".join(wrong))] * bool(wrong)
 
 
-def _caption(goal: str, metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> str:
+def _caption(goal: str, metrics: Mapping[str, Any], verdicts: Verdicts) -> str:
     lakes, voxels_ = metrics["lake_count"], metrics["water_voxels"]
     parts = [f"Asked for: {goal}."]
     if voxels_:

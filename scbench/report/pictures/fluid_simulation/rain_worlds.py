@@ -1,11 +1,10 @@
 """Voxel worlds after rain, read from the text in verdicts."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from scbench.base.model import Verdict
 from scbench.graders.fluid_simulation.bitsets import (
     Cells,
     pack,
@@ -17,7 +16,7 @@ from scbench.graders.fluid_simulation.bitsets import (
 from scbench.graders.fluid_simulation.earthworks import ground
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import rectangles
-from scbench.report.picture import failures
+from scbench.report.picture import Verdicts, failures
 from scbench.schemas.fluid_simulation import Params
 
 MOST_LAKES = 12
@@ -52,7 +51,7 @@ class World(NamedTuple):
         return len(self.rock)
 
 
-def read_world(params: Params, metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> World:
+def read_world(params: Params, metrics: Mapping[str, Any], verdicts: Verdicts) -> World:
     """Return what a verdict's metrics and failed checks tell of the world.
 
     Args:

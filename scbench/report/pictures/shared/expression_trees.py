@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import is_wrong, mark, text_picture, with_verdict
 
 MOST_LEAVES = 64
@@ -120,7 +119,7 @@ def tree_picture(
     tokens: Sequence[str],
     rules: Rules,
     answered: Any,  # noqa: ANN401
-    verdicts: Sequence[Verdict],
+    verdicts: Verdicts,
 ) -> Picture:
     """Return the tree of an expression; of a wrong answer, the step that may have gone wrong.
 

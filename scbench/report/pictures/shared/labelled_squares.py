@@ -5,13 +5,14 @@ bottom side, which joins the first two corners. A side changes class in its midd
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 from scbench.graders.shared.corner_labels import canonical, crossed_sides
 from scbench.report.draw.svg import Drawing
+from scbench.report.pictures.shared.text_views import side_by_side
 
 Point = tuple[float, float]
 
@@ -73,6 +74,11 @@ class Tile:
     def size(self) -> int:
         """How many corners it has."""
         return len(self.labels) or self.corners
+
+
+def key_text(corners: Sequence[str], tiles: Iterable[Tile]) -> str:
+    """Return the order in which corners are read and all tiles with labels, for a terminal."""
+    return side_by_side([["corners:", *corners], *(square_text(t) for t in tiles if t.labels)])
 
 
 def brief(label: int) -> str:

@@ -4,10 +4,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import Value, integer, shown
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts, failures, fraction
 
 _JOINTS = {
     frozenset("l"): "╴",
@@ -84,12 +83,12 @@ class Cell(NamedTuple):
 Row = Sequence[Cell | object]
 
 
-def is_wrong(verdicts: Sequence[Verdict]) -> bool:
+def is_wrong(verdicts: Verdicts) -> bool:
     """Return whether an answer was judged and is not right."""
     return bool(verdicts) and verdicts[0].score < 1
 
 
-def with_verdict(words: str, verdicts: Sequence[Verdict]) -> str:
+def with_verdict(words: str, verdicts: Verdicts) -> str:
     """Return a caption: what there is, then what the verdict says."""
     if not verdicts:
         return words
@@ -99,10 +98,7 @@ def with_verdict(words: str, verdicts: Sequence[Verdict]) -> str:
 
 
 def text_picture(
-    panels: Iterable[Panel],
-    caption: str,
-    text: str,
-    words: Mapping[str, str] = _WORDS,
+    panels: Iterable[Panel], caption: str, text: str, words: Mapping[str, str] = _WORDS
 ) -> Picture:
     """Return the picture of a text task.
 
@@ -142,7 +138,6 @@ def _widths(table: Iterable[Sequence[str]]) -> list[int]:
 
 
 def _table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
-    """Draw a table, its head in grey."""
     cells = [_row_cells(row) for row in rows]
     texts = [list(head), *([cell.text for cell in row] for row in cells)]
     widths = [_LETTER * letters + _GAP for letters in _widths(texts)]
@@ -192,19 +187,12 @@ def table_text(head: Sequence[str], rows: Sequence[Row], width: int = 100) -> st
     return side_by_side([lines[i : i + _BLOCK] for i in range(0, len(lines), _BLOCK)], width)
 
 
-def table_picture(
-    title: str,
-    head: Sequence[str],
-    rows: Sequence[Row],
-    caption: str,
-) -> Picture:
+def table_picture(title: str, head: Sequence[str], rows: Sequence[Row], caption: str) -> Picture:
     """Return a picture that is one table."""
     return text_picture(table_panels(title, head, rows, caption), caption, table_text(head, rows))
 
 
-def sum_rows(
-    answered: Value | None, verdicts: Sequence[Verdict], total: int, columns: int
-) -> list[Row]:
+def sum_rows(answered: Value | None, verdicts: Verdicts, total: int, columns: int) -> list[Row]:
     """Return the rows below a sum: the right one, and what was given if that is another."""
     if not verdicts:
         return []
