@@ -28,6 +28,65 @@ _LETTERS = 66
 _LINES = 14
 
 
+class Verdicts(tuple[Verdict, ...]):
+    """The verdicts on an answer, one for each of its scores; none if nobody answered."""
+
+    __slots__ = ()
+
+    @property
+    def metrics(self) -> Mapping[str, Any]:
+        """Of the first."""
+        return self[0].metrics if self else {}
+
+    @property
+    def failures(self) -> Mapping[str, Sequence[Any]]:
+        """What the failed checks point at: check id and its offenders, none if it names none.
+
+        Each check id is taken where it failed first.
+        """
+        offenders: dict[str, Sequence[Any]] = {}
+        for verdict in self:
+            for check in verdict.checks:
+                if check.passed is False:
+                    offenders.setdefault(check.id, check.details.get("offenders", ()))
+        return offenders
+
+    @property
+    def fraction(self) -> str:
+        """The score in words, such as "score 0.75" or "3 of 9 criteria met"."""
+        if len(self) == 1:
+            return f"score {self[0].score:.4g}"
+        return f"{sum(v.score == 1 for v in self)} of {len(self)} criteria met"
+
+    @property
+    def wrong(self) -> bool:
+        """Whether an answer was judged and has not full marks."""
+        return bool(self) and self[0].score < 1
+
+    def caption(self, words: str) -> str:
+        """Return a caption: what there is in words, then what the verdict says."""
+        if not self:
+            return words
+        messages = {check.id: check.message for check in self[0].checks}
+        failed = [messages[check_id] for check_id in self.failures]
+        return " ".join([words, *failed, f"{self.fraction.capitalize()}."])
+
+    def check(self, check_id: str) -> Check | None:
+        """Return the check with this id, of the first verdict that has it."""
+        checks = (check for verdict in self for check in verdict.checks)
+        return next((check for check in checks if check.id == check_id), None)
+
+    def passed(self, check_id: str) -> bool | None:
+        """Return whether a check passed; None if it was not evaluated or does not exist."""
+        check = self.check(check_id)
+        return None if check is None else check.passed
+
+    def fault_count(self, check_id: str) -> int:
+        """Return how many offenders a failed check has."""
+        check = self.check(check_id)
+        return 0 if check is None or check.passed is not False else check.details.get("count", 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Panel:
     """One part of a picture.
@@ -65,19 +124,18 @@ class Picture:
         object.__setattr__(self, "legend", legend)
 
 
-Verdicts = Sequence[Verdict]
 Legend = list[tuple[str, str]]
 """Role and words of each colour that needs words."""
 
-Draw = Callable[[Any, Any, Verdicts], Picture]
+Draw = Callable[[Any, Any, Sequence[Verdict]], Picture]
 
 
 def draw_of(task: Task) -> Draw | None:
     """Return a task's ``draw(params, answer, verdicts)``; None if it has no pictures."""
     if not task.has("report.pictures"):
         return None
-    draw: Draw = import_module(task.module("report.pictures")).draw
-    return draw
+    draw = import_module(task.module("report.pictures")).draw
+    return lambda params, answer, verdicts: draw(params, answer, Verdicts(verdicts))
 
 
 Solids = Callable[[Any, Any], list[Mesh]]
@@ -90,19 +148,6 @@ def solids_of(task: Task) -> Solids | None:
     return getattr(import_module(task.module("report.pictures")), "solids", None)
 
 
-def failures(verdicts: Verdicts) -> Mapping[str, Sequence[Any]]:
-    """Return what the failed checks point at: check id and its offenders, none if it names none.
-
-    Of several verdicts on one answer, each check id is taken where it failed first.
-    """
-    offenders: dict[str, Sequence[Any]] = {}
-    for verdict in verdicts:
-        for check in verdict.checks:
-            if check.passed is False:
-                offenders.setdefault(check.id, check.details.get("offenders", ()))
-    return offenders
-
-
 def counted(verdict: Verdict, words: Mapping[str, str]) -> list[str]:
     """Return the words of each failed check that has some, with the number of its offenders."""
     return [
@@ -110,19 +155,6 @@ def counted(verdict: Verdict, words: Mapping[str, str]) -> list[str]:
         for check in verdict.checks
         if check.passed is False and check.id in words
     ]
-
-
-def fault_count(verdicts: Verdicts, check_id: str) -> int:
-    """Return how many offenders a failed check has."""
-    check = check_of(verdicts, check_id)
-    return 0 if check is None or check.passed is not False else int(check.details.get("count", 0))
-
-
-def fraction(verdicts: Verdicts) -> str:
-    """Return the score in words, such as "score 0.75" or "3 of 9 criteria met"."""
-    if len(verdicts) == 1:
-        return f"score {verdicts[0].score:.4g}"
-    return f"{sum(v.score == 1 for v in verdicts)} of {len(verdicts)} criteria met"
 
 
 def roles_in(picture: Picture) -> frozenset[str]:
@@ -138,7 +170,7 @@ def is_marked(picture: Picture) -> bool:
     return not MARKS.isdisjoint(roles_in(picture))
 
 
-def with_reasons(picture: Picture, answer: object, verdicts: Verdicts) -> Picture:
+def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) -> Picture:
     """Return a picture that says in words what failed, if no place in it shows that.
 
     Args:
@@ -153,7 +185,7 @@ def with_reasons(picture: Picture, answer: object, verdicts: Verdicts) -> Pictur
     if not failed or (answer is not None and MARKS & roles):
         return picture
     what = "nothing of the answer can be drawn" if answer is None else "no place can be marked"
-    lines = [f"{fraction(verdicts).capitalize()}: {what}."]
+    lines = [f"{Verdicts(verdicts).fraction.capitalize()}: {what}."]
     for check_id, message in failed.items():
         lines += wrap(f"{check_id}: {message}", _LETTERS)
     if len(lines) > _LINES:
@@ -190,21 +222,6 @@ class Gauge(NamedTuple):
     passed: bool | None
     sense: str = "at least"
     unit: str = ""
-
-
-def check_of(verdicts: Verdicts, check_id: str) -> Check | None:
-    """Return the check with this id, of the first verdict that has it."""
-    for verdict in verdicts:
-        for check in verdict.checks:
-            if check.id == check_id:
-                return check
-    return None
-
-
-def passed(verdicts: Verdicts, check_id: str) -> bool | None:
-    """Return whether a check passed; None if it was not evaluated or does not exist."""
-    check = check_of(verdicts, check_id)
-    return None if check is None else check.passed
 
 
 def gauge_panels(gauges: Iterable[Gauge]) -> list[Panel]:

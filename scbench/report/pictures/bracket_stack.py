@@ -12,7 +12,6 @@ from scbench.report.pictures.shared.text_views import (
     table_panels,
     table_text,
     text_picture,
-    with_verdict,
 )
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
@@ -40,8 +39,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             depth.append(len(stack))
             stack.pop()
     still = stack if verdicts else []
-    caption = with_verdict(
-        f"{len(params.sequence)} brackets; what is still open is to be closed.", verdicts
+    caption = verdicts.caption(
+        f"{len(params.sequence)} brackets; what is still open is to be closed."
     )
     panels = [Panel("brackets by depth", _depths(params.sequence, depth, still), caption)]
     head = ("place", "open", "needs", "given")

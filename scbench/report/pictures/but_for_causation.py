@@ -8,15 +8,7 @@ from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import entries
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    Row,
-    is_wrong,
-    mark,
-    table_text,
-    text_picture,
-    with_verdict,
-)
+from scbench.report.pictures.shared.text_views import Cell, Row, mark, table_text, text_picture
 from scbench.schemas.but_for_causation import Answer, Params
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -43,18 +35,16 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         question = f'Without "{supposed}", would "{outcome}" have happened all the same?'
     else:
         question = f'Without which of the lettered events would "{outcome}" not have happened?'
-    caption = with_verdict(question, verdicts)
+    caption = verdicts.caption(question)
     needed = {params.candidates[k] for k in necessary(params)} if verdicts else set()
-    answered = _answered_events(params, answer) if is_wrong(verdicts) and not single else None
+    answered = _answered_events(params, answer) if verdicts.wrong and not single else None
     happened = _played(params, None) if verdicts else {}
     without = _played(params, params.candidates[0]) if verdicts and single else {}
     roles = dict.fromkeys(needed, "right")
     if answered is not None:
         roles |= dict.fromkeys(answered - needed, "wrong")
         roles |= dict.fromkeys(needed - answered, "missing")
-    roles.setdefault(
-        params.outcome, "wrong" if is_wrong(verdicts) and answered is None else "target"
-    )
+    roles.setdefault(params.outcome, "wrong" if verdicts.wrong and answered is None else "target")
     if single:
         roles.setdefault(params.candidates[0], "note")
     drawing = _graph(params, rules, roles, happened, without)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.picture import Panel, Picture, Verdicts, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.labelled_squares import (
     Tile,
     interfaces,
@@ -34,8 +34,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             "Dots are where a side changes class."
         )
     else:
-        judged = bool(verdicts) and "squares_right" in verdicts[0].metrics
-        wrong = {item["square"]: item for item in failures(verdicts).get("names", ())}
+        judged = bool(verdicts) and "squares_right" in verdicts.metrics
+        wrong = {item["square"]: item for item in verdicts.failures.get("names", ())}
         tiles += [_answered_square(params, answer, i, wrong, judged) for i in range(n)][
             :_MOST_SQUARES
         ]
@@ -89,9 +89,9 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     limit_note = f" The first {_MOST_SQUARES} squares are drawn." if n > _MOST_SQUARES else ""
     if not verdicts:
         return f"{len(answer.labels)} names for {n} squares.{limit_note}"
-    right = verdicts[0].metrics.get("squares_right")
+    right = verdicts.metrics.get("squares_right")
     if right is None:
         summary = f"{len(answer.labels)} names for {n} squares"
     else:
         summary = f"{right} of {n} squares have the right name"
-    return f"{summary}; {fraction(verdicts)}.{limit_note}"
+    return f"{summary}; {verdicts.fraction}.{limit_note}"

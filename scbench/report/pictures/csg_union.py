@@ -12,7 +12,7 @@ from scbench.graders.shared.meshes import Faces, PolygonMesh, shells, triangulat
 from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import body_mesh, box_around, pulled_in
-from scbench.report.picture import Legend, Panel, Picture, Verdicts, counted, failures, fraction
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, counted
 from scbench.schemas.csg_union import Answer, Params
 
 _MOST_CORNERS = 12_000
@@ -65,7 +65,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if answer is None:
         return _instance(params)
     union = union_body(params)
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     mesh, pulled = _usable(answer, union)
     caption = _caption(mesh, verdicts, pulled)
     legend: Legend = []
@@ -134,7 +134,7 @@ def _usable(answer: Answer, union: Manifold) -> tuple[_Mesh, int]:
 
 
 def _answer_scene(mesh: _Mesh, union: Manifold, verdicts: Verdicts, legend: Legend) -> Scene:
-    failed = failures(verdicts)
+    failed = verdicts.failures
     bad = _bad_faces(mesh, failed)
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
     wrong = np.isin(cut.face, sorted(bad))
@@ -295,7 +295,7 @@ def _caption(mesh: _Mesh, verdicts: Verdicts, pulled: int) -> str:
     many = f"A mesh of {len(mesh.points)} vertices and {len(mesh.faces)} faces"
     if not verdicts:
         return f"{many}."
-    metrics = verdicts[0].metrics
+    metrics = verdicts.metrics
     findings = counted(verdicts[0], _WORDS)[:3]
     if "volume_answer" in metrics:
         r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
@@ -308,7 +308,7 @@ def _caption(mesh: _Mesh, verdicts: Verdicts, pulled: int) -> str:
     if pulled:
         findings.append(f"{pulled} vertices far outside are drawn at the rim")
     text = "; ".join(findings)
-    return f"{many}{': ' if text else '; '}{text}{'; ' if text else ''}{fraction(verdicts)}."
+    return f"{many}{': ' if text else '; '}{text}{'; ' if text else ''}{verdicts.fraction}."
 
 
 def _volume_table(metrics: Mapping[str, Any]) -> str | None:

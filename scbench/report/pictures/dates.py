@@ -9,11 +9,9 @@ from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
-    is_wrong,
     table_panels,
     table_text,
     text_picture,
-    with_verdict,
 )
 from scbench.schemas.dates import Answer, Params
 
@@ -34,19 +32,19 @@ Day = tuple[int, int, int]
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """List the events; with an answer their dates and calendars of the right and the given day."""
-    caption = with_verdict(f"When is {params.events[params.asked]}?", verdicts)
+    caption = verdicts.caption(f"When is {params.events[params.asked]}?")
     rows: list[Row] = []
     for event, *_ in params.given:
         rows.append((_name(params, event), "given", _dated(params, event, verdicts)))
     for event, kind, amount, origin in params.steps:
         how = _STEPS[kind].format(n=amount, day=_DAYS[amount % 7], of=f"({origin})")
         rows.append((_name(params, event), how, _dated(params, event, verdicts)))
-    if is_wrong(verdicts):
+    if verdicts.wrong:
         rows.append(("given", "", Cell(shown(answer.answer) if answer else "nothing", "wrong")))
     panels = table_panels("events", ("event", "how", "date"), rows, caption)
     texts = [table_text(("event", "how", "date"), rows)]
     right = date_of(params) if verdicts else None
-    answered = date(answer.answer) if answer and is_wrong(verdicts) else None
+    answered = date(answer.answer) if answer and verdicts.wrong else None
     months = {day[:2]: None for day in (right, answered) if day and 1 <= day[1] <= 12}
     for year, month in months:
         weeks = _weeks(year, month, right, answered)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Legend, Panel, Picture, Verdicts, failures, fraction
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
 _MOST_TRIANGLES = 400
@@ -42,8 +42,8 @@ def _draw_answer(
     points = params.points
     n = len(points)
     drawable = [t for t in answer.triangles if max(t) < n and len(set(t)) == 3][:_MOST_TRIANGLES]
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
+    failed = verdicts.failures
+    metrics = verdicts.metrics
     surplus = {tuple(t) for t in metrics.get("surplus", ())}
     missing = [tuple(t) for t in metrics.get("missing", ())][:_MOST_TRIANGLES]
     for triangle in missing:
@@ -89,10 +89,10 @@ def _draw_answer(
     if not verdicts:
         return f"{summary}."
     if not missing and not surplus and not failed:
-        return f"{summary}; {fraction(verdicts)}."
+        return f"{summary}; {verdicts.fraction}."
     return (
         f"{summary}; {len(metrics.get('missing', ()))} missing, {len(surplus)} that do not belong; "
-        f"{fraction(verdicts)}."
+        f"{verdicts.fraction}."
     )
 
 

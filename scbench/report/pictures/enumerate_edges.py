@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.picture import Legend, Panel, Picture, Verdicts, failures, fraction
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.report.pictures.shared.labelled_squares import (
     Stroke,
     Tile,
@@ -35,7 +35,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         tiles += [_sided_tile(params, i) for i in range(len(params.squares))][:_MOST_SQUARES]
     else:
         faults = _square_faults(verdicts)
-        judged = bool(verdicts) and "squares_right" in verdicts[0].metrics
+        judged = bool(verdicts) and "squares_right" in verdicts.metrics
         tiles += [
             _answered(params, answer, i, faults.get(i, {}), judged)
             for i in range(len(params.squares))
@@ -65,7 +65,7 @@ def _sided_tile(params: Params, i: int) -> Tile:
 def _square_faults(verdicts: Verdicts) -> Mapping[int, Mapping[str, list[Any]]]:
     """Return what the verdict found in each square, by check id."""
     by_square: dict[int, dict[str, list[Any]]] = {}
-    for check_id, offenders in failures(verdicts).items():
+    for check_id, offenders in verdicts.failures.items():
         for item in offenders:
             if isinstance(item, Mapping) and "square" in item:
                 by_square.setdefault(item["square"], {}).setdefault(check_id, []).append(item)
@@ -152,14 +152,14 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     limit_note = f" The first {_MOST_SQUARES} squares are drawn." if n > _MOST_SQUARES else ""
     if not verdicts:
         return f"The sides joined in {len(answer.edges)} squares.{limit_note}"
-    metrics = verdicts[0].metrics
+    metrics = verdicts.metrics
     if "squares_right" not in metrics:
         summary = f"{len(answer.edges)} lists for {n} squares"
-        return f"{summary}; {fraction(verdicts)}.{limit_note}"
+        return f"{summary}; {verdicts.fraction}.{limit_note}"
     parts = [f"{metrics['squares_right']} of {n} squares have the right pairs"]
     surplus, missing = len(metrics.get("surplus", ())), len(metrics.get("missing", ()))
     parts += [f"{surplus} wrong pair{'s' * (surplus > 1)} listed"] if surplus else []
     parts += [f"{missing} missing"] if missing else []
-    form = set(failures(verdicts)) & {"indices", "ascending", "repeats"}
+    form = set(verdicts.failures) & {"indices", "ascending", "repeats"}
     parts += ["some pairs are not written as asked"] if form else []
-    return f"{'; '.join(parts)}; {fraction(verdicts)}.{limit_note}"
+    return f"{'; '.join(parts)}; {verdicts.fraction}.{limit_note}"

@@ -8,7 +8,7 @@ import numpy as np
 from scbench.graders.half_subdivision_neighbours.dyadic_boxes import boxes as integer_boxes
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
 Interval = tuple[float, float]
@@ -267,13 +267,13 @@ def _sorted(params: Params, answer: Answer | None, verdicts: Verdicts) -> Sorted
     parts: dict[str, Sequence[str]] = {TARGET: (params.target,)}
     if answer is None:
         return Sorted(parts)
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     leaves = set(params.leaves) - {params.target}
     answered = [label for label in dict.fromkeys(answer.neighbors) if label in leaves]
     if "surplus" not in metrics:
         return Sorted(parts | {"answer": answered})
     surplus = set(metrics["surplus"])
-    failed = failures(verdicts)
+    failed = verdicts.failures
     parts[RIGHT] = [label for label in answered if label not in surplus]
     parts[MISSING] = list(metrics["missing"])
     parts[SURPLUS] = list(metrics["surplus"])
@@ -324,11 +324,11 @@ def _caption(params: Params, answer: Answer | None, groups: Sorted, verdicts: Ve
         )
     if not verdicts:
         return f"{len(answer.neighbors)} boxes named."
-    if not groups.parts.get(RIGHT) and "missing" not in verdicts[0].metrics:
-        return f"{len(answer.neighbors)} boxes named, far too many; {fraction(verdicts)}."
+    if not groups.parts.get(RIGHT) and "missing" not in verdicts.metrics:
+        return f"{len(answer.neighbors)} boxes named, far too many; {verdicts.fraction}."
     right, missing, surplus = (len(groups.parts[part]) for part in (RIGHT, MISSING, SURPLUS))
     parts = [f"{right} of {right + missing} neighbours named"]
-    grazing = len(verdicts[0].metrics.get("grazing", ()))
+    grazing = len(verdicts.metrics.get("grazing", ()))
     if surplus:
         touch = f" ({grazing} touch at a corner or edge only)" if grazing else ""
         parts.append(f"{surplus} that {'are' if surplus > 1 else 'is'} no neighbour{touch}")
@@ -340,7 +340,7 @@ def _caption(params: Params, answer: Answer | None, groups: Sorted, verdicts: Ve
             parts.append(f"{count} named twice")
         elif check.id == "target":
             parts.append("the target itself named")
-    return f"{'; '.join(parts)}; {fraction(verdicts)}."
+    return f"{'; '.join(parts)}; {verdicts.fraction}."
 
 
 def _text(params: Params, groups: Sorted) -> str:

@@ -4,16 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import (
-    Legend,
-    Panel,
-    Picture,
-    Verdicts,
-    check_of,
-    failures,
-    fraction,
-    passed,
-)
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
@@ -39,7 +30,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         return Picture((Panel("the grid", drawing, caption),), caption, legend, text)
     cells: list[Cell] = [(step["xy"][0], step["xy"][1]) for step in answer.steps[:_MOST_STEPS]]
     legend_parts: Legend = [("rock", "blocked")] if params.blocked else []
-    outside = passed(verdicts, "inside") is False
+    outside = verdicts.passed("inside") is False
     drawing = _tour_grid(params, outside=outside)
     _draw_tour(drawing, params, cells, verdicts, legend_parts)
     caption = _caption(answer, verdicts, free)
@@ -69,12 +60,10 @@ def _tour_grid(params: Params, *, outside: bool) -> Drawing:
 def _draw_tour(
     drawing: Drawing, params: Params, cells: Sequence[Cell], verdicts: Verdicts, legend: Legend
 ) -> None:
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
-    missing = [(x - 0.5, y - 0.5) for x, y in metrics.get("missing", ())]
+    missing = [(x - 0.5, y - 0.5) for x, y in verdicts.metrics.get("missing", ())]
     drawing.tiles(missing, "missing", hatched=True, opacity=0.6, tip="not visited")
     places = [drawing.nearest(cell) for cell in cells]
-    jumps = {i for i in failed.get("adjacent", ()) if i < len(cells)}
+    jumps = {i for i in verdicts.failures.get("adjacent", ()) if i < len(cells)}
     role = "right" if verdicts and verdicts[0].score == 1 else "answer"
     thick = min(max(drawing.scale / 8, 1.5), 4)
     run: list[tuple[float, float]] = []
@@ -83,7 +72,7 @@ def _draw_tour(
             drawing.line(run, role, width=thick)
             run = []
         run.append(place)
-    closed = passed(verdicts, "closed")
+    closed = verdicts.passed("closed")
     drawing.line([*run, places[0]] if closed and len(cells) > 2 else run, role, width=thick)
     for i in sorted(jumps):
         ends = places[i - 1 : i + 1]
@@ -124,10 +113,9 @@ def _arrow(drawing: Drawing, start: tuple[float, float], end: tuple[float, float
 def _mark_cells(
     drawing: Drawing, cells: Sequence[Cell], verdicts: Verdicts, legend: Legend
 ) -> None:
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
+    failed = verdicts.failures
     radius = min(max(drawing.scale * 0.42, 4), 14)
-    repeated = metrics.get("repeated", ())
+    repeated = verdicts.metrics.get("repeated", ())
     for x, y in repeated:
         drawing.ring((x, y), "wrong", radius=radius, width=2.5, tip="visited again")
     if repeated:
@@ -152,24 +140,23 @@ def _caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
         summary += f", the first {_MOST_STEPS} drawn"
     if not verdicts:
         return f"{summary}."
-    metrics = verdicts[0].metrics
-    if "visited" not in metrics:
-        return f"{summary}, but only {free} are free; {fraction(verdicts)}."
-    parts = [f"{summary}; {metrics['visited']} of {free} free cells visited"]
+    if "visited" not in verdicts.metrics:
+        return f"{summary}, but only {free} are free; {verdicts.fraction}."
+    parts = [f"{summary}; {verdicts.metrics['visited']} of {free} free cells visited"]
     for check_id, words in (
         ("inside", "outside the grid"),
         ("free", "blocked"),
         ("repeats", "visited again"),
         ("adjacent", "jumps"),
     ):
-        check = check_of(verdicts, check_id)
+        check = verdicts.check(check_id)
         count = check.details.get("count", 0) if check else 0
         if count:
             limit_note = " (50 are marked)" if check_id != "repeats" and count > 50 else ""
             parts.append(f"{count} {words if count > 1 else words.removesuffix('s')}{limit_note}")
-    if passed(verdicts, "closed") is False:
+    if verdicts.passed("closed") is False:
         parts.append("the end does not meet the start")
-    return f"{'; '.join(parts)}; {fraction(verdicts)}."
+    return f"{'; '.join(parts)}; {verdicts.fraction}."
 
 
 _MOVES = {(1, 0): "rl", (-1, 0): "lr", (0, 1): "du", (0, -1): "ud"}

@@ -11,18 +11,7 @@ import shapely
 from scbench.graders.hide_and_seek import boxes, fitted_view_pixels, true_camera
 from scbench.graders.hide_and_seek.ray_casting import Camera
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import (
-    Gauge,
-    Legend,
-    Panel,
-    Picture,
-    Verdicts,
-    check_of,
-    failures,
-    fraction,
-    gauge_panels,
-    passed,
-)
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.schemas.hide_and_seek import Answer, Params
 
 _MOST_PEOPLE = 1_000
@@ -55,16 +44,15 @@ class _Crowd(NamedTuple):
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the building and its shadow; with an answer the crowd and who of it can be seen."""
     crowd = None if answer is None else _crowd(params, answer, verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
     legend: Legend = [
         ("given", "the building"),
         ("note", "where a whole person is hidden by it"),
     ]
     plan = _plan(params, crowd, bool(verdicts))
-    view = _view(params, crowd, metrics)
+    view = _view(params, crowd, verdicts.metrics)
     caption = _caption(params, answer, crowd, verdicts)
     if crowd is not None:
-        legend += _legend(crowd, bool(metrics))
+        legend += _legend(crowd, bool(verdicts.metrics))
     panels = [
         Panel("from above, in metres", plan, f"The place from above. {caption}"),
         Panel("what the sniper sees", view, f"From the sniper's eye. {caption}"),
@@ -77,8 +65,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def _crowd(params: Params, answer: Answer, verdicts: Verdicts) -> _Crowd:
     people = answer.people[:_MOST_PEOPLE]
     xy = np.array([person.xy for person in people], dtype=np.float64).reshape(-1, 2)
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
+    failed = verdicts.failures
     reach = params.max_distance + 1e-6
     near = [i for i, (x, y) in enumerate(xy.tolist()) if math.hypot(x, y) <= reach]
     return _Crowd(
@@ -87,7 +74,7 @@ def _crowd(params: Params, answer: Answer, verdicts: Verdicts) -> _Crowd:
         {i for i in failed.get("distance", ()) if i < len(people)},
         {i for i in failed.get("clear_of_building", ()) if i < len(people)},
         [(a, b) for a, b in failed.get("people_apart", ()) if max(a, b) < len(people)],
-        {i: pixels for i, pixels in metrics.get("visible_people", ()) if i < len(people)},
+        {i: pixels for i, pixels in verdicts.metrics.get("visible_people", ()) if i < len(people)},
     )
 
 
@@ -330,10 +317,10 @@ def _draw_nearest_edges(drawing: Drawing, camera: Camera, low: Floats, high: Flo
 def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> list[Gauge]:
     gauges = [
         Gauge(
-            "people placed", len(answer.people), params.people, passed(verdicts, "count"), "exactly"
+            "people placed", len(answer.people), params.people, verdicts.passed("count"), "exactly"
         )
     ]
-    hidden = check_of(verdicts, "hidden")
+    hidden = verdicts.check("hidden")
     if hidden is not None:
         pixels = hidden.details.get("pixels", 0)
         gauges.append(Gauge("pixels that show people", pixels, 0, hidden.passed, "at most"))
@@ -353,14 +340,14 @@ def _caption(
     parts = []
     if count > _MOST_PEOPLE:
         parts.append(f"{count} people are placed, of whom {_MOST_PEOPLE} are drawn")
-    elif passed(verdicts, "count") is False:
+    elif verdicts.passed("count") is False:
         parts.append(f"{count} people are placed instead of {params.people}")
     for check_id, plural, singular in (
         ("people_apart", "pairs of people overlap", "pair of people overlaps"),
         ("clear_of_building", "people stand in the building", "person stands in the building"),
         ("distance", "people are too far away", "person is too far away"),
     ):
-        check = check_of(verdicts, check_id)
+        check = verdicts.check(check_id)
         if check is not None and check.passed is False:
             offenders = check.details.get("count", 0)
             parts.append(f"{offenders} {singular if offenders == 1 else plural}")
@@ -372,7 +359,7 @@ def _caption(
         return f"{count} people are placed."
     summary = "; ".join(parts) or f"All {count} people are hidden"
     published = "" if count > _MOST_PEOPLE else _published(params, crowd)
-    return f"{summary}. {fraction(verdicts).capitalize()}.{published}"
+    return f"{summary}. {verdicts.fraction.capitalize()}.{published}"
 
 
 def _published(params: Params, crowd: _Crowd) -> str:

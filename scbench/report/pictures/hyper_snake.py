@@ -10,18 +10,7 @@ import numpy as np
 
 from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import (
-    Gauge,
-    Legend,
-    Panel,
-    Picture,
-    Verdicts,
-    check_of,
-    failures,
-    fraction,
-    gauge_panels,
-    passed,
-)
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.report.pictures.shared.text_views import joint
 from scbench.schemas.hyper_snake import Answer, Params
 
@@ -152,7 +141,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the box with walls and food, and in it the path up to and after its first fault."""
     layout = unfold(params.size)
     path = None if answer is None else _path(answer, verdicts)
-    missed = [tuple(cell) for cell in failures(verdicts).get("food", ())]
+    missed = [tuple(cell) for cell in verdicts.failures.get("food", ())]
     legend: Legend = []
     flat = _draw_unfolded(params, layout, path, missed, verdicts, legend)
     caption = _caption(params, path, verdicts)
@@ -178,8 +167,7 @@ def _box_title(params: Params) -> str:
 
 def _path(answer: Answer, verdicts: Verdicts) -> _Path:
     cells: list[Cell] = [place["pos"] for place in answer.path[:_MOST_PATH]]
-    metrics = verdicts[0].metrics if verdicts else {}
-    return _Path(cells, min(int(metrics.get("legal_prefix", len(cells))), len(cells)))
+    return _Path(cells, min(int(verdicts.metrics.get("legal_prefix", len(cells))), len(cells)))
 
 
 def _draw_unfolded(
@@ -317,7 +305,7 @@ def _draw_food(
 
 def _first_fault(path: _Path, verdicts: Verdicts) -> str:
     """Return the check that the first illegal cell fails; empty if none is known."""
-    for check_id, offenders in failures(verdicts).items():
+    for check_id, offenders in verdicts.failures.items():
         if check_id in _FAULTS and (
             path.legal in offenders or (check_id == "start" and path.legal == 0)
         ):
@@ -327,12 +315,11 @@ def _first_fault(path: _Path, verdicts: Verdicts) -> str:
 
 def _mark_path_faults(drawing: Drawing, layout: Unfolded, path: _Path, verdicts: Verdicts) -> bool:
     fault = _first_fault(path, verdicts)
-    failed = failures(verdicts)
     axes = len(layout.extents)
     radius = max(min(drawing.scale * 0.3, 7), 3)
     marked = set()
     for check_id in ("inside", "walls", "repeats", "moves"):
-        for i in failed.get(check_id, ()):
+        for i in verdicts.failures.get(check_id, ()):
             if i != path.legal and i < len(path.cells) and len(path.cells[i]) == axes:
                 place = layout.middle(path.cells[i])
                 if place not in marked:
@@ -388,10 +375,10 @@ def _in_space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
 
 
 def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     if "legal_prefix" not in metrics:
         return []
-    length = check_of(verdicts, "length")
+    length = verdicts.check("length")
     needed = (length.details if length else {}).get("needed", metrics["free_cells"])
     legal = metrics["legal_prefix"]
     flawless = legal == metrics["length"]
@@ -400,7 +387,7 @@ def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     if params.food:
         food = len(params.food)
         eaten = food - len(metrics.get("missed_food", ()))
-        gauges.append(Gauge("food on the path", eaten, food, passed(verdicts, "food")))
+        gauges.append(Gauge("food on the path", eaten, food, verdicts.passed("food")))
     return gauges
 
 
@@ -411,10 +398,10 @@ def _caption(params: Params, path: _Path | None, verdicts: Verdicts) -> str:
     box = f"A box of {size} cells" + (f", {' and '.join(things)}" if things else "") + "."
     if path is None:
         return ("There is no path to draw. " if verdicts else "") + box
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     if "legal_prefix" not in metrics:
         summary = "The list is far too long to be judged. " if verdicts else ""
-        return f"{summary}{box}" + (f" {fraction(verdicts).capitalize()}." if verdicts else "")
+        return f"{summary}{box}" + (f" {verdicts.fraction.capitalize()}." if verdicts else "")
     fault = _first_fault(path, verdicts)
     if fault:
         after = f"After {path.legal} cell{'s' * (path.legal != 1)} " if path.legal else ""
@@ -425,7 +412,7 @@ def _caption(params: Params, path: _Path | None, verdicts: Verdicts) -> str:
         missed = len(metrics.get("missed_food", ()))
         if missed:
             summary += f" and misses {missed} of {len(params.food)} food items"
-    return f"{summary}. {fraction(verdicts).capitalize()}."
+    return f"{summary}. {verdicts.fraction.capitalize()}."
 
 
 def _text(params: Params, path: _Path | None) -> str | None:

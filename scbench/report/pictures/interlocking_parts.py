@@ -22,7 +22,7 @@ from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.solids import creases, loose_edges, pulled_in
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.interlocking_parts import Answer, Params, Space
 
 _MOST_PARTS = 40
@@ -93,7 +93,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if not parts:
         panel = Panel("what is asked for; no part can be drawn", _task(params), caption)
         return Picture((panel,), caption, _TASK_LEGEND)
-    failed = failures(verdicts)
+    failed = verdicts.failures
     faults = _part_faults(failed)
     wrong = bool(faults) or bool({"rod_passes", "nut_held", "interference"} & set(failed))
     legend = [("ink", "rods"), *([("wrong", "what breaks a rule")] if wrong else [])]
@@ -401,5 +401,5 @@ def _caption(params: Params, answer: Answer, missing: int, verdicts: Verdicts) -
         ]
         if failed:
             findings.append(f"not as asked: {', '.join(failed)}")
-        findings.append(fraction(verdicts))
+        findings.append(verdicts.fraction)
     return "; ".join(findings) + "."

@@ -6,17 +6,7 @@ from typing import NamedTuple
 
 from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, Pose, Stand, groups, pose
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import (
-    Gauge,
-    Panel,
-    Picture,
-    Verdicts,
-    check_of,
-    failures,
-    fraction,
-    gauge_panels,
-    passed,
-)
+from scbench.report.picture import Gauge, Panel, Picture, Verdicts, gauge_panels
 from scbench.schemas.largest_printable_prime import Answer, Params
 
 _GLYPHS = 240
@@ -58,7 +48,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if answer is None:
         return _digit_shapes(params, verdicts)
     digits = _tower_digits(params, answer, verdicts)
-    repeated = set(failures(verdicts).get("groups", ()))
+    repeated = set(verdicts.failures.get("groups", ()))
     caption = _caption(params, answer, verdicts)
     glyphs = _from_above(params, digits[:_GLYPHS], repeated, verdicts)
     side = _from_the_side(params, digits[:_LAYERS], answer)
@@ -85,7 +75,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def _tower_digits(params: Params, answer: Answer, verdicts: Verdicts) -> list[_Digit]:
-    failed = failures(verdicts)
+    failed = verdicts.failures
     unsupported = set(failed.get("stack", ()))
     banned = {*failed.get("allowed", ()), *failed.get("printable", ())}
     tower: list[_Digit] = []
@@ -152,7 +142,7 @@ def _from_above(
     columns = max(1, min(_GROUPS_PER_ROW, len(parts)))
     rows = max(1, -(-len(parts) // columns))
     width = columns * pitch - _GAP
-    composite = passed(verdicts, "prime") is False
+    composite = verdicts.passed("prime") is False
     top = rows * _HEIGHT + 9 * composite
     drawing = Drawing((0, 0, width, top), size=2.3 * max(width, top), margin=10)
     i = 0
@@ -305,12 +295,12 @@ def _anchor(digit: _Digit, before: float) -> float:
 
 
 def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     if "digits" not in metrics:
         return []
-    gauges = [Gauge("digits", metrics["digits"], params.best_digits, passed(verdicts, "length"))]
+    gauges = [Gauge("digits", metrics["digits"], params.best_digits, verdicts.passed("length"))]
     if metrics.get("height_mm") is not None:
-        tall = passed(verdicts, "height")
+        tall = verdicts.passed("height")
         height = metrics["height_mm"]
         gauges.append(Gauge("height", height, params.target_height_mm, tall, "more than", " mm"))
     return gauges
@@ -318,31 +308,31 @@ def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
 
 def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     count = len(answer.numberSequence)
-    failed = failures(verdicts)
+    failed = verdicts.failures
     parts = []
-    if passed(verdicts, "resource_limit") is False:
+    if verdicts.passed("resource_limit") is False:
         parts.append("far more than any tower can have")
-    if passed(verdicts, "prime") is False:
+    if verdicts.passed("prime") is False:
         parts.append("the number is not a prime")
     for check_id, says in (
         ("stack", "cannot be printed on the one below, first at position {}"),
         ("printable", "cannot be printed as turned, first at position {}"),
         ("allowed", "may not be used so, first at position {}"),
     ):
-        check = check_of(verdicts, check_id)
+        check = verdicts.check(check_id)
         if check is not None and failed.get(check_id):
             parts.append(f"{check.details['count']} {says.format(failed[check_id][0])}")
     if failed.get("groups"):
         parts.append(f"{failed['groups'][0]} occurs more than once")
-    if passed(verdicts, "leading_zero") is False:
+    if verdicts.passed("leading_zero") is False:
         parts.append("it begins with 0")
-    if passed(verdicts, "max_digits") is False:
+    if verdicts.passed("max_digits") is False:
         parts.append(f"only {params.max_digits} are allowed")
     summary = "; ".join(parts) or "a prime that can be printed"
     head = f"{count} digit{'s' * (count != 1)}"
     if not verdicts:
         return f"{head}."
-    return f"{head}: {summary}. {fraction(verdicts).capitalize()}."
+    return f"{head}: {summary}. {verdicts.fraction.capitalize()}."
 
 
 def _text(params: Params, digits: Sequence[_Digit], repeated: set[str]) -> str:

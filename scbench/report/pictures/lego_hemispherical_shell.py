@@ -16,7 +16,7 @@ from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import upright_prisms
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, counted, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts, counted
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 _MOST_BRICKS = 1500
@@ -101,7 +101,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the bricks, to be written as a file."""
     if answer is None or not answer.bricks:
         return []
-    wall = _drawn_bricks(answer, body(params), params.outer_radius_mm, ())
+    wall = _drawn_bricks(answer, body(params), params.outer_radius_mm, Verdicts())
     return [upright_prisms(wall.plans, wall.low, wall.low + HEIGHT, "answer", name="bricks")]
 
 
@@ -151,8 +151,7 @@ def _drawn_bricks(answer: Answer, target: Body, radius: float, verdicts: Verdict
 
 def _wrong(verdicts: Verdicts, count: int, total: int) -> dict[int, str]:
     """Return the bricks that checks point at, with a word each."""
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     faults: dict[int, str] = {}
 
     def note(bricks: Sequence[Any], word: str) -> None:
@@ -163,8 +162,8 @@ def _wrong(verdicts: Verdicts, count: int, total: int) -> dict[int, str]:
     counts = {c.id: c.details.get("count") for v in verdicts for c in v.checks}
     for check, word in _SINGLE.items():
         # A check names the first 50 only; but if all bricks are wrong, all are known.
-        note(range(count) if counts.get(check) == total else failed.get(check, ()), word)
-    note([pair[0] for pair in failed.get("duplicates", ())], "listed twice")
+        note(range(count) if counts.get(check) == total else verdicts.failures.get(check, ()), word)
+    note([pair[0] for pair in verdicts.failures.get("duplicates", ())], "listed twice")
     note([i for pair in metrics.get("overlapping") or () for i in pair], "overlaps")
     note(_odd_ones(metrics.get("misaligned") or ()), "off the grid")
     note(metrics.get("floating") or (), "floats")
@@ -337,9 +336,8 @@ def _radii_at(target: Body, z: float) -> list[float]:
 
 
 def _balance(drawing: Drawing, middle: Points, verdicts: Verdicts) -> None:
-    metrics = verdicts[0].metrics if verdicts else {}
-    tipping = {entry["brick"] for entry in failures(verdicts).get("balance", ())}
-    for group in metrics.get("groups") or ():
+    tipping = {entry["brick"] for entry in verdicts.failures.get("balance", ())}
+    for group in verdicts.metrics.get("groups") or ():
         centre = (np.array(group["centre"]) + middle).tolist()
         tips = group["brick"] in tipping
         hull = np.array(group["support"]).reshape(-1, 2) + middle
@@ -361,5 +359,5 @@ def _caption(answer: Answer, wall: _DrawnBricks, verdicts: Verdicts) -> str:
             findings.append(
                 f"{filled:.1%} of the target filled, {spill:.1%} of its volume outside it"
             )
-        findings.append(fraction(verdicts))
+        findings.append(verdicts.fraction)
     return "; ".join(findings) + "."

@@ -1,13 +1,7 @@
 """Words of a row, how often the letters stand in each, and the sum so far."""
 
 from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    Row,
-    sum_rows,
-    table_picture,
-    with_verdict,
-)
+from scbench.report.pictures.shared.text_views import Cell, Row, sum_rows, table_picture
 from scbench.schemas.letter_counting import Answer, Params
 
 
@@ -28,5 +22,5 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         rows.append((Cell(word, role), *tally))
     rows += sum_rows(answer.answer if answer else None, verdicts, total, columns=3)
     return table_picture(
-        "words", ("word", letters, "sum") if verdicts else (), rows, with_verdict(caption, verdicts)
+        "words", ("word", letters, "sum") if verdicts else (), rows, verdicts.caption(caption)
     )

@@ -9,18 +9,7 @@ import numpy as np
 from scbench.report.draw.scene import Lines, Marks, Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
-from scbench.report.picture import (
-    Gauge,
-    Legend,
-    Panel,
-    Picture,
-    Verdicts,
-    check_of,
-    failures,
-    fraction,
-    gauge_panels,
-    passed,
-)
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.schemas.maze_3d import Answer, Params
 
 _SPARE = 6
@@ -53,7 +42,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     plan = _plan(params, rows, routes, verdicts, legend)
     caption = _caption(params, routes, verdicts, cut)
     panels = [Panel("from above", plan, f"A square of heights. {caption}")]
-    readable = passed(verdicts, "shape") and passed(verdicts, "characters")
+    readable = verdicts.passed("shape") and verdicts.passed("characters")
     if readable and params.size**2 <= _MOST_COLUMNS:
         scene = _columns(params, rows, routes)
         panels.append(Panel("as columns", scene, f"The heights as columns. {caption}"))
@@ -93,8 +82,8 @@ def _clipped_rows(params: Params, rows: Sequence[str]) -> tuple[list[str], bool]
 
 
 def _routes(verdicts: Verdicts) -> _Routes:
-    metrics = verdicts[0].metrics if verdicts else {}
-    check = check_of(verdicts, "route")
+    metrics = verdicts.metrics
+    check = verdicts.check("route")
     reached = check.details.get("reached", []) if check and check.passed is False else []
     return _Routes(
         list(metrics.get("route", [])),
@@ -222,7 +211,7 @@ def _mark_maze_faults(
     drawing: Drawing, params: Params, rows: Sequence[str], verdicts: Verdicts
 ) -> bool:
     n, cell = params.size, drawing.scale
-    shape = check_of(verdicts, "shape")
+    shape = verdicts.check("shape")
     if shape is not None and shape.passed is False:
         for y in shape.details.get("wrong_rows", ()):
             if y < len(rows):
@@ -231,11 +220,10 @@ def _mark_maze_faults(
             drawing.box((0, y), (n, y + 1), "missing", hatched=True)
         for y in range(n, len(rows)):
             drawing.box((0, y), (max(len(rows[y]), 1), y + 1), "wrong", opacity=0.25, edge="wrong")
-    failed = failures(verdicts)
-    for x, y in failed.get("characters", ()):
+    for x, y in verdicts.failures.get("characters", ()):
         if y < len(rows) and x < len(rows[y]):
             drawing.cross((x + 0.5, y + 0.5), "wrong", radius=max(cell * 0.4, 4), width=2.5)
-    ends = check_of(verdicts, "ends")
+    ends = verdicts.check("ends")
     if ends is not None and ends.passed is False:
         for end in "AB":
             places = ends.details.get(end, ())
@@ -243,7 +231,7 @@ def _mark_maze_faults(
                 drawing.ring(
                     (x + 0.5, y + 0.5), "wrong", radius=min(max(cell * 0.6, 7), 28), width=3
                 )
-    for height, _ in failed.get("height_share", ()):
+    for height, _ in verdicts.failures.get("height_share", ()):
         cells = [
             (x, y)
             for y, row in enumerate(rows)
@@ -252,7 +240,7 @@ def _mark_maze_faults(
         ]
         drawing.tiles(cells, "wrong", hatched=True, opacity=0.6, tip=f"height {height}")
     kinds = ("shape", "characters", "ends", "height_share")
-    return any(passed(verdicts, check_id) is False for check_id in kinds)
+    return any(verdicts.passed(check_id) is False for check_id in kinds)
 
 
 def _mark_row(drawing: Drawing, n: int, y: int, length: int) -> None:
@@ -323,13 +311,13 @@ def _gauges(params: Params, routes: _Routes, verdicts: Verdicts) -> list[Gauge]:
     gauges = []
     if routes.first and not routes.second:
         share = round(100 * len(routes.first) / params.size**2, 1)
-        on_route = passed(verdicts, "coverage")
+        on_route = verdicts.passed("coverage")
         gauges.append(
             Gauge("cells on the route", share, params.min_route_percent, on_route, unit=" %")
         )
-        jumps = passed(verdicts, "jumps")
+        jumps = verdicts.passed("jumps")
         gauges.append(Gauge("jumps on the route", len(routes.jumped), params.jumps, jumps))
-    for height, count in failures(verdicts).get("height_share", ()):
+    for height, count in verdicts.failures.get("height_share", ()):
         share = round(100 * count / params.size**2, 1)
         limit = params.max_height_percent
         gauges.append(Gauge(f"cells of height {height}", share, limit, False, "at most", " %"))
@@ -338,13 +326,13 @@ def _gauges(params: Params, routes: _Routes, verdicts: Verdicts) -> list[Gauge]:
 
 def _caption(params: Params, routes: _Routes, verdicts: Verdicts, cut: bool) -> str:
     parts = []
-    if passed(verdicts, "resource_limit") is False:
+    if verdicts.passed("resource_limit") is False:
         parts.append("There is far too much text for a maze.")
-    if passed(verdicts, "shape") is False:
+    if verdicts.passed("shape") is False:
         parts.append(f"This is no square of {params.size} x {params.size} characters.")
-    if passed(verdicts, "characters") is False:
+    if verdicts.passed("characters") is False:
         parts.append("Some characters are neither digits nor A or B.")
-    if passed(verdicts, "ends") is False:
+    if verdicts.passed("ends") is False:
         parts.append("There is not one A and one B.")
     if routes.second:
         parts.append("There is a second way from A to B.")
@@ -357,10 +345,10 @@ def _caption(params: Params, routes: _Routes, verdicts: Verdicts, cut: bool) -> 
     if routes.reached:
         count = len(routes.reached)
         parts.append(f"From A, {count} cell{'s' * (count != 1)} can be reached, but not B.")
-    if failures(verdicts).get("height_share"):
+    if verdicts.failures.get("height_share"):
         parts.append("One height fills too many cells.")
     if verdicts:
-        parts.append(f"{fraction(verdicts).capitalize()}.")
+        parts.append(f"{verdicts.fraction.capitalize()}.")
     if cut:
         parts.append("Only the beginning of the text is drawn.")
     return " ".join(parts) or "A maze of heights."

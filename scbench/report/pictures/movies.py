@@ -6,21 +6,18 @@ from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
-    is_wrong,
     table_panels,
     table_text,
     text_picture,
-    with_verdict,
 )
 from scbench.schemas.movies import Answer, Params
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the films; with an answer the points of every pair, the best and the chosen one."""
-    caption = with_verdict(
+    caption = verdicts.caption(
         f"Which of {len(params.choices)} films is most like {len(params.liked)} that are liked? "
-        f"{params.genre_weight} for a genre in common, {params.theme_weight} for a theme.",
-        verdicts,
+        f"{params.genre_weight} for a genre in common, {params.theme_weight} for a theme."
     )
     names = [film[0] for film in params.choices]
     liked: list[Row] = [(i, film[0]) for i, film in enumerate(params.liked, 1)]
@@ -30,7 +27,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         # One liked film at a time gives the points of each pair.
         pairs = [points_of(params.model_copy(update={"liked": (film,)})) for film in params.liked]
         sums = points_of(params)
-        answered = _answered_choice(answer, params) if is_wrong(verdicts) else None
+        answered = _answered_choice(answer, params) if verdicts.wrong else None
         roles = [
             "right" if s == max(sums) else "wrong" if i == answered else ""
             for i, s in enumerate(sums)

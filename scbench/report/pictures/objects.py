@@ -2,13 +2,7 @@
 
 from scbench.graders.objects import quantity_of
 from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    Row,
-    sum_rows,
-    table_picture,
-    with_verdict,
-)
+from scbench.report.pictures.shared.text_views import Cell, Row, sum_rows, table_picture
 from scbench.schemas.objects import Answer, Params
 
 
@@ -33,5 +27,5 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         "things",
         ("thing", "group", "number", "sum") if verdicts else (),
         rows,
-        with_verdict(caption, verdicts),
+        verdicts.caption(caption),
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, counted, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts, counted
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
 _MOST_BOXES = 700
@@ -68,7 +68,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         empty = Scene((Marks(np.zeros((1, 3)), "quiet", 0, ("no boxes",)),))
         return Picture((Panel("the packing", empty, caption),), caption)
     title, pieces = _pieces(packing)
-    lacking = failures(verdicts).get("counts", ())
+    lacking = verdicts.failures.get("counts", ())
     scene = _scene(params, packing, pieces, lacking)
     panels = [Panel(title, scene, caption)]
     if not packing.wrong or len(packing.wrong) < len(packing.at):
@@ -81,7 +81,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the boxes, one mesh for each size, to be written as a file."""
     if answer is None:
         return []
-    packing = _packing(params, answer, ())
+    packing = _packing(params, answer, Verdicts())
     ends = list(zip(packing.low.tolist(), packing.high.tolist(), strict=True))
     kinds = sorted(set(packing.kind))
     groups = [[e for e, kind in zip(ends, packing.kind, strict=True) if kind == k] for k in kinds]
@@ -144,7 +144,7 @@ def _packing(params: Params, answer: Answer, verdicts: Verdicts) -> _Packing:
         kind,
         _wrong(verdicts),
         order,
-        tuple((a, b) for a, b in failures(verdicts).get("overlap", ())[:_MOST_PAIRS]),
+        tuple((a, b) for a, b in verdicts.failures.get("overlap", ())[:_MOST_PAIRS]),
         len(entries) - int(keep.sum()),
     )
 
@@ -166,7 +166,7 @@ def _near_most(
 
 
 def _wrong(verdicts: Verdicts) -> dict[int, str]:
-    failed = failures(verdicts)
+    failed = verdicts.failures
     faults: dict[int, str] = {}
     for i in failed.get("corners", ()):
         faults.setdefault(i, "no volume")
@@ -329,11 +329,11 @@ def _caption(answer: Answer, packing: _Packing, verdicts: Verdicts) -> str:
         findings += counted(verdict, _WORDS)
         findings += [
             f"{line['placed']} of {line['listed']} of {' x '.join(map(str, line['size']))} placed"
-            for line in failures(verdicts).get("counts", ())[:2]
+            for line in verdicts.failures.get("counts", ())[:2]
         ]
         if "efficiency" in verdict.metrics:
             extent = verdict.metrics["extent"]
             where = f"their box of {' x '.join(map(str, extent))}" if extent else "their box"
             findings.append(f"they fill {verdict.metrics['efficiency']:.2%} of {where}")
-        findings.append(fraction(verdicts))
+        findings.append(verdicts.fraction)
     return "; ".join(findings) + "."

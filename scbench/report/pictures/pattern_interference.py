@@ -3,13 +3,7 @@
 from scbench.graders.pattern_interference import following
 from scbench.graders.shared.short_answers import entries, integer
 from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    Row,
-    is_wrong,
-    table_picture,
-    with_verdict,
-)
+from scbench.report.pictures.shared.text_views import Cell, Row, table_picture
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
 _BASE_WORDS = {"add": "+ {}", "subtract": "- {}", "multiply": "x {}", "add_digits": "+ its digits"}
@@ -23,7 +17,7 @@ _CHANGE_WORDS = {
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """List the terms with their rules; with an answer those given beside those that follow."""
     rules = "; ".join(map(_change_words, params.interference)) or "none"
-    caption = with_verdict(f"Remainders by {params.modulus}. Changes in order: {rules}.", verdicts)
+    caption = verdicts.caption(f"Remainders by {params.modulus}. Changes in order: {rules}.")
     # All terms but the first, as if the prompt had shown that one alone.
     terms = (
         params.start,
@@ -44,7 +38,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             word = answered[k] if k < len(answered) else None
             role = "right" if word and integer(word) == term else "wrong" if word else "missing"
             rows.append((i + 1, rule, term, Cell(word or "-", role)))
-    extra = answered[params.asked :][:5] if is_wrong(verdicts) else []
+    extra = answered[params.asked :][:5] if verdicts.wrong else []
     rows += [("", "", "-", Cell(word, "wrong")) for word in extra]
     head = ("", "rule", "term", *(["given"] if verdicts else []))
     return table_picture("the sequence", head, rows, caption)

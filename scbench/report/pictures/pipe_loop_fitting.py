@@ -5,18 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import (
-    Gauge,
-    Legend,
-    Panel,
-    Picture,
-    Verdicts,
-    check_of,
-    failures,
-    fraction,
-    gauge_panels,
-    passed,
-)
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     Answer,
@@ -128,7 +117,7 @@ def draw_asked(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
                 _quadrants(drawing, params.side, verdicts)
             case WallMargin():
                 m, far = constraint.margin, params.side - constraint.margin
-                fulfilled = passed(verdicts, constraint.type) is not False
+                fulfilled = verdicts.passed(constraint.type) is not False
                 corners = [(m, m), (far, m), (far, far), (m, far)]
                 role = "note" if fulfilled else "wrong"
                 drawing.line(corners, role, dashed=True, closed=True, tip="margin")
@@ -137,7 +126,7 @@ def draw_asked(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
             case TouchWalls():
                 _walls(drawing, params.side, verdicts)
             case FixedStart():
-                fulfilled = passed(verdicts, constraint.type) is not False
+                fulfilled = verdicts.passed(constraint.type) is not False
                 role, radius = ("note" if fulfilled else "wrong"), constraint.tolerance
                 place = (constraint.x, constraint.y)
                 drawing.ring(place, role, radius=radius, units="task", dashed=True, tip="start")
@@ -149,7 +138,7 @@ def _quadrants(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
     half = side / 2
     drawing.line([(half, 0), (half, side)], "note", dashed=True)
     drawing.line([(0, half), (side, half)], "note", dashed=True)
-    for name in failures(verdicts).get("coverage_quadrants", ()):
+    for name in verdicts.failures.get("coverage_quadrants", ()):
         x = half if "right" in name else 0.0
         y = half if "top" in name else 0.0
         tip = f"no joint in the {name} quadrant"
@@ -159,7 +148,7 @@ def _quadrants(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
 def _centroid(drawing: Drawing, constraint: CentroidBox, verdicts: Verdicts) -> None:
     low, high = (constraint.xmin, constraint.ymin), (constraint.xmax, constraint.ymax)
     drawing.box(low, high, "note", opacity=0.25, edge="note", tip="where the mean must lie")
-    check = check_of(verdicts, constraint.type)
+    check = verdicts.check(constraint.type)
     if check is not None and "centroid" in check.details:
         role = "right" if check.passed else "wrong"
         place = check.details["centroid"]
@@ -171,7 +160,7 @@ def _centroid(drawing: Drawing, constraint: CentroidBox, verdicts: Verdicts) -> 
 
 
 def _walls(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
-    check = check_of(verdicts, "must_touch_boundary")
+    check = verdicts.check("must_touch_boundary")
     if check is None or "touched" not in check.details:
         return
     ends: dict[str, tuple[XY, XY]] = {
@@ -191,7 +180,7 @@ def _walls(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
 def gauges_of(params: Params, verdicts: Verdicts) -> Iterator[Gauge]:
     """Yield a bar for every constraint that is a figure, where the verdict has it."""
     for constraint in params.constraints:
-        check = check_of(verdicts, constraint.type)
+        check = verdicts.check(constraint.type)
         if check is None:
             continue
         details, ok = check.details, check.passed
@@ -224,7 +213,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     task_words = f"{params.pipes} pipes of 1 m, one loop in a square of {params.side} m"
     if answer is None:
         drawing = _square_drawing(params, ())
-        draw_asked(drawing, params, ())
+        draw_asked(drawing, params, Verdicts())
         for i, line in enumerate(words):
             shift = (0, 18 * (i - (len(words) - 1) / 2))
             drawing.text((params.side / 2, params.side / 2), line, size=12, shift=shift)
@@ -268,7 +257,7 @@ def _draw_loop(
 ) -> None:
     if not joints:
         return
-    failed = failures(verdicts)
+    failed = verdicts.failures
     role = "right" if verdicts and verdicts[0].score == 1 else "answer"
     if any(isinstance(constraint, HullArea) for constraint in params.constraints):
         drawing.line(hull(joints), "note", dashed=True, closed=True, width=1.5, tip="hull")
@@ -287,7 +276,7 @@ def _draw_loop(
     words = [name for name, there in kinds.items() if there]
     if words:
         legend.append(("wrong", ", ".join(words)))
-    if params.crossings and passed(verdicts, "crossings"):
+    if params.crossings and verdicts.passed("crossings"):
         legend.append(("right", "ringed: crossings, as many as asked"))
     start = joints[0]
     if len(joints) > 1:
@@ -296,7 +285,7 @@ def _draw_loop(
         drawing.line([start, tip], "ink", width=max(thick * 0.7, 1.2), arrow=True)
     drawing.dot(start, "ink", radius=5, tip="joint 0")
     for constraint in params.constraints:
-        if isinstance(constraint, FixedStart) and passed(verdicts, constraint.type) is False:
+        if isinstance(constraint, FixedStart) and verdicts.passed(constraint.type) is False:
             drawing.ring(start, "wrong", radius=9, width=3, tip="the start is out of place")
             drawing.line(
                 [start, (constraint.x, constraint.y)], "wrong", dashed=True, width=2, arrow=True
@@ -326,7 +315,7 @@ def _mark_lengths(drawing: Drawing, joints: Sequence[XY], wrong: Sequence[int]) 
 
 
 def _mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> bool:
-    crossings = check_of(verdicts, "crossings")
+    crossings = verdicts.check("crossings")
     wrong = False
     if crossings is not None:
         ok = crossings.passed
@@ -337,7 +326,7 @@ def _mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -
                 tip = f"pipes {i} and {j} cross"
                 drawing.ring(place, role, radius=8, width=2 if ok else 3, tip=tip)
                 wrong = wrong or not ok
-    for i, j in failures(verdicts).get("touches", ()):
+    for i, j in verdicts.failures.get("touches", ()):
         if max(i, j) < len(joints):
             place = contact(_pipe(joints, i), _pipe(joints, j))
             tip = f"pipes {i} and {j} touch"
@@ -348,7 +337,7 @@ def _mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -
 
 def _mark_joints(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> bool:
     """Ring the joints that verdicts point at, and write what is wrong with them."""
-    failed = failures(verdicts)
+    failed = verdicts.failures
     marks: list[tuple[int, str, str]] = []
     marks += [(i, "outside", "") for i in failed.get("inside", ())]
     for kind in ("angle_range", "hairpins"):
@@ -370,7 +359,7 @@ def _mark_joints(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> 
             drawing.ring(joints[i], "wrong", radius=6)
             drawing.ring(joints[j], "wrong", radius=6)
             marks.append((i, "", ""))
-    run = check_of(verdicts, "max_straight_run")
+    run = verdicts.check("max_straight_run")
     if run is not None and run.passed is False:
         row = [i for i in run.details.get("joints", ()) if i < len(joints)]
         if row:
@@ -385,16 +374,16 @@ def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> Iterator[Gaug
     if not verdicts:
         return
     n = len(answer.points)
-    count = passed(verdicts, "count")
-    if count is False or passed(verdicts, "resource_limit") is False:
+    count = verdicts.passed("count")
+    if count is False or verdicts.passed("resource_limit") is False:
         yield Gauge("joints", n, params.pipes, False, "exactly")
-    crossings = check_of(verdicts, "crossings")
+    crossings = verdicts.check("crossings")
     if crossings is not None and "count" in crossings.details:
         count_crossings = crossings.details["count"]
         if params.crossings or count_crossings:
             yield Gauge("crossings", count_crossings, params.crossings, crossings.passed, "exactly")
-    metrics = verdicts[0].metrics
-    if passed(verdicts, "length") is False:
+    metrics = verdicts.metrics
+    if verdicts.passed("length") is False:
         upper = 1 + params.length_tolerance
         lower = 1 - params.length_tolerance
         if metrics["longest"] > upper:
@@ -436,7 +425,7 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
             faults.append(f"{count} empty quadrant{'s' * (count > 1)}")
         elif check.id in _UNCOUNTED:
             faults.append(_UNCOUNTED[check.id])
-    return f"{'; '.join((summary, *faults))}; {fraction(verdicts)}."
+    return f"{'; '.join((summary, *faults))}; {verdicts.fraction}."
 
 
 _UNCOUNTED = {

@@ -17,7 +17,7 @@ from scbench.graders.polynomial_curve_fitting.formula import (
 )
 from scbench.report.draw.svg import Drawing, as_float
 from scbench.report.draw.voxels import rectangles
-from scbench.report.picture import Panel, Picture, Verdicts, check_of, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import side_by_side
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
@@ -138,7 +138,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     black = _read_cells(params.grid)
     task_words = f"{n} x {n} cells; {int(black.sum())} are to be positive"
     target = Panel("asked for", _cell_map(black), f"{task_words}.")
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     if answer is None or "drawn" not in metrics:
         caption = f"{task_words}." if answer is None else _refused(verdicts, task_words)
         text = "\n".join(params.grid) if n <= 120 else None
@@ -155,9 +155,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         produced.text(centre, "no value anywhere", "wrong", size=16, bold=True)
     counts = f"{int(missed.sum())} missed, {int(surplus.sum())} too many"
     matched = f"{metrics['matched']} of {metrics['cells']} cells match"
-    caption = f"{matched} ({counts}); {fraction(verdicts)}."
+    caption = f"{matched} ({counts}); {verdicts.fraction}."
     if metrics["matched"] < metrics["cells"] and not verdicts[0].score:
-        caption = f"{matched} ({counts}), {_failure_words(verdicts)}; {fraction(verdicts)}."
+        caption = f"{matched} ({counts}), {_failure_words(verdicts)}; {verdicts.fraction}."
     panels = (
         target,
         Panel("drawn by the formula", produced, f"What the formula draws. {caption}"),
@@ -216,7 +216,7 @@ def _bounds(cells: Cells) -> list[tuple[float, float, float, float]]:
 
 
 def _mark_undefined(drawing: Drawing, verdicts: Verdicts) -> None:
-    for cell in failures(verdicts).get("defined", ()):
+    for cell in verdicts.failures.get("defined", ()):
         drawing.cross(cell, "wrong", radius=max(min(drawing.scale * 0.3, 6), 2))
 
 
@@ -231,15 +231,15 @@ def _failure_words(verdicts: Verdicts) -> str:
 
 def _nowhere(verdicts: Verdicts) -> bool:
     """Return whether a formula has no value in any cell."""
-    check = check_of(verdicts, "defined")
+    check = verdicts.check("defined")
     without = check.details.get("count", 0) if check and check.passed is False else 0
-    return bool(without) and without == verdicts[0].metrics.get("cells")
+    return bool(without) and without == verdicts.metrics.get("cells")
 
 
 def _refused(verdicts: Verdicts, task_words: str) -> str:
     if not verdicts:
         return f"A formula; {task_words}."
-    return f"No formula that could be worked out; {task_words}; {fraction(verdicts)}."
+    return f"No formula that could be worked out; {task_words}; {verdicts.fraction}."
 
 
 def _text(grid: Sequence[str], black: Cells, positive: Cells) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Legend, Panel, Picture, Verdicts, failures, fraction
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
 _MOST_RECTANGLES = 1000
@@ -33,7 +33,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         numbers = "\n".join(_number_rows(params)) if params.width <= _WIDEST else None
         return Picture((Panel("the grid", drawing, caption),), caption, text=numbers)
     legend: Legend = []
-    outside = bool(failures(verdicts).get("inside"))
+    outside = bool(verdicts.failures.get("inside"))
     drawing = _clue_grid(params, 1 if outside else 0)
     _draw_rectangles(drawing, params, answer, verdicts, legend)
     caption = _caption(answer, verdicts, clues)
@@ -86,10 +86,9 @@ def _corners_near(rectangle: Sequence[int], params: Params) -> Rectangle:
 def _draw_rectangles(
     drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts, legend: Legend
 ) -> None:
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     kinds = ("corners", "inside", "one_clue", "area")
-    wrong = {i for check_id in kinds for i in failed.get(check_id, ())}
+    wrong = {i for check_id in kinds for i in verdicts.failures.get(check_id, ())}
     rectangles = list(answer.rectangles[:_MOST_RECTANGLES])
     for i, rectangle in enumerate(rectangles):
         left_edge, top, right_edge, bottom = _corners_near(rectangle, params)
@@ -118,7 +117,7 @@ def _draw_rectangles(
         drawing.strokes(marks, "wrong", width=2)
     open_clues = metrics.get("open_clues", ())
     _finish(drawing, params, open_clues)
-    for i in failed.get("corners", ()):
+    for i in verdicts.failures.get("corners", ()):
         if i < len(rectangles):
             left_edge, top, right_edge, bottom = _corners_near(rectangles[i], params)
             drawing.cross(
@@ -145,17 +144,17 @@ def _caption(answer: Answer, verdicts: Verdicts, clues: int) -> str:
         summary += f" (the first {_MOST_RECTANGLES} are drawn)"
     if not verdicts:
         return f"{summary}."
-    metrics = verdicts[0].metrics
+    metrics = verdicts.metrics
     if "open_clues" not in metrics:
-        return f"{summary}, more than there are cells; {fraction(verdicts)}."
+        return f"{summary}, more than there are cells; {verdicts.fraction}."
     right = clues - len(metrics["open_clues"])
     parts = [f"{summary}; {right} of {clues} numbers have one of their area"]
     for name, words in (("overlapped", "covered more than once"), ("uncovered", "left over")):
         count = len(metrics[name])
         parts += [f"{count} cell{'s' * (count > 1)} {words}"] if count else []
-    outside = len(failures(verdicts).get("inside", ()))
+    outside = len(verdicts.failures.get("inside", ()))
     parts += [f"{outside} outside the grid"] if outside else []
-    return f"{'; '.join(parts)}; {fraction(verdicts)}."
+    return f"{'; '.join(parts)}; {verdicts.fraction}."
 
 
 def _number_rows(params: Params) -> list[str]:
@@ -173,8 +172,7 @@ def _text(params: Params, answer: Answer, verdicts: Verdicts) -> str | None:
         for y in range(top, min(bottom, params.height)):
             for x in range(left_edge, min(right_edge, params.width)):
                 table[y][x] = _LETTERS[i % len(_LETTERS)]
-    metrics = verdicts[0].metrics if verdicts else {}
-    for x, y in metrics.get("overlapped", ()):
+    for x, y in verdicts.metrics.get("overlapped", ()):
         table[y][x] = "#"
     key = "rectangles; . is left over, # is covered more than once"
     return "\n".join([*_number_rows(params), "", key, *(" ".join(row) for row in table)])

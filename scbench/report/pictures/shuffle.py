@@ -7,15 +7,7 @@ from scbench.graders.shared.short_answers import shown
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    Row,
-    is_wrong,
-    mark,
-    table_text,
-    text_picture,
-    with_verdict,
-)
+from scbench.report.pictures.shared.text_views import Cell, Row, mark, table_text, text_picture
 from scbench.schemas.shuffle import Answer, Params
 
 _STEP, _LANE, _LEFT_MARGIN, _RIGHT_MARGIN = 26, 30, 150, 150
@@ -41,13 +33,12 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         holdings.append(now)
     count = sum(event[0] for event in params.events)
     person = params.people[params.asked]
-    caption = with_verdict(
-        f"{count} swaps in {len(params.events)} events; what does {person} have at the end?",
-        verdicts,
+    caption = verdicts.caption(
+        f"{count} swaps in {len(params.events)} events; what does {person} have at the end?"
     )
-    option_index = option(answer.answer, params.options) if answer and is_wrong(verdicts) else None
+    option_index = option(answer.answer, params.options) if answer and verdicts.wrong else None
     mistake = ""
-    if is_wrong(verdicts):
+    if verdicts.wrong:
         mistake = "nothing" if answer is None else shown(answer.answer)
         mistake = mistake if option_index is None else params.options[option_index]
     drawing = _lanes(params, holdings, bool(verdicts), mistake)

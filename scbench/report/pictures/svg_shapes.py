@@ -9,13 +9,7 @@ from scbench.graders.shared.named_options import option
 from scbench.graders.svg_shapes import shape_of
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    table_panels,
-    table_text,
-    text_picture,
-    with_verdict,
-)
+from scbench.report.pictures.shared.text_views import Cell, table_panels, table_text, text_picture
 from scbench.schemas.svg_shapes import Answer, Params
 
 _STEPS = 48
@@ -32,7 +26,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     drawing.area([(p.real, p.imag) for p in outline], "given", opacity=0.3, edge="ink", width=2)
     for joint in joints:
         drawing.dot((joint.real, joint.imag), "answer", tip=f"{joint.real:g}, {joint.imag:g}")
-    caption = with_verdict(f"An outline through {len(joints)} points, y downwards.", verdicts)
+    caption = verdicts.caption(f"An outline through {len(joints)} points, y downwards.")
     names = [kind.replace("_", " ") for kind in params.options]
     answered = option(answer.answer, names) if answer and verdicts else None
     right = params.options.index(shape_of(params.path)) if verdicts else None

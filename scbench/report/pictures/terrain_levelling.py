@@ -10,18 +10,7 @@ from scbench.graders.terrain_levelling.blast_simulation import largest_flat
 from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
-from scbench.report.picture import (
-    Gauge,
-    Legend,
-    Panel,
-    Picture,
-    Verdicts,
-    check_of,
-    failures,
-    fraction,
-    gauge_panels,
-    passed,
-)
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
 _SHADES = 12
@@ -39,7 +28,7 @@ Region = npt.NDArray[np.bool_]
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the map; with an answer its blasts and the map after as many as were simulated."""
     before = np.array(params.heights, dtype=np.float64)
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     caption = _caption(params, answer, verdicts)
     region = _region(metrics.get("region_before"), params)
     legend = [
@@ -123,8 +112,8 @@ def _draw_border(drawing: Drawing, region: Region, role: str, *, width: float = 
 def _blasts(drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts) -> Legend:
     """Mark the blasts in order and those that break a rule; return what the legend needs."""
     n = len(params.heights)
-    failed = failures(verdicts)
-    deep = check_of(verdicts, "depth")
+    failed = verdicts.failures
+    deep = verdicts.check("depth")
     too_deep = deep.details.get("blast") if deep is not None and deep.passed is False else None
     depths: dict[tuple[int, int], float] = {}
     for blast in answer.blasts:
@@ -222,7 +211,7 @@ def _scene(heights: Heights, region: Region, flat_role: str) -> Scene:
 
 def _gauges(metrics: Mapping[str, Any], verdicts: Verdicts) -> list[Gauge]:
     target = metrics["flat_before"] + metrics["gain_wanted"]
-    level = passed(verdicts, "level")
+    level = verdicts.passed("level")
     return [Gauge("cells of the largest flat region", metrics["flat_after"], target, level)]
 
 
@@ -231,7 +220,7 @@ def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
     if answer is None:
         start = "There are no blasts to draw. " if verdicts else ""
         return f"{start}Ground of {n} x {n} cells, to be blasted flat."
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     count = len(answer.blasts)
     blasts = f"{count} blast{'s' * (count != 1)}"
     if "flat_after" not in metrics:
@@ -240,7 +229,7 @@ def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
         f"the largest flat region went from {metrics['flat_before']} to {metrics['flat_after']} "
         "cells"
     )
-    score = f"{fraction(verdicts).capitalize()}."
+    score = f"{verdicts.fraction.capitalize()}."
     faults = [
         says
         for check_id, says in (
@@ -250,7 +239,7 @@ def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
             ("depth", "a blast deeper than its cell is high"),
             ("resource_limit", "more than can be simulated"),
         )
-        if passed(verdicts, check_id) is False
+        if verdicts.passed(check_id) is False
     ]
     if faults:
         simulated = metrics["simulated"]

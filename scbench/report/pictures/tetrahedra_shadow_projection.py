@@ -12,7 +12,7 @@ from scbench.graders.tetrahedra_shadow_projection.tetrahedra import Floats, corn
 from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
 _MOST_BODIES = 400
@@ -54,7 +54,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         return Picture((panel,), caption, (("target", "the target"),))
     arrangement = _arrangement(answer, target, verdicts)
     caption = _caption(answer, arrangement, verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     legend = [("target", "outline of the target")]
     if metrics.get("gaps"):
         legend.append(("missing", "gaps: no shadow (hatched)"))
@@ -76,7 +76,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the tetrahedra where they stand, to be written as a file."""
     if answer is None:
         return []
-    bodies = _arrangement(answer, Polygon(params.exterior, params.holes), ()).bodies
+    bodies = _arrangement(answer, Polygon(params.exterior, params.holes), Verdicts()).bodies
     faces = (_FACES[None] + 4 * np.arange(len(bodies))[:, None, None]).reshape(-1, 3)
     return [Mesh(bodies.reshape(-1, 3), faces, "answer", name="tetrahedra")]
 
@@ -114,14 +114,12 @@ def _direction(pose: Pose) -> tuple[float, ...]:
 
 def _wrong(verdicts: Verdicts) -> dict[int, str]:
     """Return the tetrahedra that checks point at, with a word each."""
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
     faults: dict[int, str] = {}
-    for i in failed.get("reach", ()):
+    for i in verdicts.failures.get("reach", ()):
         faults.setdefault(i, "out of reach")
-    for i in failed.get("unit_quaternions", ()):
+    for i in verdicts.failures.get("unit_quaternions", ()):
         faults.setdefault(i, "quaternion not of length 1")
-    for pair in metrics.get("cutting_pairs", ()):
+    for pair in verdicts.metrics.get("cutting_pairs", ()):
         for i, partner in ((pair[0], pair[1]), (pair[1], pair[0])):
             faults.setdefault(i, f"cuts {partner}")
     return faults
@@ -265,5 +263,5 @@ def _caption(answer: Answer, arrangement: _Arrangement, verdicts: Verdicts) -> s
         ):
             if check in counts:
                 findings.append(words.format(n=counts[check]))
-        findings.append(fraction(verdicts))
+        findings.append(verdicts.fraction)
     return "; ".join(findings) + "."

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from scbench.graders.shared.corner_labels import canonical, on_ring
-from scbench.report.picture import Panel, Picture, Verdicts, failures, fault_count, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.labelled_squares import (
     Tile,
     interfaces,
@@ -26,8 +26,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if answer is None:
         return Picture(tuple(panels), _question(params), text="\n".join(_key_lines(params)))
     answered = _answered_tiles(params, answer, verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
-    missing = [tuple(pattern) for pattern in metrics.get("missing", ())]
+    missing = [tuple(pattern) for pattern in verdicts.metrics.get("missing", ())]
     caption = _caption(params, answer, verdicts, missing)
     tiles = list(answered)
     if tiles:
@@ -69,13 +68,11 @@ def _answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[
     k = len(params.corner_order)
     why = _reasons(verdicts)
     surplus = (
-        {tuple(pattern) for pattern in verdicts[0].metrics.get("surplus", ())}
-        if verdicts
-        else set()
+        {tuple(pattern) for pattern in verdicts.metrics.get("surplus", ())} if verdicts else set()
     )
-    short = set(failures(verdicts).get("corners", ()))
-    judged = bool(verdicts) and "surplus" in verdicts[0].metrics
-    again = {tuple(pattern) for pattern in failures(verdicts).get("repeats", ())}
+    short = set(verdicts.failures.get("corners", ()))
+    judged = bool(verdicts) and "surplus" in verdicts.metrics
+    again = {tuple(pattern) for pattern in verdicts.failures.get("repeats", ())}
     met: set[tuple[int, ...]] = set()
     tiles = []
     for i, labels in enumerate(answer.configs[:_MOST_PATTERNS]):
@@ -99,14 +96,13 @@ def _answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[
 
 
 def _reasons(verdicts: Verdicts) -> Mapping[tuple[int, ...], str]:
-    failed = failures(verdicts)
     why: dict[tuple[int, ...], str] = {}
     for check_id, words in (
         ("all_classes", ""),
         ("known", "not as known"),
         ("forced", "can stay apart"),
     ):
-        for pattern in map(tuple, failed.get(check_id, ())):
+        for pattern in map(tuple, verdicts.failures.get(check_id, ())):
             count = max(pattern) + 1
             why.setdefault(pattern, words or f"{count} class{'es' * (count > 1)}")
     return why
@@ -121,15 +117,15 @@ def _missing(params: Params, pattern: tuple[int, ...]) -> Tile:
 def _caption(params: Params, answer: Answer, verdicts: Verdicts, missing: Sequence[object]) -> str:
     n = len(answer.configs)
     summary = f"{n} pattern{'s' * (n != 1)} listed"
-    if verdicts and "surplus" in verdicts[0].metrics:
+    if verdicts and "surplus" in verdicts.metrics:
         faults = []
         for check_id, words in (
             ("corners", f"without {len(params.corner_order)} labels"),
             ("repeats", "repeated"),
         ):
-            count = fault_count(verdicts, check_id)
+            count = verdicts.fault_count(check_id)
             faults += [f"{count} {words}"] if count else []
-        surplus = len(verdicts[0].metrics["surplus"])
+        surplus = len(verdicts.metrics["surplus"])
         faults += (
             [f"{surplus} that {'do' if surplus > 1 else 'does'} not belong"] if surplus else []
         )
@@ -137,7 +133,7 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts, missing: Sequen
         summary += f"; {', '.join(faults) or 'all right, and none is missing'}"
     if n > _MOST_PATTERNS:
         summary += f"; the first {_MOST_PATTERNS} are drawn"
-    return f"{summary}; {fraction(verdicts)}." if verdicts else f"{summary}."
+    return f"{summary}; {verdicts.fraction}." if verdicts else f"{summary}."
 
 
 def _legend(answered: Sequence[Tile], lacking: Sequence[Tile]) -> tuple[tuple[str, str], ...]:

@@ -7,15 +7,7 @@ from typing import Any, Literal
 
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import (
-    Legend,
-    Panel,
-    Picture,
-    Verdicts,
-    failures,
-    fraction,
-    passed,
-)
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.two_segments import Answer, Params
 
 KINDS = {"triangle": 3, "quadrilateral": 4, "pentagon": 5, "hexagon": 6}
@@ -36,13 +28,12 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         caption = f"To be cut by two segments into {target_words}."
         frame = Panel("the frame", _frame_drawing(params, ()), caption)
         return Picture((frame, Panel("asked for", _tally(targets, None), caption)), caption)
-    metrics = verdicts[0].metrics if verdicts else {}
-    observed = metrics.get("observed")
+    observed = verdicts.metrics.get("observed")
     regions = {KINDS[kind]: n for kind, n in observed.items()} if observed else None
     legend: Legend = []
     drawing = _frame_drawing(params, [end for segment in answer.segments for end in segment])
     if regions is not None:
-        _draw_regions(drawing, params, metrics["endpoints"])
+        _draw_regions(drawing, params, verdicts.metrics["endpoints"])
     _draw_segments(drawing, params, answer, verdicts, legend)
     caption = _caption(target_words, regions, verdicts)
     panels = [
@@ -164,9 +155,9 @@ def _draw_regions(drawing: Drawing, params: Params, endpoints: Sequence[Mapping[
 def _draw_segments(
     drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts, legend: Legend
 ) -> None:
-    failed = failures(verdicts)
+    failed = verdicts.failures
     bad = {i for check_id in ("length", "one_side") for i in failed.get(check_id, ())}
-    distinct = passed(verdicts, "distinct") is not False
+    distinct = verdicts.passed("distinct") is not False
     for i, ends in enumerate(answer.segments):
         wrong = i in bad or (i == 1 and not distinct)
         role = "wrong" if wrong else "answer"
@@ -175,8 +166,7 @@ def _draw_segments(
             drawing.dot(end, role, radius=4, tip=f"end {j} of segment {i} at {_coordinates(end)}")
     legend.append(("answer", "the two segments"))
     off = {(item["segment"], item["end"]): item for item in failed.get("boundary", ())}
-    metrics = verdicts[0].metrics if verdicts else {}
-    for end in metrics.get("endpoints", ()):
+    for end in verdicts.metrics.get("endpoints", ()):
         at = (end["segment"], end["end"])
         if at in off:
             place = drawing.nearest(answer.segments[at[0]][at[1]])
@@ -259,8 +249,8 @@ def _regular(sides: int, centre: XY, radius: float) -> list[XY]:
 def _caption(target_words: str, regions: Mapping[int, int] | None, verdicts: Verdicts) -> str:
     if not verdicts:
         return f"Two segments; asked for: {target_words}."
-    score = fraction(verdicts)
-    failed = failures(verdicts)
+    score = verdicts.fraction
+    failed = verdicts.failures
     faults = []
     if "grid" in failed:
         n = len(failed["grid"])
@@ -275,7 +265,7 @@ def _caption(target_words: str, regions: Mapping[int, int] | None, verdicts: Ver
         faults.append("a segment without length")
     if "one_side" in failed:
         faults.append("a segment along a side")
-    if passed(verdicts, "distinct") is False:
+    if verdicts.passed("distinct") is False:
         faults.append("both segments the same")
     summary = ", ".join(faults) or "The cut cannot be counted"
     return f"{summary[:1].upper()}{summary[1:]}; asked for: {target_words}; {score}."

@@ -10,19 +10,7 @@ from scbench.graders.voxel_grid_projection import forbidden
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import voxels
-from scbench.report.picture import (
-    Gauge,
-    Legend,
-    Panel,
-    Picture,
-    Verdicts,
-    check_of,
-    failures,
-    fault_count,
-    fraction,
-    gauge_panels,
-    passed,
-)
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 _READ = 50_000
@@ -55,7 +43,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     legend: Legend = []
     scene = _scene(params, cells, answer is not None, verdicts, legend)
     shadows = _shadow_drawing(params, cells, answer is not None, verdicts)
-    if any(passed(verdicts, view[0]) is False for view in _VIEWS) and answer is not None:
+    if any(verdicts.passed(view[0]) is False for view in _VIEWS) and answer is not None:
         legend.append(("missing", "not covered by any cell"))
     caption = _caption(params, answer, verdicts)
     if len(cells.inside) > _SOLID:
@@ -66,7 +54,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         Panel("the cube", scene, f"A cube of {params.size} cells a side. {caption}"),
         Panel("its three shadows", shadows, f"Shadows along z, y and x. {caption}"),
     ]
-    count = check_of(verdicts, "count")
+    count = verdicts.check("count")
     if count is not None and answer is not None:
         gauge = Gauge("cells listed", len(answer.voxels), params.cells, count.passed, "exactly")
         panels += gauge_panels([gauge])
@@ -101,7 +89,7 @@ def _scene(
     params: Params, cells: _Cells, answered: bool, verdicts: Verdicts, legend: Legend
 ) -> Scene:
     n = params.size
-    failed = failures(verdicts)
+    failed = verdicts.failures
     parts: list[Shape] = [wire((0, 0, 0), (n, n, n), "quiet")]
     if not answered:
         sums, barred = forbidden(params)
@@ -135,7 +123,7 @@ def _scene(
             labels = tuple("✗" if role == "wrong" else "!" for _ in middles)
             parts.append(Marks(middles, role, 0, labels, name=says))
     parts += _holes(n, verdicts)
-    if cells.outside and passed(verdicts, "cells") is False:
+    if cells.outside and verdicts.passed("cells") is False:
         points = [[min(max(v, -2), n + 1) + 0.5 for v in xyz] for xyz in cells.outside[:_OUTSIDE]]
         parts.append(Marks(np.array(points, dtype=np.float64), "wrong", 9, name="no cell"))
         legend.append(("wrong", "entries that are no cells of the cube"))
@@ -149,10 +137,9 @@ def _scene(
 
 def _holes(n: int, verdicts: Verdicts) -> list[Shape]:
     """Return lines through the cube where no cell is met."""
-    failed = failures(verdicts)
     paths = []
     for check_id, i, j, along in _VIEWS:
-        holes = failed.get(check_id, ())
+        holes = verdicts.failures.get(check_id, ())
         for hole in holes if len(holes) <= _MOST_HOLES else ():
             ends = np.zeros((2, 3))
             ends[:, i], ends[:, j] = hole[0] + 0.5, hole[1] + 0.5
@@ -218,19 +205,19 @@ def _shadow_drawing(params: Params, cells: _Cells, answered: bool, verdicts: Ver
         drawing.strokes(lines, "faint", width=0.7)
         title = f"along {'xyz'[along]}"
         role = "ink"
-        if answered and passed(verdicts, check_id) is False:
+        if answered and verdicts.passed(check_id) is False:
             holes = [(a, b) for a in range(n) for b in range(n) if (a, b) not in counts]
             drawing.tiles([(left_edge + a, b) for a, b in holes], "missing", hatched=True)
-            offenders = failures(verdicts).get(check_id, ())
+            offenders = verdicts.failures.get(check_id, ())
             for a, b in offenders if len(offenders) <= _MOST_HOLES else ():
                 radius = max(0.75 * drawing.scale, 6)
                 tip = f"no cell at {'xyz'[i]} = {a}, {'xyz'[j]} = {b}"
                 drawing.ring((left_edge + a + 0.5, b + 0.5), "missing", radius=radius, tip=tip)
-            check = check_of(verdicts, check_id)
+            check = verdicts.check(check_id)
             count = check.details.get("count", len(holes)) if check else len(holes)
             title += f": {count} hole{'s' * (count != 1)}"
             role = "wrong"
-        elif answered and passed(verdicts, check_id):
+        elif answered and verdicts.passed(check_id):
             title += ": full"
             role = "right"
         edge = [(left_edge, 0), (left_edge + n, 0), (left_edge + n, n), (left_edge, n)]
@@ -273,10 +260,9 @@ def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
         task_words = f"{params.cells} of {n} x {n} x {n} cells are to fill all three shadows"
         missing = "There are no cells to draw. " if verdicts else ""
         return f"{missing}{task_words}, without any symmetry."
-    failed = failures(verdicts)
     parts = []
     entries = len(answer.voxels)
-    if passed(verdicts, "count") is False:
+    if verdicts.passed("count") is False:
         parts.append(f"{entries} cells are listed instead of {params.cells}")
     for check_id, plural, singular in (
         ("cells", "entries are no cells of the cube", "entry is no cell of the cube"),
@@ -284,16 +270,16 @@ def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
         ("repeats", "cells are listed more than once", "cell is listed more than once"),
         ("connected", "cells hang apart", "cell hangs apart"),
     ):
-        count = fault_count(verdicts, check_id)
+        count = verdicts.fault_count(check_id)
         parts += [f"{count} {singular if count == 1 else plural}"] * (count > 0)
-    holes = sum(fault_count(verdicts, view[0]) for view in _VIEWS)
+    holes = sum(verdicts.fault_count(view[0]) for view in _VIEWS)
     if holes:
         parts.append(f"the shadows have {holes} hole{'s' * (holes != 1)}")
-    for name in _plainest(failed.get("no_symmetry", ())):
+    for name in _plainest(verdicts.failures.get("no_symmetry", ())):
         parts.append(f"{_in_words(name)}, the set is the same")
-    if passed(verdicts, "resource_limit") is False:
+    if verdicts.passed("resource_limit") is False:
         parts.append("the list is far too long to be judged")
-    score = f" {fraction(verdicts).capitalize()}." if verdicts else ""
+    score = f" {verdicts.fraction.capitalize()}." if verdicts else ""
     if not parts:
         praise = ", all shadows full and no symmetry" if verdicts else ""
         return f"{entries} cells{praise}.{score}"

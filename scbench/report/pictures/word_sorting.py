@@ -4,14 +4,14 @@ from itertools import zip_longest
 
 from scbench.graders.shared.short_answers import entries
 from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import Cell, Row, table_picture, with_verdict
+from scbench.report.pictures.shared.text_views import Cell, Row, table_picture
 from scbench.schemas.word_sorting import Answer, Params
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """List the words; with an answer its list, the first misplaced word marked, and the order."""
     case = "capitals first" if params.case_sensitive else "capitals alike"
-    caption = with_verdict(f"{len(params.words)} words, {params.order}, {case}.", verdicts)
+    caption = verdicts.caption(f"{len(params.words)} words, {params.order}, {case}.")
     if not verdicts:
         rows: list[Row] = [(i, word) for i, word in enumerate(params.words, 1)]
         return table_picture("to be sorted", ("", "word"), rows, caption)

@@ -10,18 +10,7 @@ from scbench.graders.fluid_simulation.earthworks import ground
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import roughness, voxels
-from scbench.report.picture import (
-    Gauge,
-    Legend,
-    Panel,
-    Picture,
-    Verdicts,
-    check_of,
-    failures,
-    fraction,
-    gauge_panels,
-    passed,
-)
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.report.pictures.fluid_simulation.rain_worlds import (
     MOST_LAKES,
     World,
@@ -73,7 +62,7 @@ _COUNTED = {
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the ground; with an answer the world after its earthworks and the rain."""
     goal = _goal_words(params)
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     if answer is None or "water" not in metrics:
         return _start(params, goal, answer, verdicts)
     world = read_world(params, metrics, verdicts)
@@ -85,7 +74,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         scene = _scene(params, world, answer, verdicts)
         panels.append(Panel("after the rain", scene, f"The world after the rain. {caption}"))
         if not all(lake["visible"] for lake in metrics["lakes"]):
-            opened = _scene(params, cut_open(world, cut), None, ())
+            opened = _scene(params, cut_open(world, cut), None, Verdicts())
             title = f"cut open at y = {at}"
             panels.append(Panel(title, opened, f"The half behind y = {at}. {caption}"))
     else:
@@ -93,9 +82,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     x, y = world.corner
     where = f", x {x}-{x + world.width - 1}, y {y}-{y + world.width - 1}"
     title = "level by level" + where * (world.width < params.width)
-    panels.append(
-        Panel(title, level_maps(world, failures(verdicts).get("dry_levels", ())), caption)
-    )
+    panels.append(Panel(title, level_maps(world, verdicts.failures.get("dry_levels", ())), caption))
     panels.append(Panel(f"cut at y = {at}", section(world, cut), caption))
     if world.lakes:
         panels.append(_lake_table(metrics, verdicts))
@@ -116,7 +103,7 @@ def _cut_row(world: World, verdicts: Verdicts) -> int:
     """Return the row where a cut shows most: through a fault, the goal's water, or any."""
     if world.wrong.any():
         return int(np.argwhere(world.wrong)[0][1])
-    goal = check_of(verdicts, "goal")
+    goal = verdicts.check("goal")
     column = goal.details.get("column") if goal else None
     if column:
         return int(column[1]) - world.corner[1]
@@ -156,7 +143,7 @@ def _start(params: Params, goal: str, answer: Answer | None, verdicts: Verdicts)
     if verdicts and answer is None:
         caption = f"There are no earthworks to draw. {caption}"
     elif verdicts:
-        caption = f"The world cannot be worked out; {fraction(verdicts)}. {caption}"
+        caption = f"The world cannot be worked out; {verdicts.fraction}. {caption}"
     legend = [("rock", "rock"), ("water", "where most of the rain falls")]
     if params.protected:
         legend.append(("note", "must not be changed"))
@@ -238,7 +225,7 @@ def _ignored(params: Params, world: World, answer: Answer, verdicts: Verdicts) -
     start = (*world.corner, 0)
     end = (world.width, world.width, params.height)
     frames: list[Shape] = []
-    for i, _ in failures(verdicts).get("boxes", ()):
+    for i, _ in verdicts.failures.get("boxes", ()):
         box = answer.earthworks[i] if i < len(answer.earthworks) else None
         if box is None:
             continue
@@ -256,7 +243,7 @@ def _ignored(params: Params, world: World, answer: Answer, verdicts: Verdicts) -
 
 
 def _lake_table(metrics: Mapping[str, Any], verdicts: Verdicts) -> Panel:
-    goal = check_of(verdicts, "goal")
+    goal = verdicts.check("goal")
     details = goal.details if goal else {}
     good = set(details.get("lakes", ()))
     if details.get("lake") is not None:
@@ -271,7 +258,7 @@ def _lake_table(metrics: Mapping[str, Any], verdicts: Verdicts) -> Panel:
         places, ("lake", "voxels", "columns", "levels", "from above"), strict=True
     ):
         drawing.text((place, 8), title, "quiet", size=11)
-    hidden = passed(verdicts, "no_visible_water") is not None
+    hidden = verdicts.passed("no_visible_water") is not None
     for i, lake in enumerate(lakes):
         levels = [z for z, count in enumerate(lake["levels"]) if count]
         y = (i + 1) * row + 8
@@ -296,20 +283,20 @@ def _lake_table(metrics: Mapping[str, Any], verdicts: Verdicts) -> Panel:
 
 
 def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
-    goal = check_of(verdicts, "goal")
+    goal = verdicts.check("goal")
     if goal is None or "wanted" not in goal.details:
         return []
     kind = params.goal.kind
     reached, target = goal.details["reached"], goal.details["wanted"]
     sense = "at least"
     if kind == "exact_volume":
-        reached, sense = verdicts[0].metrics["water_voxels"], "exactly"
+        reached, sense = verdicts.metrics["water_voxels"], "exactly"
     gauges = [Gauge(_COUNTED[kind], reached, target, goal.passed, sense)]
     for check_id, label in (
         ("no_visible_water", "columns with visible water"),
         ("dry_levels", "wet levels that must be dry"),
     ):
-        check = check_of(verdicts, check_id)
+        check = verdicts.check(check_id)
         if check is not None:
             count = check.details.get("count", 0)
             gauges.append(Gauge(label, count, 0, check.passed, "at most"))
@@ -329,7 +316,7 @@ def _legend(params: Params, world: World, verdicts: Verdicts) -> Legend:
         wrong.append("hatched: water where it must not be")
     if world.drains:
         wrong.append("crosses and arrows: water runs out at z = 0")
-    if failures(verdicts).get("boxes"):
+    if verdicts.failures.get("boxes"):
         wrong.append("frames: boxes that were ignored")
     return legend + [("wrong", "; ".join(wrong))] * bool(wrong)
 
@@ -347,17 +334,17 @@ def _caption(goal: str, metrics: Mapping[str, Any], verdicts: Verdicts) -> str:
             if fate in fates
         ]
         parts.append("No water stays" + (f"; it runs {' and '.join(where)}" if where else ""))
-    visible = check_of(verdicts, "no_visible_water")
+    visible = verdicts.check("no_visible_water")
     if visible is not None and visible.passed is False:
         parts[-1] += f", seen from above in {visible.details['count']} columns"
-    many = check_of(verdicts, "box_count")
+    many = verdicts.check("box_count")
     if many is not None and many.passed is False:
         parts[-1] += "; there are more boxes than allowed"
-    ignored = check_of(verdicts, "boxes")
+    ignored = verdicts.check("boxes")
     if ignored is not None and ignored.passed is False:
         count = ignored.details["count"]
         parts[-1] += f"; {count} box{'es were' if count != 1 else ' was'} ignored"
-    return f"{' '.join(parts)}. {fraction(verdicts).capitalize()}."
+    return f"{' '.join(parts)}. {verdicts.fraction.capitalize()}."
 
 
 def _text(world: World) -> str:

@@ -16,7 +16,7 @@ from scbench.graders.fluid_simulation.bitsets import (
 from scbench.graders.fluid_simulation.earthworks import ground
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import rectangles
-from scbench.report.picture import Verdicts, failures
+from scbench.report.picture import Verdicts
 from scbench.schemas.fluid_simulation import Params
 
 MOST_LAKES = 12
@@ -63,13 +63,12 @@ def read_world(params: Params, metrics: Mapping[str, Any], verdicts: Verdicts) -
         cells_from_text(metrics[name], params.width, params.height)
         for name in ("rock", "fallen_rock", "water")
     )
-    failed = failures(verdicts)
     wrong = np.zeros_like(water)
-    for x, y in failed.get("no_visible_water", ()):
+    for x, y in verdicts.failures.get("no_visible_water", ()):
         wet = np.nonzero(water[x, y])[0]
         if len(wet):
             wrong[x, y, wet[-1]] = True
-    for z in failed.get("dry_levels", ()):
+    for z in verdicts.failures.get("dry_levels", ()):
         wrong[:, :, z] = water[:, :, z]
     drains = [(x, y) for x, y in metrics.get("drains", ())]
     changed = np.any(water | (rock ^ ground(params)), axis=2)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.text_views import is_wrong, mark, text_picture, with_verdict
+from scbench.report.pictures.shared.text_views import mark, text_picture
 
 MOST_LEAVES = 64
 """Numbers or truth values of an expression that is drawn."""
@@ -134,20 +134,20 @@ def tree_picture(
     caption = f"An expression of {leaves} values, worked out from the bottom to the top."
     values = worked_out(nodes, rules) if verdicts else [None] * len(nodes)
     if leaves > MOST_LEAVES:
-        caption = with_verdict(f"An expression of {leaves} values, too many to be drawn.", verdicts)
+        caption = verdicts.caption(f"An expression of {leaves} values, too many to be drawn.")
         drawing = Drawing((0, 0, 420, 40), size=420, up=False)
-        role = "wrong" if is_wrong(verdicts) else "ink"
+        role = "wrong" if verdicts.wrong else "ink"
         drawing.text((210, 20), f"{leaves} values, too many to be drawn", role, size=13)
         return text_picture([Panel("steps", drawing, caption)], caption, caption)
     marks = {len(nodes) - 1: ("right", "")} if verdicts else {}
-    if is_wrong(verdicts):
+    if verdicts.wrong:
         slip = first_slip(nodes, rules, answered) if answered is not None else None
         at, value = slip or (len(nodes) - 1, answered)
         remark = "not read" if answered is None else f"{rules.write(value)}?"
         marks[at] = ("wrong", remark)
         if slip and at < len(nodes) - 1:
             caption += f" Taking one step for {rules.write(value)} gives the answer (marked)."
-    caption = with_verdict(caption, verdicts)
+    caption = verdicts.caption(caption)
     drawing = _tree(nodes, [None if v is None else rules.write(v) for v in values], marks)
     text = "\n".join(_tree_lines(nodes, rules, values, marks, len(nodes) - 1, 0))
     return text_picture([Panel("steps", drawing, caption)], caption, text, _LEGEND)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from scbench.graders.shared.short_answers import Value, integer, shown
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
 
 _JOINTS = {
     frozenset("l"): "╴",
@@ -81,20 +81,6 @@ class Cell(NamedTuple):
 
 
 Row = Sequence[Cell | object]
-
-
-def is_wrong(verdicts: Verdicts) -> bool:
-    """Return whether an answer was judged and is not right."""
-    return bool(verdicts) and verdicts[0].score < 1
-
-
-def with_verdict(words: str, verdicts: Verdicts) -> str:
-    """Return a caption: what there is, then what the verdict says."""
-    if not verdicts:
-        return words
-    wrong = {check.id: check.message for check in verdicts[0].checks}
-    messages = [wrong[check_id] for check_id in failures(verdicts)]
-    return " ".join([words, *messages, f"{fraction(verdicts).capitalize()}."])
 
 
 def text_picture(
@@ -198,7 +184,7 @@ def sum_rows(answered: Value | None, verdicts: Verdicts, total: int, columns: in
         return []
     blank = [""] * (columns - 2)
     rows: list[Row] = [("in all", *blank, Cell(total, "right"))]
-    if is_wrong(verdicts):
+    if verdicts.wrong:
         read = None if answered is None else integer(answered)
         entry = "nothing" if answered is None else shown(answered) if read is None else read
         rows.append(("given", *blank, Cell(entry, "wrong")))
