@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from scbench.base.model import Instance
@@ -16,7 +16,7 @@ from scbench.report.items import Item, Run
 from scbench.report.turns import TurnView
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    pass
 
 MOST_ANSWER = 2_000
 """Characters of an answer that are shown."""
@@ -110,14 +110,11 @@ def render_entry(
     shown_figure = scoped(figure, anchor(item, runs))
     if template == _ENTRY:
         shown_figure = packed_figure(shown_figure)
-    return _template(template).render(
-        item=_context(item, shown_figure, instance, runs, response, strip)
+    return (
+        environment()
+        .get_template(template)
+        .render(item=_context(item, shown_figure, instance, runs, response, strip))
     )
-
-
-@cache
-def _template(name: str) -> "Template":
-    return environment().get_template(name)
 
 
 def _context(

@@ -179,9 +179,7 @@ def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]
         yield of_instance[job]
 
 
-def _with_novelty(
-    jobs: Iterable[FigureJob | None],
-) -> Iterator[tuple[FigureJob | None, bool]]:
+def _with_novelty(jobs: Iterable[FigureJob | None]) -> Iterator[tuple[FigureJob | None, bool]]:
     """Yield jobs, and whether each is the first of its kind on its instance."""
     known: set[FigureJob] = set()
     params = ""

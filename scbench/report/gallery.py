@@ -164,13 +164,10 @@ def _png(picture: Picture, look: Look) -> bytes:
         svg = svg.replace(sign, like_it)
     if look.scale is not None:
         return sheet_png(svg, look.scale)
-    return with_palette(sheet_png(svg, _scale(svg)))
-
-
-def _scale(svg: str) -> float:
-    """Return pixels of the file for a pixel of a picture: fewer for large ones."""
+    # Fewer pixels of the file for a pixel of a large picture.
     width, height = map(float, _SIZE.findall(svg)[0])
-    return float(min(_SCALE, _WIDEST / width, (_MOST_PIXELS / (width * height)) ** 0.5))
+    scale = min(_SCALE, _WIDEST / width, (_MOST_PIXELS / (width * height)) ** 0.5)
+    return with_palette(sheet_png(svg, scale))
 
 
 def _read_back(verdict: Verdict) -> Verdict:

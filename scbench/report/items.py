@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scbench.base.errors import ResultsError
 from scbench.base.model import Check, Instance, Status, Verdict
 from scbench.catalog import Task, all_tasks
-from scbench.report.picture import Picture, Verdicts, draw_of, with_reasons
+from scbench.report.picture import Picture, draw_of, with_reasons
 from scbench.scoring.judge import validate
 
 if TYPE_CHECKING:
@@ -168,7 +168,9 @@ def run_labels(runs: Iterable[Run]) -> dict[Run, str]:
     return labels
 
 
-def picture_of(task: Task, params: str, answer: str | None, verdicts: Verdicts) -> Picture | None:
+def picture_of(
+    task: Task, params: str, answer: str | None, verdicts: Sequence[Verdict]
+) -> Picture | None:
     """Draw an instance, with an answer and what was found if there are any.
 
     Args:

@@ -98,22 +98,18 @@ def score_strip(scores: Sequence[float | None]) -> str:
     """
     columns, absent = spread(scores)
     total = max(len(scores), 1)
-    roles = ["wrong", *["note"] * _STEPS, "right"]
+    roles = ("wrong", *["note"] * _STEPS, "right")
+    end = len(columns) * _WIDTH
+    places = [i * _WIDTH + 1 for i in range(len(columns))]
+    bars = zip(places, columns, roles, strict=True)
     parts = []
-    for i, count in enumerate(columns):
+    for x, count, role in (*bars, (end + _WIDTH, absent, "given")):
         if count:
             high = max(count / total * _HEIGHT, 1.5)
             parts.append(
-                f'<rect x="{i * _WIDTH + 1:g}" y="{_HEIGHT - high:.1f}" width="{_WIDTH - 1.5:g}" '
-                f'height="{high:.1f}" class="f-{roles[i]}"/>'
+                f'<rect x="{x:g}" y="{_HEIGHT - high:.1f}" width="{_WIDTH - 1.5:g}" '
+                f'height="{high:.1f}" class="f-{role}"/>'
             )
-    end = len(columns) * _WIDTH
-    if absent:
-        high = max(absent / total * _HEIGHT, 1.5)
-        parts.append(
-            f'<rect x="{end + _WIDTH:g}" y="{_HEIGHT - high:.1f}" width="{_WIDTH - 1.5:g}" '
-            f'height="{high:.1f}" class="f-given"/>'
-        )
     parts.append(f'<path d="M0 {_HEIGHT + 1:g}H{end:g}" class="s-faint" stroke-width="1.5"/>')
     width = end + 2 * _WIDTH
     return (
@@ -205,6 +201,7 @@ def _failures(results: "pl.DataFrame") -> Values | None:
     }
 
 
+Scores = Mapping[tuple[str, RunKey], Sequence[float | None]]
 Cells = Mapping[tuple[str, str | None, RunKey], Values]
 
 
@@ -238,6 +235,7 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) 
         for name in buckets
     }
     rows = []
+    ends = ("mean", "low", "high", "floor")
     for run, label in labels.items():
         run_rows = [cells.get((bucket, None, run)) for bucket in buckets]
         widest_row = next(row for row in run_rows if row is not None)
@@ -245,11 +243,7 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) 
             {
                 "run": label,
                 "cells": [
-                    row
-                    and _cell(
-                        row, interval_strip(row["mean"], row["low"], row["high"], row["floor"])
-                    )
-                    for row in run_rows
+                    row and _cell(row, interval_strip(*map(row.get, ends))) for row in run_rows
                 ],
                 "coverage": f"{widest_row['scored']}/{widest_row['n'] * widest_row['samples']}",
                 "covered": widest_row["coverage"],
@@ -302,7 +296,7 @@ def _statuses(results: "pl.DataFrame", labels: Mapping[RunKey, str]) -> Values:
     }
 
 
-def _scores(results: "pl.DataFrame") -> dict[tuple[str, RunKey], list[float | None]]:
+def _scores(results: "pl.DataFrame") -> Scores:
     grouped = results.group_by("task", "model", "setting", "budget").agg("score")
     return {
         (task, (model, setting, budget)): scores
@@ -310,11 +304,7 @@ def _scores(results: "pl.DataFrame") -> dict[tuple[str, RunKey], list[float | No
     }
 
 
-def _tasks(
-    cells: Cells,
-    labels: Mapping[RunKey, str],
-    scores: Mapping[tuple[str, RunKey], Sequence[float | None]],
-) -> Values:
+def _tasks(cells: Cells, labels: Mapping[RunKey, str], scores: Scores) -> Values:
     titles = {task.id: task.title for task in all_tasks().values()}
     groups: list[list[Values]] = [[]]
     widest = sorted(cells.values(), key=lambda row: row["n"])
@@ -330,7 +320,9 @@ def _tasks(
         groups[-1].append(
             {
                 "task": task,
-                "title": _line_title(bucket, task, over[bucket, task], titles),
+                "title": "all"
+                if bucket == OVERALL and over[bucket, task] is None
+                else line_name(bucket, task, over[bucket, task], titles, every=True),
                 "total": task is None,
                 "n": max(row["n"] for key, row in cells.items() if key[:2] == (bucket, task)),
                 "cells": line,
@@ -341,18 +333,7 @@ def _tasks(
     return {"runs": list(labels.values()), "task_groups": [group for group in groups if group]}
 
 
-def _line_title(bucket: str, task: str | None, over: str | None, titles: Mapping[str, str]) -> str:
-    if bucket == OVERALL and over is None:
-        return "all"
-    return line_name(bucket, task, over, titles, every=True)
-
-
-def _bucket_scores(
-    cells: Cells,
-    scores: Mapping[tuple[str, RunKey], Sequence[float | None]],
-    bucket: str,
-    run: RunKey,
-) -> list[float | None]:
+def _bucket_scores(cells: Cells, scores: Scores, bucket: str, run: RunKey) -> list[float | None]:
     tasks = dict.fromkeys(
         task
         for b, task, _ in cells

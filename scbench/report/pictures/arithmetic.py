@@ -1,5 +1,6 @@
 """An arithmetic expression as a tree with the value of every step."""
 
+import operator
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -16,18 +17,16 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     return tree_picture(read_tokens(params.expression), _RULES, answered, verdicts)
 
 
+_OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+
+
 def _value(words: str, below: Sequence[Fraction]) -> Fraction | None:
     if not below:
         return Fraction(words)
     first, second = below
-    match words:
-        case "+":
-            return first + second
-        case "-":
-            return first - second
-        case "*":
-            return first * second
-    return first / second if second else None
+    if words == "/":
+        return first / second if second else None
+    return _OPERATORS[words](first, second)
 
 
 def _slips(_: str, below: Sequence[Fraction], value: Fraction) -> Iterator[Fraction]:

@@ -25,7 +25,8 @@ _NAMES = {
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw every square; with an answer the interfaces as they are, and the names given."""
-    tiles = [_key(params)]
+    order = tuple(map(CORNERS.index, params.corner_order))
+    tiles = [Tile(title="order of corners", order=order)]
     n = len(params.squares)
     if answer is None:
         tiles += [_square_tile(params, i) for i in range(n)][:_MOST_SQUARES]
@@ -34,7 +35,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             "Dots are where a side changes class."
         )
     else:
-        judged = bool(verdicts) and "squares_right" in verdicts.metrics
+        judged = "squares_right" in verdicts.metrics
         wrong = {item["square"]: item for item in verdicts.failures.get("names", ())}
         tiles += [_answered_square(params, answer, i, wrong, judged) for i in range(n)][
             :_MOST_SQUARES
@@ -50,11 +51,6 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     text = key_text(params.corner_order, tiles)
     panel = Panel("squares", sheet(tiles), caption)
     return Picture((panel,), caption, tuple(legend), text)
-
-
-def _key(params: Params) -> Tile:
-    order = tuple(CORNERS.index(name) for name in params.corner_order)
-    return Tile(title="order of corners", order=order)
 
 
 def _square_tile(params: Params, i: int) -> Tile:

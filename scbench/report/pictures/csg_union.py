@@ -157,8 +157,7 @@ def _answer_scene(mesh: _Mesh, union: Manifold, verdicts: Verdicts, legend: Lege
             parts.append(Lines(edges, "target", 1.5, dashed=True, name="edges of the union"))
             legend.append(("target", "edges of the union that the answer does not have (dashed)"))
     parts += _fault_marks(mesh, failed)
-    if any(part.role == "wrong" for part in parts):
-        legend.append(("wrong", "edges, faces and vertices that are wrong (thick, filled, dots)"))
+    legend.append(("wrong", "edges, faces and vertices that are wrong (thick, filled, dots)"))
     return Scene(tuple(parts), grid=_body_bounds(union))
 
 

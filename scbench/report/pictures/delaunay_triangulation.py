@@ -76,12 +76,11 @@ def _draw_answer(
         drawing.line([points[i] for i in edge], "wrong", width=3.5)
     for i in failed.get("all_points", ())[:50]:
         drawing.ring(points[i], "wrong", radius=8, width=2.5, tip=f"point {i} is in no triangle")
-    if drawable:
-        legend.append(("right", "listed, and right" if verdicts else "listed"))
-    if surplus:
-        legend.append(("surplus", "listed, but wrong"))
-    if missing:
-        legend.append(("missing", "of a right answer, not listed"))
+    legend += [
+        ("right", "listed, and right" if verdicts else "listed"),
+        ("surplus", "listed, but wrong"),
+        ("missing", "of a right answer, not listed"),
+    ]
     words = [meaning for check_id, meaning in _MARKED.items() if failed.get(check_id)]
     if words:
         legend.append(("wrong", "; ".join(words)))

@@ -25,7 +25,8 @@ Pair = tuple[int, int]
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw every square with its crossing points; with an answer the curves it names as arcs."""
-    tiles = [_key(params)]
+    order = tuple(map(CORNERS.index, params.corner_order))
+    tiles = [Tile(title="order, sides", order=order, sides=_indices(params))]
     legend: Legend = []
     caption = (
         f"{len(params.squares)} squares, corners read in the numbered order: which sides, by the "
@@ -35,7 +36,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         tiles += [_sided_tile(params, i) for i in range(len(params.squares))][:_MOST_SQUARES]
     else:
         faults = _square_faults(verdicts)
-        judged = bool(verdicts) and "squares_right" in verdicts.metrics
+        judged = "squares_right" in verdicts.metrics
         tiles += [
             _answered(params, answer, i, faults.get(i, {}), judged)
             for i in range(len(params.squares))
@@ -45,11 +46,6 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     text = key_text(params.corner_order, tiles)
     panel = Panel("squares", sheet(tiles), caption)
     return Picture((panel,), caption, tuple(legend), text)
-
-
-def _key(params: Params) -> Tile:
-    order = tuple(CORNERS.index(name) for name in params.corner_order)
-    return Tile(title="order, sides", order=order, sides=_indices(params))
 
 
 def _indices(params: Params) -> tuple[str, ...]:

@@ -26,17 +26,17 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             f"{n} x {n} cells, {len(params.blocked)} of them blocked: visit all {free} others."
         )
         text = "\n".join(_tour_rows(params, {}))
-        legend = (("rock", "blocked"),) if params.blocked else ()
-        return Picture((Panel("the grid", drawing, caption),), caption, legend, text)
+        panel = Panel("the grid", drawing, caption)
+        return Picture((panel,), caption, (("rock", "blocked"),), text)
     cells: list[Cell] = [(step["xy"][0], step["xy"][1]) for step in answer.steps[:_MOST_STEPS]]
-    legend_parts: Legend = [("rock", "blocked")] if params.blocked else []
+    legend: Legend = [("rock", "blocked")]
     outside = verdicts.passed("inside") is False
     drawing = _tour_grid(params, outside=outside)
-    _draw_tour(drawing, params, cells, verdicts, legend_parts)
+    _draw_tour(drawing, params, cells, verdicts, legend)
     caption = _caption(answer, verdicts, free)
     rows = list(_tour_rows(params, _links(cells)))
     text = "\n".join((*rows, *_sign_meanings(rows)))
-    return Picture((Panel("the tour", drawing, caption),), caption, tuple(legend_parts), text)
+    return Picture((Panel("the tour", drawing, caption),), caption, tuple(legend), text)
 
 
 def _tour_grid(params: Params, *, outside: bool) -> Drawing:
@@ -86,7 +86,10 @@ def _draw_tour(
     start = places[0]
     drawing.dot(start, "ink", radius=max(min(drawing.scale / 4, 7), 3), tip="start")
     if len(places) > 1:
-        _arrow(drawing, start, places[1])
+        (ax, ay), (bx, by) = places[:2]
+        length = max(abs(bx - ax), abs(by - ay), 1.0)
+        ahead = (ax + 0.75 * (bx - ax) / length, ay + 0.75 * (by - ay) / length)
+        drawing.line([start, ahead], "ink", width=2, arrow=True)
     if params.size <= _NUMBERED:
         numbered: set[Cell] = set()
         for i, (cell, place) in enumerate(zip(cells, places, strict=True)):
@@ -98,16 +101,7 @@ def _draw_tour(
         legend.append(("wrong", "arrows: steps that do not lead to a neighbour"))
     if open_end:
         legend.append(("wrong", "dashed: the tour does not close"))
-    if missing:
-        legend.append(("missing", "hatched: not visited"))
-
-
-def _arrow(drawing: Drawing, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Show which way the tour leaves its start."""
-    (ax, ay), (bx, by) = start, end
-    length = max(abs(bx - ax), abs(by - ay), 1.0)
-    tip = (ax + 0.75 * (bx - ax) / length, ay + 0.75 * (by - ay) / length)
-    drawing.line([start, tip], "ink", width=2, arrow=True)
+    legend.append(("missing", "hatched: not visited"))
 
 
 def _mark_cells(

@@ -133,8 +133,11 @@ def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:
     parts = getattr(shadow, "geoms", [shadow])
     for part in parts:
         if part.geom_type == "Polygon" and not part.is_empty:
-            corners = _clipped_shadow(part, frame)
-            drawing.area(corners, "note", opacity=0.22, edge="note", width=1, dashed=True)
+            cut = part.intersection(shapely.box(*frame))
+            shape = cut if cut.geom_type == "Polygon" else part
+            drawing.area(
+                shape.exterior.coords, "note", opacity=0.22, edge="note", width=1, dashed=True
+            )
     drawing.ring((0, 0), "quiet", radius=params.max_distance, units="task", width=1.5, dashed=True)
     half_x, half_y = params.building[0] / 2, params.building[1] / 2
     drawing.box((-half_x, -half_y), (half_x, half_y), "given", edge="ink", width=1.5)
@@ -149,12 +152,6 @@ def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:
     drawing.line([start, (start[0] + length, start[1])], "ink", width=2)
     drawing.text(start, f"{length} m", size=10, anchor="start", shift=(0, 11))
     return drawing
-
-
-def _clipped_shadow(part: Any, frame: tuple[float, float, float, float]) -> list[XY]:  # noqa: ANN401
-    cut = part.intersection(shapely.box(*frame))
-    ring = cut.exterior.coords if cut.geom_type == "Polygon" else part.exterior.coords
-    return [(x, y) for x, y in ring]
 
 
 def _sniper(drawing: Drawing, params: Params, frame: tuple[float, float, float, float]) -> None:

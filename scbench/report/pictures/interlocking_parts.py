@@ -23,7 +23,7 @@ from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Sh
 from scbench.report.draw.solids import creases, loose_edges, pulled_in
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.schemas.interlocking_parts import Answer, Params, Space
+from scbench.schemas.interlocking_parts import Answer, Params
 
 _MOST_PARTS = 40
 _MOST_TRIANGLES = 20_000
@@ -219,7 +219,8 @@ def _together(
         ("outer_size", params.outer, "space that must not be left"),
     ):
         if check in failed:
-            edges = _space_edges(space)
+            x, y = (side / 2 for side in space.sides)
+            edges = boxes([((-x, -y, space.z[0]), (x, y, space.z[1]))], "wrong").outline
             shapes.append(Lines(edges, "wrong", 2.5, dashed=True, name=words))
     return Scene(tuple(shapes), azimuth=-60, elevation=20)
 
@@ -228,11 +229,6 @@ def _clipped_clash(params: Params, low: XYZ, high: XYZ) -> tuple[XYZ, XYZ]:
     far = 2 * params.outer.z[1]
     ends = np.clip(np.array([low, high], dtype=np.float64), -far, far)
     return ends[0].tolist(), ends[1].tolist()
-
-
-def _space_edges(space: Space) -> tuple[Points, ...]:
-    x, y = space.sides
-    return boxes([((-x / 2, -y / 2, space.z[0]), (x / 2, y / 2, space.z[1]))], "wrong").outline
 
 
 def _rod_faults(params: Params, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Marks]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, Pose, Stand, groups, pose
 from scbench.report.draw.svg import Drawing
@@ -29,6 +29,12 @@ _BARS = {
 }
 """Ends of the segments' bars, in millimetres."""
 
+_UPRIGHT: tuple[tuple[int, Literal["rotate90X", "rotate90Y"]], ...] = (
+    *((1, "rotate90X"), (3, "rotate90Y")),
+    *((7, "rotate90Y"), (7, "rotate90X")),
+)
+"""Digits that can stand, and how they are turned for it."""
+
 XY = tuple[float, float]
 
 
@@ -38,9 +44,9 @@ class _Digit(NamedTuple):
     digit: int
     segments: str
     pose: Pose | None
-    below: Pose | None
-    unsupported: bool
-    banned: bool
+    below: Pose | None = None
+    unsupported: bool = False
+    banned: bool = False
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -59,9 +65,11 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         Panel("the tower from the side", side, f"The tower. {caption}"),
     ]
     panels += gauge_panels(_gauges(params, verdicts))
-    legend = [("answer", "a digit, with bars"), ("given", "the digit below it")]
-    if any(digit.pose and digit.pose.stand is not Stand.FLAT for digit in digits):
-        legend.append(("note", "stands upright, seen from the front"))
+    legend = [
+        ("answer", "a digit, with bars"),
+        ("given", "the digit below it"),
+        ("note", "stands upright, seen from the front"),
+    ]
     wrong = []
     if any(digit.unsupported for digit in digits):
         wrong.append("framed: cannot be printed on the one below; thick bars hang in the air")
@@ -89,31 +97,14 @@ def _tower_digits(params: Params, answer: Answer, verdicts: Verdicts) -> list[_D
 
 
 def _digit_shapes(params: Params, verdicts: Verdicts) -> Picture:
-    glyphs = [
-        _Digit(
-            digit,
-            params.segments[digit],
-            pose(digit, "flat", params.segments[digit]),
-            None,
-            False,
-            False,
-        )
-        for digit in params.digits
-    ]
+    shapes = params.segments
+    glyphs = [_Digit(d, shapes[d], pose(d, "flat", shapes[d])) for d in params.digits]
     upright = [
         (digit, orientation)
-        for digit, orientation in (
-            (1, "rotate90X"),
-            (3, "rotate90Y"),
-            (7, "rotate90Y"),
-            (7, "rotate90X"),
-        )
+        for digit, orientation in _UPRIGHT
         if digit in params.digits and orientation in params.orientations
     ]
-    for digit, orientation in upright:
-        segments = params.segments[digit]
-        standing = pose(digit, "rotate90X" if orientation == "rotate90X" else "rotate90Y", segments)
-        glyphs.append(_Digit(digit, segments, standing, None, False, False))
+    glyphs += [_Digit(d, shapes[d], pose(d, orientation, shapes[d])) for d, orientation in upright]
     columns = 7
     rows = -(-len(glyphs) // columns)
     drawing = Drawing((0, 0, columns * _WIDTH, rows * _HEIGHT), size=columns * _WIDTH * 2.4)
@@ -126,10 +117,8 @@ def _digit_shapes(params: Params, verdicts: Verdicts) -> Picture:
     )
     if verdicts:
         caption = f"There is no tower to draw. {caption}"
-    legend = [("answer", "lies flat")]
-    if upright:
-        legend.append(("note", "stands upright, seen from the front"))
-    return Picture((Panel("the digits", drawing, caption),), caption, tuple(legend))
+    legend = (("answer", "lies flat"), ("note", "stands upright, seen from the front"))
+    return Picture((Panel("the digits", drawing, caption),), caption, legend)
 
 
 def _from_above(

@@ -28,6 +28,7 @@ _MOST_CROSSES = 300
 _PAIRS_NAMED = 1000
 """A verdict with so many pairs has perhaps not named all."""
 _TURN = np.linspace(0, 2 * np.pi, 73)
+_FORMS = {"hemisphere": "Half a hollow ball", "wall": "A round wall", "ring": "Half a ring"}
 _SINGLE = {"layers": "in no layer", "hollow": "in the hollow", "outside": "outside"}
 _WORDS = {
     "not_empty": "there are no bricks",
@@ -66,8 +67,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     radius = params.outer_radius_mm
     if answer is None:
         caption = (
-            f"{_form(params)}, {params.inner_radius_mm:g} to {radius:g} mm from the axis, to be "
-            "built from 2 x 4 bricks."
+            f"{_FORMS[params.form]}, {params.inner_radius_mm:g} to {radius:g} mm from the axis, to "
+            "be built from 2 x 4 bricks."
         )
         cut = _axis_cut(target, radius, None)
         panels = (
@@ -103,12 +104,6 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
         return []
     wall = _drawn_bricks(answer, body(params), params.outer_radius_mm, Verdicts())
     return [upright_prisms(wall.plans, wall.low, wall.low + HEIGHT, "answer", name="bricks")]
-
-
-def _form(params: Params) -> str:
-    return {"hemisphere": "Half a hollow ball", "wall": "A round wall", "ring": "Half a ring"}[
-        params.form
-    ]
 
 
 def _bounding_box(target: Body, radius: float, wall: _DrawnBricks | None = None) -> Grid:
@@ -210,18 +205,13 @@ def _scene(wall: _DrawnBricks, target: Body, radius: float) -> Scene:
 
 
 def _wires(target: Body, role: str) -> list[Lines]:
-    turn = _TURN
     paths: list[Points] = []
     for k, surface in enumerate((target.outer, target.inner)):
         z = surface.top * np.sin(np.linspace(0, np.pi / 2, 25))
         r = surface.radius(z)
         for level in (0, 8, 16) if k == 0 else (0,):
-            circle = [
-                r[level] * np.cos(turn),
-                r[level] * np.sin(turn),
-                np.full_like(turn, z[level]),
-            ]
-            paths.append(np.stack(circle, axis=1))
+            x, y = r[level] * np.cos(_TURN), r[level] * np.sin(_TURN)
+            paths.append(np.stack([x, y, np.full_like(_TURN, z[level])], axis=1))
         angles = np.arange(8) * np.pi / 4 if k == 0 else np.arange(4) * np.pi / 2
         paths.extend(np.stack([r * np.cos(a), r * np.sin(a), z], axis=1) for a in angles)
     return [Lines(tuple(paths), role, 1.5, name="the target")]

@@ -36,7 +36,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the empty square, or the maze with the routes and faults that the verdict found."""
     if answer is None:
         return _empty_square(params, verdicts)
-    rows, cut = _clipped_rows(params, answer.maze)
+    limit = params.size + _SPARE
+    rows = [row[:limit] for row in answer.maze[:limit]]
+    cut = rows != list(answer.maze)
     routes = _routes(verdicts)
     legend: Legend = []
     plan = _plan(params, rows, routes, verdicts, legend)
@@ -72,13 +74,6 @@ def _empty_square(params: Params, verdicts: Verdicts) -> Picture:
     if verdicts:
         caption = f"The answer is no maze. {caption}"
     return Picture((Panel("the square to fill", drawing, "; ".join(demands)),), caption)
-
-
-def _clipped_rows(params: Params, rows: Sequence[str]) -> tuple[list[str], bool]:
-    """Return the rows as far as they are drawn, and whether that leaves something out."""
-    limit = params.size + _SPARE
-    clipped = [row[:limit] for row in rows[:limit]]
-    return clipped, clipped != list(rows)
 
 
 def _routes(verdicts: Verdicts) -> _Routes:
@@ -151,8 +146,7 @@ def _plan(
                 )
     if wrong:
         legend.append(("wrong", "; ".join(wrong)))
-    if "missing" in drawing.roles:
-        legend.append(("missing", "hatched: not there"))
+    legend.append(("missing", "hatched: not there"))
     return drawing
 
 
@@ -215,7 +209,11 @@ def _mark_maze_faults(
     if shape is not None and shape.passed is False:
         for y in shape.details.get("wrong_rows", ()):
             if y < len(rows):
-                _mark_row(drawing, n, y, len(rows[y]))
+                length = len(rows[y])
+                end = (max(length, 0.2), y + 1)
+                drawing.box((0, y), end, "wrong", opacity=0, edge="wrong", width=2)
+                if length < n:
+                    drawing.box((length, y), (n, y + 1), "missing", hatched=True)
         for y in range(len(rows), n):
             drawing.box((0, y), (n, y + 1), "missing", hatched=True)
         for y in range(n, len(rows)):
@@ -241,12 +239,6 @@ def _mark_maze_faults(
         drawing.tiles(cells, "wrong", hatched=True, opacity=0.6, tip=f"height {height}")
     kinds = ("shape", "characters", "ends", "height_share")
     return any(verdicts.passed(check_id) is False for check_id in kinds)
-
-
-def _mark_row(drawing: Drawing, n: int, y: int, length: int) -> None:
-    drawing.box((0, y), (max(length, 0.2), y + 1), "wrong", opacity=0, edge="wrong", width=2)
-    if length < n:
-        drawing.box((length, y), (n, y + 1), "missing", hatched=True)
 
 
 def _columns(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:

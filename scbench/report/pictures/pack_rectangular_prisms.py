@@ -62,8 +62,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     caption = _caption(answer, packing, verdicts)
     used = sorted({k for k in packing.kind if k >= 0})
     legend = [(_role(k), _size_words(params, k)) for k in used]
-    if packing.wrong:
-        legend.append(("wrong", "overlapping boxes, or boxes of a wrong size (numbered)"))
+    legend.append(("wrong", "overlapping boxes, or boxes of a wrong size (numbered)"))
     if not packing.at:
         empty = Scene((Marks(np.zeros((1, 3)), "quiet", 0, ("no boxes",)),))
         return Picture((Panel("the packing", empty, caption),), caption)

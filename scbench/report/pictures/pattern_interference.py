@@ -4,7 +4,7 @@ from scbench.graders.pattern_interference import following
 from scbench.graders.shared.short_answers import entries, integer
 from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.text_views import Cell, Row, table_picture
-from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
+from scbench.schemas.pattern_interference import Answer, Params
 
 _BASE_WORDS = {"add": "+ {}", "subtract": "- {}", "multiply": "x {}", "add_digits": "+ its digits"}
 _CHANGE_WORDS = {
@@ -16,7 +16,8 @@ _CHANGE_WORDS = {
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """List the terms with their rules; with an answer those given beside those that follow."""
-    rules = "; ".join(map(_change_words, params.interference)) or "none"
+    changes = [_CHANGE_WORDS[c.kind].format(n=c.n, amount=c.amount) for c in params.interference]
+    rules = "; ".join(changes) or "none"
     caption = verdicts.caption(f"Remainders by {params.modulus}. Changes in order: {rules}.")
     # All terms but the first, as if the prompt had shown that one alone.
     terms = (
@@ -28,7 +29,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     answered = list((entries(answer.answer) if answer else None) or ())
     rows: list[Row] = []
     for i, term in enumerate(terms):
-        rule = _base_words(params.base[(i - 1) % len(params.base)]) if i else "start"
+        base = params.base[(i - 1) % len(params.base)]
+        rule = _BASE_WORDS[base.kind].format(base.amount) if i else "start"
         k = i - params.shown
         if k < 0:
             rows.append((i + 1, rule, term))
@@ -42,11 +44,3 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     rows += [("", "", "-", Cell(word, "wrong")) for word in extra]
     head = ("", "rule", "term", *(["given"] if verdicts else []))
     return table_picture("the sequence", head, rows, caption)
-
-
-def _base_words(rule: BaseRule) -> str:
-    return _BASE_WORDS[rule.kind].format(rule.amount)
-
-
-def _change_words(change: Interference) -> str:
-    return _CHANGE_WORDS[change.kind].format(n=change.n, amount=change.amount)

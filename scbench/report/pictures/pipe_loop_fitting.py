@@ -1,7 +1,7 @@
 """A loop of pipes in its square: what is asked of it drawn around it, and every place it fails."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scbench.report.draw.svg import Drawing
@@ -78,35 +78,25 @@ def hull(points: Sequence[XY]) -> list[XY]:
     return corners
 
 
+_CONSTRAINT_WORDS: Mapping[type[Constraint], str] = {
+    AngleRange: "angles of {0.min_deg:g} to {0.max_deg:g} degrees",
+    CentroidBox: "mean of the joints in the box",
+    TouchWalls: "touching {0.walls} walls",
+    MinTurns: "{0.turns} turns or more",
+    MaxStraightRun: "at most {0.joints} straight joints in a row",
+    CoverQuadrants: "a joint in every quadrant",
+    WallMargin: "{0.margin:g} m away from the walls",
+    HullArea: "hull of {0.area:g} square metres or more",
+    FixedStart: "start in the circle",
+    JointSeparation: "joints {0.distance:g} m apart",
+}
+
+
 def asked_for(params: Params) -> list[str]:
     """Return what the loop must keep, in a few words each."""
     n = params.crossings
     crossings = f"{n} crossing{'s' * (n > 1)}" if n else "no crossing"
-    return [crossings, *map(_constraint_words, params.constraints)]
-
-
-def _constraint_words(constraint: Constraint) -> str:
-    match constraint:
-        case AngleRange():
-            return f"angles of {constraint.min_deg:g} to {constraint.max_deg:g} degrees"
-        case CentroidBox():
-            return "mean of the joints in the box"
-        case TouchWalls():
-            return f"touching {constraint.walls} walls"
-        case MinTurns():
-            return f"{constraint.turns} turns or more"
-        case MaxStraightRun():
-            return f"at most {constraint.joints} straight joints in a row"
-        case CoverQuadrants():
-            return "a joint in every quadrant"
-        case WallMargin():
-            return f"{constraint.margin:g} m away from the walls"
-        case HullArea():
-            return f"hull of {constraint.area:g} square metres or more"
-        case FixedStart():
-            return "start in the circle"
-        case JointSeparation():
-            return f"joints {constraint.distance:g} m apart"
+    return [crossings, *(_CONSTRAINT_WORDS[type(c)].format(c) for c in params.constraints)]
 
 
 def draw_asked(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:

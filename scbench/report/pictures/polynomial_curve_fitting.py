@@ -1,5 +1,6 @@
 """A two-colour picture, the one that a formula draws, and where they differ."""
 
+import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,6 +29,12 @@ _MOST_NODES = 3_000
 _MOST_CHARACTERS = 30_000
 _STEPS = 4
 """Points for each side of a cell at which the polynomial is worked out."""
+_OPERATORS = {
+    Op.ADD: operator.add,
+    Op.SUBTRACT: operator.sub,
+    Op.MULTIPLY: operator.mul,
+    Op.DIVIDE: operator.truediv,
+}
 
 
 def zero_curve(text: str, signs: npt.NDArray[np.bool_]) -> list[Line]:
@@ -76,16 +83,10 @@ def _values(formula: Formula, at: Floats) -> Floats:
                 live[number] = at[None, :] if node.axes == X_AXIS else at[:, None]
             case Op.NEGATE:
                 live[number] = -live[node.left]
-            case Op.ADD:
-                live[number] = live[node.left] + live[node.right]
-            case Op.SUBTRACT:
-                live[number] = live[node.left] - live[node.right]
-            case Op.MULTIPLY:
-                live[number] = live[node.left] * live[node.right]
-            case Op.DIVIDE:
-                live[number] = live[node.left] / live[node.right]
             case Op.POWER:
                 live[number] = live[node.left] ** node.right
+            case _:
+                live[number] = _OPERATORS[node.op](live[node.left], live[node.right])
         for child in (node.left, node.right):
             if last.get(child) == number and child < number and node.op > Op.NAME:
                 live.pop(child, None)
@@ -149,7 +150,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     produced, difference = _cell_map(positive), _difference(black, positive)
     for drawing in (produced, difference):
         drawing.strokes(curve, "note", width=2.5, tip="f = 0")
-    _mark_undefined(produced, verdicts)
+    for cell in verdicts.failures.get("defined", ()):
+        produced.cross(cell, "wrong", radius=max(min(produced.scale * 0.3, 6), 2))
     if _nowhere(verdicts):
         centre = ((n - 1) / 2, (n - 1) / 2)
         produced.text(centre, "no value anywhere", "wrong", size=16, bold=True)
@@ -163,11 +165,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         Panel("drawn by the formula", produced, f"What the formula draws. {caption}"),
         Panel("difference", difference, f"Where the two differ. {caption}"),
     )
-    legend = [("given", "positive, and asked for")] if (black & positive).any() else []
-    legend += [("missing", "missed")] if missed.any() else []
-    legend += [("surplus", "too many")] if surplus.any() else []
-    legend += [("note", "where the formula is zero")] if curve else []
-    return Picture(panels, caption, tuple(legend), _text(params.grid, black, positive))
+    return Picture(panels, caption, _LEGEND, _text(params.grid, black, positive))
+
+
+_LEGEND = (
+    ("given", "positive, and asked for"),
+    ("missing", "missed"),
+    ("surplus", "too many"),
+    ("note", "where the formula is zero"),
+)
 
 
 def _read_cells(rows: Sequence[str]) -> Cells:
@@ -213,11 +219,6 @@ def _difference(black: Cells, positive: Cells) -> Drawing:
 
 def _bounds(cells: Cells) -> list[tuple[float, float, float, float]]:
     return [(x0 - 0.5, y0 - 0.5, x1 - 0.5, y1 - 0.5) for y0, x0, y1, x1 in rectangles(cells)]
-
-
-def _mark_undefined(drawing: Drawing, verdicts: Verdicts) -> None:
-    for cell in verdicts.failures.get("defined", ()):
-        drawing.cross(cell, "wrong", radius=max(min(drawing.scale * 0.3, 6), 2))
 
 
 def _failure_words(verdicts: Verdicts) -> str:

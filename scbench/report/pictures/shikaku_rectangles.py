@@ -131,8 +131,7 @@ def _draw_rectangles(
         legend.append(("wrong", "thick: a rectangle that breaks a rule"))
     if overlapped:
         legend.append(("wrong", "crossed out: cells in more than one rectangle"))
-    if uncovered:
-        legend.append(("missing", "hatched: cells in no rectangle"))
+    legend.append(("missing", "hatched: cells in no rectangle"))
     if open_clues:
         legend.append(("wrong", "ringed: a number without a rectangle of its own and its area"))
 

@@ -1,7 +1,6 @@
 """Rough ground before and after blasts: the plan, the change, and the flat region that grew."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +58,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         title, role = ("as columns", "note") if after is None else ("after, as columns", "right")
         panels.append(Panel(title, _scene(*terrain, role), f"The ground as columns. {caption}"))
     if "flat_after" in metrics:
-        panels += gauge_panels(_gauges(metrics, verdicts))
+        target, level = metrics["flat_before"] + metrics["gain_wanted"], verdicts.passed("level")
+        label = "cells of the largest flat region"
+        panels += gauge_panels([Gauge(label, metrics["flat_after"], target, level)])
     return Picture(tuple(panels), caption, tuple(legend), _text(*terrain))
 
 
@@ -207,12 +208,6 @@ def _scene(heights: Heights, region: Region, flat_role: str) -> Scene:
         if mask.any()
     ]
     return Scene(tuple(parts), azimuth=-65, elevation=40)
-
-
-def _gauges(metrics: Mapping[str, Any], verdicts: Verdicts) -> list[Gauge]:
-    target = metrics["flat_before"] + metrics["gain_wanted"]
-    level = verdicts.passed("level")
-    return [Gauge("cells of the largest flat region", metrics["flat_after"], target, level)]
 
 
 def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:

@@ -1,6 +1,6 @@
 """Tetrahedra and their shadow: what of the target is covered, gaps, spill, bodies that cut."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from shapely.geometry.base import BaseGeometry
 
 from scbench.graders.tetrahedra_shadow_projection.tetrahedra import Floats, corners
 from scbench.report.draw.outlines import fill
-from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Points, Scene, Shape
+from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Scene, Shape
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
@@ -55,15 +55,11 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     arrangement = _arrangement(answer, target, verdicts)
     caption = _caption(answer, arrangement, verdicts)
     metrics = verdicts.metrics
-    legend = [("target", "outline of the target")]
-    if metrics.get("gaps"):
-        legend.append(("missing", "gaps: no shadow (hatched)"))
+    legend = [("target", "outline of the target"), ("missing", "gaps: no shadow (hatched)")]
     if metrics.get("spills"):
         legend.append(("surplus", "spill: shadow beside the target"))
-    if arrangement.at:
-        legend.append(("right", "shadow on the target"))
-    if arrangement.wrong:
-        legend.append(("wrong", "tetrahedra that cut each other or have a fault (thick)"))
+    legend.append(("right", "shadow on the target"))
+    legend.append(("wrong", "tetrahedra that cut each other or have a fault (thick)"))
     panels = (
         Panel("from above", _plan(arrangement, target, metrics), caption),
         Panel(*_bodies_in_space(arrangement, target), caption),
@@ -214,10 +210,11 @@ def _bodies_in_space(arrangement: _Arrangement, target: Polygon) -> tuple[str, S
             parts.append(Mesh(bodies.reshape(-1, 3), faces, role, opacity, name, rims))
     if len(arrangement.bodies):
         parts.append(_shadow_mesh(arrangement.bodies, floor - 0.01))
-    rings = (target.exterior, *target.interiors)
-    parts.append(
-        Lines(tuple(_on_floor(r.coords, floor) for r in rings), "target", 3, name="target")
-    )
+    rings = [
+        np.array([(x, y, floor) for x, y, *_ in ring.coords])
+        for ring in (target.exterior, *target.interiors)
+    ]
+    parts.append(Lines(tuple(rings), "target", 3, name="target"))
     faulty = [k for k, i in enumerate(arrangement.at) if i in arrangement.wrong][:_MOST_MARKS]
     if faulty and len(arrangement.wrong) <= _MOST_MARKS:
         labels = tuple(
@@ -235,10 +232,6 @@ def _shadow_mesh(bodies: Floats, floor: float) -> Mesh:
     flat[:, :, 2] = floor
     faces = (_FACES[None] + 4 * np.arange(len(bodies))[:, None, None]).reshape(-1, 3)
     return Mesh(flat.reshape(-1, 3), faces, "faint", name="shadow")
-
-
-def _on_floor(ring: Iterable[Sequence[float]], floor: float) -> Points:
-    return np.array([(x, y, floor) for x, y, *_ in ring])
 
 
 def _caption(answer: Answer, arrangement: _Arrangement, verdicts: Verdicts) -> str:

@@ -21,7 +21,9 @@ _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the order of the corners; with an answer a tile for each pattern listed or missing."""
-    key = _key(params)
+    ring = POLYGONS[len(params.corner_order)]
+    order = tuple(map(ring.index, params.corner_order))
+    key = Tile(order=order, letters=params.known, corners=len(ring))
     panels = [Panel("order of the corners", sheet([key], half=45), _question(params))]
     if answer is None:
         return Picture(tuple(panels), _question(params), text="\n".join(_key_lines(params)))
@@ -52,12 +54,6 @@ def _question(params: Params) -> str:
     )
 
 
-def _key(params: Params) -> Tile:
-    ring = POLYGONS[len(params.corner_order)]
-    order = tuple(ring.index(name) for name in params.corner_order)
-    return Tile(order=order, letters=params.known, corners=len(ring))
-
-
 def _key_lines(params: Params) -> list[str]:
     corners = [f"{i}: {name}" for i, name in enumerate(params.corner_order, start=1)]
     condition = [f"known: ({', '.join(params.known)})"] if params.known else []
@@ -71,7 +67,7 @@ def _answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[
         {tuple(pattern) for pattern in verdicts.metrics.get("surplus", ())} if verdicts else set()
     )
     short = set(verdicts.failures.get("corners", ()))
-    judged = bool(verdicts) and "surplus" in verdicts.metrics
+    judged = "surplus" in verdicts.metrics
     again = {tuple(pattern) for pattern in verdicts.failures.get("repeats", ())}
     met: set[tuple[int, ...]] = set()
     tiles = []

@@ -163,7 +163,9 @@ def _draw_segments(
         role = "wrong" if wrong else "answer"
         drawing.line(ends, role, width=4 if wrong else 3, dashed=wrong, tip=f"segment {i}")
         for j, end in enumerate(ends):
-            drawing.dot(end, role, radius=4, tip=f"end {j} of segment {i} at {_coordinates(end)}")
+            drawing.dot(
+                end, role, radius=4, tip=f"end {j} of segment {i} at {end[0]:.6g}, {end[1]:.6g}"
+            )
     legend.append(("answer", "the two segments"))
     off = {(item["segment"], item["end"]): item for item in failed.get("boundary", ())}
     for end in verdicts.metrics.get("endpoints", ()):
@@ -200,10 +202,6 @@ def _mark_off(drawing: Drawing, params: Params, place: XY, end: Mapping[str, Any
         shift=(-12 if right else 12, 10),
         bold=True,
     )
-
-
-def _coordinates(end: Sequence[float]) -> str:
-    return ", ".join(f"{value:.6g}" for value in end)
 
 
 def _tally(targets: Mapping[int, int], regions: Mapping[int, int] | None) -> Drawing:

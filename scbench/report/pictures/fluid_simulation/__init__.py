@@ -87,7 +87,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if world.lakes:
         panels.append(_lake_table(metrics, verdicts))
     panels += gauge_panels(_gauges(params, verdicts))
-    legend = _legend(params, world, verdicts)
+    legend = _legend(world, verdicts)
     return Picture(tuple(panels), caption, tuple(legend), _text(world))
 
 
@@ -144,14 +144,16 @@ def _start(params: Params, goal: str, answer: Answer | None, verdicts: Verdicts)
         caption = f"There are no earthworks to draw. {caption}"
     elif verdicts:
         caption = f"The world cannot be worked out; {verdicts.fraction}. {caption}"
-    legend = [("rock", "rock"), ("water", "where most of the rain falls")]
-    if params.protected:
-        legend.append(("note", "must not be changed"))
+    legend = (
+        ("rock", "rock"),
+        ("water", "where most of the rain falls"),
+        ("note", "must not be changed"),
+    )
     panels = (
         Panel("the ground", Scene(tuple(parts), azimuth=-60, elevation=35), caption),
         Panel("from above", drawing, caption),
     )
-    return Picture(panels, caption, tuple(legend))
+    return Picture(panels, caption, legend)
 
 
 def _stretch(width: int) -> float:
@@ -303,10 +305,8 @@ def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     return gauges
 
 
-def _legend(params: Params, world: World, verdicts: Verdicts) -> Legend:
-    legend = [("rock", "rock")]
-    if params.protected:
-        legend.append(("note", "must not be changed"))
+def _legend(world: World, verdicts: Verdicts) -> Legend:
+    legend = [("rock", "rock"), ("note", "must not be changed")]
     if world.water.any():
         legend.append(("water", "water"))
     wrong = []

@@ -269,15 +269,12 @@ def _draw_corners(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
         drawing.dot(ring[i], _CLASSES[name % len(_CLASSES)], radius=10, tip=f"class {words}")
         drawing.dot(ring[i], "paper", radius=7.5)
         drawing.text(ring[i], words, size=12 if len(words) < 3 else 9, bold=True)
+    centre = tuple(sum(values) / len(ring) for values in zip(*ring, strict=True))
     for place, letter in zip(tile.order, tile.letters, strict=False):
-        (x, y), (cx, cy) = ring[place], _centre(ring)
+        (x, y), (cx, cy) = ring[place], centre
         away = math.hypot(x - cx, y - cy)
         shift = ((x - cx) / away * 18, (y - cy) / away * 18)
         drawing.text((x, y), letter, "target", size=12, bold=True, shift=shift)
-
-
-def _centre(ring: Sequence[Point]) -> Point:
-    return sum(x for x, _ in ring) / len(ring), sum(y for _, y in ring) / len(ring)
 
 
 def square_text(tile: Tile) -> list[str]:

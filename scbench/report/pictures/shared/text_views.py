@@ -8,18 +8,8 @@ from scbench.graders.shared.short_answers import Value, integer, shown
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 
-_JOINTS = {
-    frozenset("l"): "╴",
-    frozenset("r"): "╶",
-    frozenset("u"): "╵",
-    frozenset("d"): "╷",
-    frozenset("lr"): "─",
-    frozenset("ud"): "│",
-    frozenset("ld"): "┐",
-    frozenset("lu"): "┘",
-    frozenset("rd"): "┌",
-    frozenset("ru"): "└",
-}
+_ENDS = ("l", "r", "u", "d", "lr", "ud", "ld", "lu", "rd", "ru")
+_JOINTS = dict(zip(map(frozenset, _ENDS), "╴╶╵╷─│┐┘┌└", strict=True))
 
 
 def joint(sides: Collection[str], otherwise: str) -> str:
