@@ -81,6 +81,20 @@ class Verdicts(tuple[Verdict, ...]):
         check = self.check(check_id)
         return None if check is None else check.passed
 
+    def faults(self, words: Mapping[str, str]) -> list[str]:
+        """Return what is wrong: the words of each failed check, by check id, in their order.
+
+        ``{n}`` in them is the number of offenders; of "many|one" the half that goes with it stays.
+        """
+        failed = {check.id: check for verdict in self for check in verdict.checks}
+        sentences = []
+        for check_id, text in words.items():
+            check = failed.get(check_id)
+            if check is not None and check.passed is False:
+                n = check.details.get("count", 1)
+                sentences.append(text.split("|")[-1 if n == 1 else 0].format(n=n))
+        return sentences
+
     def fault_count(self, check_id: str) -> int:
         """Return how many offenders a failed check has."""
         check = self.check(check_id)
@@ -146,15 +160,6 @@ def solids_of(task: Task) -> Solids | None:
     if not task.has("report.pictures"):
         return None
     return getattr(import_module(task.module("report.pictures")), "solids", None)
-
-
-def counted(verdict: Verdict, words: Mapping[str, str]) -> list[str]:
-    """Return the words of each failed check that has some, with the number of its offenders."""
-    return [
-        words[check.id].format(n=check.details.get("count", 1))
-        for check in verdict.checks
-        if check.passed is False and check.id in words
-    ]
 
 
 def roles_in(picture: Picture) -> frozenset[str]:

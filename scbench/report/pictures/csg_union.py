@@ -12,7 +12,7 @@ from scbench.graders.shared.meshes import Faces, PolygonMesh, shells, triangulat
 from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import body_mesh, box_around, pulled_in
-from scbench.report.picture import Legend, Panel, Picture, Verdicts, counted
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.csg_union import Answer, Params
 
 _MOST_CORNERS = 12_000
@@ -295,7 +295,7 @@ def _caption(mesh: _Mesh, verdicts: Verdicts, pulled: int) -> str:
     if not verdicts:
         return f"{many}."
     metrics = verdicts.metrics
-    findings = counted(verdicts[0], _WORDS)[:3]
+    findings = verdicts.faults(_WORDS)[:3]
     if "volume_answer" in metrics:
         r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
         if metrics.get("missing") or metrics.get("surplus"):

@@ -21,6 +21,12 @@ _MOST_RINGS = 8
 _FAR_AWAY = 1_000.0
 """How far shadows reach that have no end, in metres."""
 
+_WORDS = {
+    "people_apart": "{n} pairs of people overlap|{n} pair of people overlaps",
+    "clear_of_building": "{n} people stand in the building|{n} person stands in the building",
+    "distance": "{n} people are too far away|{n} person is too far away",
+}
+
 Floats = npt.NDArray[np.float64]
 XY = tuple[float, float]
 
@@ -339,15 +345,7 @@ def _caption(
         parts.append(f"{count} people are placed, of whom {_MOST_PEOPLE} are drawn")
     elif verdicts.passed("count") is False:
         parts.append(f"{count} people are placed instead of {params.people}")
-    for check_id, plural, singular in (
-        ("people_apart", "pairs of people overlap", "pair of people overlaps"),
-        ("clear_of_building", "people stand in the building", "person stands in the building"),
-        ("distance", "people are too far away", "person is too far away"),
-    ):
-        check = verdicts.check(check_id)
-        if check is not None and check.passed is False:
-            offenders = check.details.get("count", 0)
-            parts.append(f"{offenders} {singular if offenders == 1 else plural}")
+    parts += verdicts.faults(_WORDS)
     if crowd.pixels:
         visible = len(crowd.pixels)
         pixels = sum(crowd.pixels.values())

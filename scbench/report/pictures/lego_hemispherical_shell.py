@@ -16,7 +16,7 @@ from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import upright_prisms
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, counted
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 _MOST_BRICKS = 1500
@@ -342,8 +342,8 @@ def _caption(answer: Answer, wall: _DrawnBricks, verdicts: Verdicts) -> str:
     findings = [f"{count} brick{'s' * (count != 1)}"]
     if count > len(wall.low):
         findings.append(f"the first {len(wall.low)} are drawn")
+    findings += verdicts.faults(_WORDS)[:4]
     for verdict in verdicts:
-        findings += counted(verdict, _WORDS)[:4]
         if "filled" in verdict.metrics:
             filled, spill = verdict.metrics["filled"], verdict.metrics["spill"]
             findings.append(

@@ -317,15 +317,13 @@ def _gauges(params: Params, routes: _Routes, verdicts: Verdicts) -> list[Gauge]:
 
 
 def _caption(params: Params, routes: _Routes, verdicts: Verdicts, cut: bool) -> str:
-    parts = []
-    if verdicts.passed("resource_limit") is False:
-        parts.append("There is far too much text for a maze.")
-    if verdicts.passed("shape") is False:
-        parts.append(f"This is no square of {params.size} x {params.size} characters.")
-    if verdicts.passed("characters") is False:
-        parts.append("Some characters are neither digits nor A or B.")
-    if verdicts.passed("ends") is False:
-        parts.append("There is not one A and one B.")
+    faults = {
+        "resource_limit": "There is far too much text for a maze.",
+        "shape": f"This is no square of {params.size} x {params.size} characters.",
+        "characters": "Some characters are neither digits nor A or B.",
+        "ends": "There is not one A and one B.",
+    }
+    parts = verdicts.faults(faults)
     if routes.second:
         parts.append("There is a second way from A to B.")
     elif routes.first:

@@ -9,7 +9,7 @@ import numpy as np
 
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts, counted
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
 _MOST_BOXES = 700
@@ -324,8 +324,8 @@ def _caption(answer: Answer, packing: _Packing, verdicts: Verdicts) -> str:
         findings.append(f"the first {_MOST_BOXES} are drawn")
     if packing.far:
         findings.append(f"{packing.far} far away not drawn")
+    findings += verdicts.faults(_WORDS)
     for verdict in verdicts:
-        findings += counted(verdict, _WORDS)
         findings += [
             f"{line['placed']} of {line['listed']} of {' x '.join(map(str, line['size']))} placed"
             for line in verdicts.failures.get("counts", ())[:2]

@@ -225,17 +225,14 @@ def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
         "cells"
     )
     score = f"{verdicts.fraction.capitalize()}."
-    faults = [
-        says
-        for check_id, says in (
-            ("count", f"more blasts than {params.max_blasts}"),
-            ("grid", "a blast outside the map"),
-            ("positive", "a blast without depth"),
-            ("depth", "a blast deeper than its cell is high"),
-            ("resource_limit", "more than can be simulated"),
-        )
-        if verdicts.passed(check_id) is False
-    ]
+    rules = {
+        "count": f"more blasts than {params.max_blasts}",
+        "grid": "a blast outside the map",
+        "positive": "a blast without depth",
+        "depth": "a blast deeper than its cell is high",
+        "resource_limit": "more than can be simulated",
+    }
+    faults = verdicts.faults(rules)
     if faults:
         simulated = metrics["simulated"]
         return f"{blasts}, void for {' and '.join(faults)}; {simulated} were simulated. {score}"

@@ -25,6 +25,14 @@ _SLIM = 1.3
 """A stack so many times as high as wide is squeezed in space, and lies on its side beside that."""
 _MOST_MARKS = 12
 
+_WORDS = {
+    "reach": "{n} out of reach",
+    "rotation": "{n} without a direction",
+    "unit_quaternions": "{n} quaternions not of length 1",
+    "intersection": "{n} pairs cut each other",
+    "resource_limit": "too many to be judged",
+}
+
 _FACES: Faces = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
 _EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
 
@@ -243,18 +251,8 @@ def _caption(answer: Answer, arrangement: _Arrangement, verdicts: Verdicts) -> s
         findings.append(f"{arrangement.far} far away are drawn at the rim")
     for verdict in verdicts:
         metrics = verdict.metrics
-        counts = {c.id: c.details.get("count", 1) for c in verdict.checks if c.passed is False}
         if "covered" in metrics:
             findings.append(f"the shadow covers {metrics['covered']:.1%} of the target")
             findings.append(f"{metrics['spill']:.1%} is spill")
-        for check, words in (
-            ("reach", "{n} out of reach"),
-            ("rotation", "{n} without a direction"),
-            ("unit_quaternions", "{n} quaternions not of length 1"),
-            ("intersection", "{n} pairs cut each other"),
-            ("resource_limit", "too many to be judged"),
-        ):
-            if check in counts:
-                findings.append(words.format(n=counts[check]))
-        findings.append(verdicts.fraction)
+        findings += [*verdicts.faults(_WORDS), verdicts.fraction]
     return "; ".join(findings) + "."

@@ -16,6 +16,12 @@ _ROLES = {3: series(5), 4: series(4), 5: series(3), 6: series(2)}
 _BEYOND = 1.5
 """How far outside the frame ends are drawn, in sides of the frame."""
 
+_WORDS = {
+    "length": "a segment without length",
+    "one_side": "a segment along a side",
+    "distinct": "both segments the same",
+}
+
 XY = tuple[float, float]
 Exact = tuple[Fraction, Fraction]
 
@@ -259,11 +265,6 @@ def _caption(target_words: str, regions: Mapping[int, int] | None, verdicts: Ver
     if "boundary" in failed:
         n = len(failed["boundary"])
         faults.append(f"{n} end{'s' * (n > 1)} off the frame")
-    if "length" in failed:
-        faults.append("a segment without length")
-    if "one_side" in failed:
-        faults.append("a segment along a side")
-    if verdicts.passed("distinct") is False:
-        faults.append("both segments the same")
+    faults += verdicts.faults(_WORDS)
     summary = ", ".join(faults) or "The cut cannot be counted"
     return f"{summary[:1].upper()}{summary[1:]}; asked for: {target_words}; {score}."

@@ -27,6 +27,13 @@ _BANDS = ("answer", "water", "given", "faint")
 _VIEWS = (("projection_xy", 0, 1, 2), ("projection_xz", 0, 2, 1), ("projection_yz", 1, 2, 0))
 """Check, the axes of a shadow, to the right and upwards, and the axis it falls along."""
 
+_WORDS = {
+    "cells": "{n} entries are no cells of the cube|{n} entry is no cell of the cube",
+    "permitted": "{n} cells are forbidden|{n} cell is forbidden",
+    "repeats": "{n} cells are listed more than once|{n} cell is listed more than once",
+    "connected": "{n} cells hang apart|{n} cell hangs apart",
+}
+
 Cell = tuple[int, int, int]
 
 
@@ -264,14 +271,7 @@ def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
     entries = len(answer.voxels)
     if verdicts.passed("count") is False:
         parts.append(f"{entries} cells are listed instead of {params.cells}")
-    for check_id, plural, singular in (
-        ("cells", "entries are no cells of the cube", "entry is no cell of the cube"),
-        ("permitted", "cells are forbidden", "cell is forbidden"),
-        ("repeats", "cells are listed more than once", "cell is listed more than once"),
-        ("connected", "cells hang apart", "cell hangs apart"),
-    ):
-        count = verdicts.fault_count(check_id)
-        parts += [f"{count} {singular if count == 1 else plural}"] * (count > 0)
+    parts += verdicts.faults(_WORDS)
     holes = sum(verdicts.fault_count(view[0]) for view in _VIEWS)
     if holes:
         parts.append(f"the shadows have {holes} hole{'s' * (holes != 1)}")
