@@ -64,9 +64,14 @@ from scbench.cli.printing import (
     write_tables,
 )
 from scbench.release.load import Release, find_release
-from scbench.report.charts import budget_chart, cost_chart, item_chart
-from scbench.report.heat import heat_chart, parameter_chart
-from scbench.report.ladder import ladder_chart
+from scbench.report.charts import (
+    budget_chart,
+    cost_chart,
+    heat_chart,
+    item_chart,
+    ladder_chart,
+    parameter_chart,
+)
 
 app = typer.Typer(rich_markup_mode=None)
 

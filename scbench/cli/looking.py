@@ -23,14 +23,13 @@ from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.processes import processors
 from scbench.release.load import Release, find_release
 from scbench.report import single
-from scbench.report.contact_sheet import contact_sheet, right_and_wrong
-from scbench.report.draw.solid_files import solid_file
-from scbench.report.gallery import Look, run_cases, write_gallery
+from scbench.report.draw.solids import solid_file
+from scbench.report.gallery import Look, contact_sheet, right_and_wrong, run_cases, write_gallery
 from scbench.report.items import Item
-from scbench.report.page import Written, write_report
+from scbench.report.page import WrittenReport, write_report
 from scbench.report.picture import draw_of, solids_of
 from scbench.report.sheet import sheet_png, sheet_svg
-from scbench.report.single import Wanted, grade_line
+from scbench.report.single import RunChoice, grade_line
 from scbench.report.turns import transcript
 
 app = typer.Typer(rich_markup_mode=None)
@@ -115,7 +114,7 @@ def make_report(
     items: Which = "failed",
     workers: int = 0,
     quiet: bool = False,
-) -> Written:
+) -> WrittenReport:
     """Write a report, and say on standard error what was written."""
     started = time.monotonic()
     with progress(
@@ -203,8 +202,8 @@ def show(
             release or (_release_of_results(results) if results else None)
         ).fitting(item)
         instance = single.find_instance(source, item)
-        view, response = single.alone(instance), None
-        filters = single.Wanted(model, setting, budget, sample)
+        view, response = single.unanswered(instance), None
+        filters = single.RunChoice(model, setting, budget, sample)
         if results is not None:
             view = single.stored_by(results, instance, filters)
         elif predictions is not None or reference:
@@ -342,7 +341,7 @@ def gallery(
             return
         cases = None
         if results is not None:
-            cases = run_cases(source, results, Wanted(model, setting, budget, sample))
+            cases = run_cases(source, results, RunChoice(model, setting, budget, sample))
         count = write_gallery(source, folder, processors(), Look(scale, dark), cases)
         say(f"{folder}: {count} pictures")
 

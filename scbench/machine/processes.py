@@ -4,21 +4,25 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from scbench.base.errors import MachineError
 
 if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import Future, ProcessPoolExecutor
     from multiprocessing.context import BaseContext
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 _LEAST_MEMORY = 2 * 2**30
 _LONGEST = 104
 """Bytes of a socket's address, on the strictest system."""
+_AHEAD = 16
+"""Calls of `map_in_processes` handed out before their results are asked for, for each process."""
 _SOCKET = "/pymp-12345678/listener-12345678"
 
 
@@ -178,3 +182,51 @@ def open_executor(workers: int) -> Iterator[Executor]:
         return
     with open_pool(workers) as pool:
         yield pool
+
+
+def map_in_processes(
+    function: Callable[[S], T],
+    arguments: Iterable[S],
+    workers: int,
+    *,
+    seconds: float | None = None,
+    initializer: Callable[..., object] | None = None,
+    initargs: tuple[object, ...] = (),
+) -> "Iterator[Future[T]]":
+    """Yield the call of a function on each argument, in order; its result can be waited for.
+
+    A call that hangs or whose process dies costs its own result and no other.
+
+    Args:
+        function: what to call.
+        arguments: drawn from only as fast as results are taken.
+        workers: processes that can be killed; they end when nobody takes results any more.
+        seconds: time after which a call is given up with a `TimeoutError`.
+        initializer: called first in each process.
+        initargs: what with.
+    """
+    from concurrent.futures import Future  # noqa: PLC0415  (as above)
+
+    from pebble import ProcessPool  # noqa: PLC0415  (as above)
+
+    def scheduled(argument: S) -> "Future[T]":
+        try:
+            call: Future[T] = pool.schedule(function, args=(argument,), timeout=seconds)
+        except RuntimeError as error:  # no process can be started any more
+            call = Future()
+            call.set_exception(error)
+        return call
+
+    pool = ProcessPool(workers, context=clean_context(), initializer=initializer, initargs=initargs)
+    flight: deque[Future[T]] = deque()
+    with pool:
+        try:
+            for call in map(scheduled, arguments):
+                flight.append(call)
+                if len(flight) > _AHEAD * workers:
+                    yield flight.popleft()
+            while flight:
+                yield flight.popleft()
+        except BaseException:  # whoever took the results has stopped, or was interrupted
+            pool.stop()  # type: ignore[no-untyped-call]
+            raise

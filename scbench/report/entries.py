@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from scbench.base.model import Instance
@@ -13,10 +13,10 @@ from scbench.report.draw.png import squeezed
 from scbench.report.figures import Figure
 from scbench.report.html import environment, packed
 from scbench.report.items import Item, Run
-from scbench.report.turns import TurnShown
+from scbench.report.turns import TurnView
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    pass
 
 MOST_ANSWER = 2_000
 """Characters of an answer that are shown."""
@@ -35,13 +35,13 @@ class Clipped:
     """A text, or its beginning and maybe its end.
 
     Attributes:
-        shown: the beginning, or all.
+        beginning: the start, or all.
         left_out: how many characters follow it that are not there.
         end: what comes after those.
         length: characters in all.
     """
 
-    shown: str
+    beginning: str
     left_out: int
     end: str
     length: int
@@ -72,12 +72,12 @@ def packed_figure(figure: Figure) -> Figure:
     return replace(figure, views=tuple(views))
 
 
-def clipped(text: str, most: int, end: int = 0) -> Clipped:
+def clipped(text: str, limit: int, end: int = 0) -> Clipped:
     """Return a text cut to so many characters, the last ``end`` of them from its end."""
-    if len(text) <= most:
+    if len(text) <= limit:
         return Clipped(text, 0, "", len(text))
     tail = text[len(text) - end :] if end else ""
-    return Clipped(text[: most - end], len(text) - most, tail, len(text))
+    return Clipped(text[: limit - end], len(text) - limit, tail, len(text))
 
 
 def anchor(item: Item, runs: Mapping[Run, str]) -> str:
@@ -92,7 +92,7 @@ def render_entry(
     instance: Instance | None,
     runs: Mapping[Run, str],
     response: str | None = None,
-    strip: Sequence[TurnShown] = (),
+    strip: Sequence[TurnView] = (),
     *,
     template: str = _ENTRY,
 ) -> str:
@@ -107,15 +107,14 @@ def render_entry(
         strip: the turns, if it was given in a loop.
         template: ``entry.html.j2`` for a line that opens, ``single.html.j2`` for the item alone.
     """
-    shown = scoped(figure, anchor(item, runs))
+    shown_figure = scoped(figure, anchor(item, runs))
     if template == _ENTRY:
-        shown = packed_figure(shown)
-    return _template(template).render(item=_context(item, shown, instance, runs, response, strip))
-
-
-@cache
-def _template(name: str) -> "Template":
-    return environment().get_template(name)
+        shown_figure = packed_figure(shown_figure)
+    return (
+        environment()
+        .get_template(template)
+        .render(item=_context(item, shown_figure, instance, runs, response, strip))
+    )
 
 
 def _context(
@@ -124,7 +123,7 @@ def _context(
     instance: Instance | None,
     runs: Mapping[Run, str],
     response: str | None,
-    strip: Sequence[TurnShown],
+    strip: Sequence[TurnView],
 ) -> dict[str, Any]:
     verdicts = item.verdicts
     answer = _answer(item)
@@ -139,7 +138,7 @@ def _context(
         "score": item.score,
         "score_text": score_text(item.score),
         "kind": kind(item.score),
-        "why": _why(item),
+        "why": _one_line_reason(item),
         "reason": item.reason,
         "figure": figure,
         "verdicts": [
@@ -196,13 +195,13 @@ def kind(score: float | None) -> str:
     return "full" if score == 1 else "zero" if score == 0 else "part"
 
 
-def _why(item: Item) -> str:
+def _one_line_reason(item: Item) -> str:
     """Return what to say in one line: the first check that failed, or why there is no score."""
     failed = (check.message for part in item.verdicts for check in part.failed)
-    said = item.reason or next(failed, "")
+    message = item.reason or next(failed, "")
     if item.status != "answered":
-        said = f"{item.status}: {said}" if said else item.status
-    return said if len(said) <= _WHY else f"{said[:_WHY]}…"
+        message = f"{item.status}: {message}" if message else item.status
+    return message if len(message) <= _WHY else f"{message[:_WHY]}…"
 
 
 def _answer(item: Item) -> str | None:

@@ -6,35 +6,73 @@ module chokes on costs its own picture and no other.
 
 import json
 import logging
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from itertools import chain, islice, tee
+from typing import NamedTuple
 
 from scbench.catalog import get_task
-from scbench.machine.processes import clean_context
-from scbench.report.draw.compact import compacted
-from scbench.report.draw.svg import Drawing
-from scbench.report.draw.swatches import swatch
+from scbench.machine.processes import map_in_processes
+from scbench.report.draw.svg import Drawing, swatch
 from scbench.report.html import packed
 from scbench.report.items import Graded, picture_of
 from scbench.report.picture import Picture
 
-if TYPE_CHECKING:
-    from pebble import ProcessPool
+_TILE = r"M-?[\d.]+ -?[\d.]+h[\d.]+v[\d.]+h-[\d.]+z"
+_TILES = re.compile(rf'(?<= d=")(?:{_TILE})+(?=")')
+_PARTS = re.compile(r"M(-?[\d.]+) (-?[\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z")
+_PLACES = re.compile(r' (?:points|d|x|y|cx|cy|width|height|r)="[^"]*\.\d\d[^"]*"')
+_LONG = re.compile(r"-?\d*\.\d\d+")
+
+
+def compacted(svg: str) -> str:
+    """Return an SVG text with places to a tenth of a pixel, and neighbouring tiles as one.
+
+    Only attributes that say where something is are changed: quotes in texts are escaped, so none
+    can be mistaken for one.
+    """
+    return _PLACES.sub(_rounded_places, _TILES.sub(_joined_tiles, svg))
+
+
+def _rounded_places(attribute: re.Match[str]) -> str:
+    return _LONG.sub(lambda number: _tenth(float(number[0])), attribute[0])
+
+
+def _joined_tiles(path: re.Match[str]) -> str:
+    """Join tiles that touch at the sides, and write each by its distance from the one before."""
+    spans: list[list[float]] = []
+    for x, y, tile_width, tile_height in (map(float, part) for part in _PARTS.findall(path[0])):
+        # Ends are rounded, not sizes, so that tiles that touch still do.
+        left_edge, top, right, bottom = (
+            round(v, 1) for v in (x, y, x + tile_width, y + tile_height)
+        )
+        last = spans[-1] if spans else None
+        if last and last[1] == top and last[3] == bottom and abs(last[2] - left_edge) < 0.11:
+            last[2] = right
+        else:
+            spans.append([left_edge, top, right, bottom])
+    words = []
+    at_x = at_y = 0.0
+    for i, (left_edge, top, right, bottom) in enumerate(spans):
+        sign, x, y = ("m", left_edge - at_x, top - at_y) if i else ("M", left_edge, top)
+        width, height = _tenth(right - left_edge), _tenth(bottom - top)
+        words.append(f"{sign}{_tenth(x)} {_tenth(y)}h{width}v{height}h-{width}z")
+        at_x, at_y = left_edge, top
+    return "".join(words)
+
+
+def _tenth(value: float) -> str:
+    text = f"{value:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
+
 
 SECONDS = 60.0
 """Time after which a picture is given up; they are made to take less than one second."""
 
-_AHEAD = 16
-"""Pictures asked for before they are wanted, for each process."""
-_FEW = 12
+_AT_ONCE = 12
 """So many are drawn in this process: to start others would take longer."""
-
-Asked = TypeVar("Asked")
 
 _log = logging.getLogger(__name__)
 
@@ -96,10 +134,8 @@ def figure_of(picture: Picture) -> Figure:
     return Figure(tuple(views), picture.caption, legend)
 
 
-def draw(job: FigureJob | None) -> Figure:
-    """Draw a job, if there is one. Never raises: a figure may say why it has no views."""
-    if job is None:
-        return Figure()
+def draw(job: FigureJob) -> Figure:
+    """Draw a job. Never raises: a figure may say why it has no views."""
     try:
         verdicts = tuple(part.verdict() for part in job.graded)
         picture = picture_of(get_task(job.task), job.params, job.answer, verdicts)
@@ -111,7 +147,10 @@ def draw(job: FigureJob | None) -> Figure:
 
 
 def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]:
-    """Yield the figure of each job, in order.
+    """Yield the figure of each job, in order; of None, one without views.
+
+    The same jobs on one instance are drawn once: right answers are often the same, and so is what
+    there is to see where nobody answered.
 
     Args:
         jobs: what to draw; drawn from only as fast as figures are taken.
@@ -119,69 +158,47 @@ def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]
             and nothing stops a picture module that hangs.
     """
     waiting = iter(jobs)
-    first = list(islice(waiting, _FEW + 1))
-    if workers <= 1 or len(first) <= _FEW:
-        yield from _once(chain(first, waiting), draw)
-        return
-    yield from _spread(chain(first, waiting), workers)
+    first = list(islice(waiting, _AT_ONCE + 1))
+    pairs, queue = tee(_with_novelty(chain(first, waiting)))
+    distinct = (job for job, is_new in queue if job and is_new)
+    if workers <= 1 or len(first) <= _AT_ONCE:
+        figures = map(draw, distinct)
+    else:
+        figures = map(_figure, map_in_processes(draw, distinct, workers, seconds=SECONDS))
+    of_instance: dict[FigureJob, Figure] = {}
+    params = ""
+    for job, is_new in pairs:
+        if job is None:
+            yield Figure()
+            continue
+        if job.params != params:
+            of_instance.clear()
+            params = job.params
+        if is_new:
+            of_instance[job] = next(figures)
+        yield of_instance[job]
 
 
-def _once(
-    jobs: Iterable[FigureJob | None], ask: Callable[[FigureJob | None], Asked]
-) -> Iterator[Asked]:
-    """Yield what is asked for each job; the same jobs on one instance are asked for once.
-
-    Right answers are often the same, and so is what there is to see where nobody answered.
-    """
-    known: dict[FigureJob | None, Asked] = {}
+def _with_novelty(jobs: Iterable[FigureJob | None]) -> Iterator[tuple[FigureJob | None, bool]]:
+    """Yield jobs, and whether each is the first of its kind on its instance."""
+    known: set[FigureJob] = set()
     params = ""
     for job in jobs:
         if job is not None and job.params != params:
             known.clear()
             params = job.params
-        if job not in known:
-            known[job] = ask(job)
-        yield known[job]
+        yield job, job is not None and job not in known
+        known.update([job] if job else [])
 
 
-def _spread(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]:
-    from pebble import ProcessPool  # noqa: PLC0415  (small reports do without)
-
-    flight: deque[Future[Figure]] = deque()
-    with ProcessPool(max_workers=workers, context=clean_context()) as pool:
-        try:
-            for asked in _once(jobs, partial(_asked, pool)):
-                flight.append(asked)
-                if len(flight) > _AHEAD * workers:
-                    yield _taken(flight.popleft())
-            while flight:
-                yield _taken(flight.popleft())
-        except BaseException:  # whoever took the figures has stopped, or was interrupted
-            pool.stop()  # type: ignore[no-untyped-call]
-            raise
-
-
-def _asked(pool: "ProcessPool", job: FigureJob | None) -> "Future[Figure]":
-    known: Future[Figure] = Future()
-    if job is None:
-        known.set_result(Figure())
-        return known
+def _figure(call: Future[Figure]) -> Figure:
     try:
-        asked: Future[Figure] = pool.schedule(draw, args=(job,), timeout=SECONDS)
-    except RuntimeError as error:  # no process can be started any more
-        known.set_exception(error)
-        return known
-    return asked
-
-
-def _taken(future: "Future[Figure]") -> Figure:
-    try:
-        return future.result()
+        return call.result()
     except Exception as error:  # noqa: BLE001  (a process was killed or died)
         reason = (
             f"it took more than {SECONDS:g} s"
             if isinstance(error, TimeoutError)
-            else (f"{type(error).__name__}: {error}")
+            else f"{type(error).__name__}: {error}"
         )
         _log.warning("no picture: %s", reason)
         return Figure(problem=reason[:300])

@@ -1,15 +1,16 @@
 """One picture of every task: an instance that shows it well, and its reference answer.
 
-The bytes are the same on every machine with the same versions of the libraries: processes of their
-own draw them, which see no font but those that the drawing library brings.
+Contact sheets show them side by side: a right and a wrong answer of every task, or a few rungs of
+the ladder. The bytes are the same on every machine with the same versions of the libraries:
+processes of their own draw them, which see no font but those that the drawing library brings.
 """
 
+import base64
 import json
 import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,16 +18,25 @@ from typing import Any, NamedTuple
 from scbench.analysis.results import read_results
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ReleaseError, ResultsError
-from scbench.base.model import Check, Instance, Verdict
+from scbench.base.model import Check, Instance, Verdict, rung_of
 from scbench.catalog import MANIFOLDS, Task, all_tasks, get_task
-from scbench.machine.processes import clean_context
+from scbench.machine.processes import map_in_processes
 from scbench.release.load import Reference, Release
+from scbench.report.draw.colours import ROLES
 from scbench.report.draw.png import with_palette
 from scbench.report.html import asset, render_page
-from scbench.report.items import COLUMNS, Graded, Item, items_of, picture_of, same_instance
+from scbench.report.items import (
+    COLUMNS,
+    Graded,
+    Item,
+    answer_of,
+    items_of,
+    picture_of,
+    same_instance,
+)
 from scbench.report.picture import Picture, draw_of
 from scbench.report.sheet import sheet_png, sheet_svg
-from scbench.report.single import Wanted
+from scbench.report.single import RunChoice
 from scbench.scoring.judge import judge
 
 FONT = "Liberation Sans"
@@ -38,7 +48,7 @@ _WIDEST = 1250
 _SIZE = re.compile(r'^<svg [^>]*width="([\d.]+)" height="([\d.]+)"')
 _WIDTH = 800
 
-_CHOSEN: Mapping[str, int] = {
+_SHOW_PIECES: Mapping[str, int] = {
     "topology_enumeration": 3,
     "enumerate_edges": 2,
     "classify_behaviour": 3,
@@ -100,14 +110,14 @@ def cases(
     right = {ref.id: ref.answer for ref in references if ref.kind == "reference"}
     wrong = {ref.id for ref in references if ref.kind != "reference"}
     for task in tasks:
-        held = {row.subtask: row for row in instances if row.task == task.id and row.id in right}
-        if draw_of(task) is None or not held:
+        rows = {row.subtask: row for row in instances if row.task == task.id and row.id in right}
+        if draw_of(task) is None or not rows:
             continue
-        row = held.get(_CHOSEN.get(task.id, 0)) or next(iter(held.values()))
+        row = rows.get(_SHOW_PIECES.get(task.id, 0)) or next(iter(rows.values()))
         # Text tasks have hundreds, from plain to hard; some of them have wrong answers, too.
-        known = [row for row in held.values() if row.id in wrong] or [row]
+        candidates = [row for row in rows.values() if row.id in wrong] or [row]
         if task.bucket == MANIFOLDS:
-            row = sorted(known, key=lambda row: len(row.all_params))[len(known) // 2]
+            row = sorted(candidates, key=lambda row: len(row.all_params))[len(candidates) // 2]
         yield Case(row.id, task.id, row.all_params, right[row.id])
 
 
@@ -154,34 +164,31 @@ def _png(picture: Picture, look: Look) -> bytes:
         svg = svg.replace(sign, like_it)
     if look.scale is not None:
         return sheet_png(svg, look.scale)
-    return with_palette(sheet_png(svg, _scale(svg)))
-
-
-def _scale(svg: str) -> float:
-    """Return pixels of the file for a pixel of a picture: fewer for large ones."""
+    # Fewer pixels of the file for a pixel of a large picture.
     width, height = map(float, _SIZE.findall(svg)[0])
-    return float(min(_SCALE, _WIDEST / width, (_MOST_PIXELS / (width * height)) ** 0.5))
+    scale = min(_SCALE, _WIDEST / width, (_MOST_PIXELS / (width * height)) ** 0.5)
+    return with_palette(sheet_png(svg, scale))
 
 
 def _read_back(verdict: Verdict) -> Verdict:
     """Return a verdict as pictures know them: read from JSON."""
     checks = tuple(
-        Check(check.id, check.passed, check.message, _plain(check.details))
+        Check(check.id, check.passed, check.message, _through_json(check.details))
         for check in verdict.checks
     )
-    return Verdict(verdict.score, checks, _plain(verdict.metrics))
+    return Verdict(verdict.score, checks, _through_json(verdict.metrics))
 
 
-def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(canonical_json(dict(value)))
-    return found
+def _through_json(value: Mapping[str, Any]) -> dict[str, Any]:
+    read_back: dict[str, Any] = json.loads(canonical_json(dict(value)))
+    return read_back
 
 
-def draw_cases(found: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
+def draw_cases(to_draw: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
     """Return PNG files by task.
 
     Args:
-        found: what to draw.
+        to_draw: what to draw.
         workers: processes to draw in.
 
     Raises:
@@ -190,17 +197,17 @@ def draw_cases(found: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
     """
     return {
         case.task: data
-        for case, data in zip(found, draw_each(found, draw_case, workers), strict=True)
+        for case, data in zip(to_draw, draw_each(to_draw, draw_case, workers), strict=True)
     }
 
 
 def draw_each(
-    found: Sequence[Case], draw: Callable[[Case], bytes], workers: int = 1
+    to_draw: Sequence[Case], draw: Callable[[Case], bytes], workers: int = 1
 ) -> list[bytes]:
     """Return PNG files of cases, in their order, drawn in processes that see no fonts.
 
     Args:
-        found: what to draw.
+        to_draw: what to draw.
         draw: `draw_case` or `draw_thumbnail`.
         workers: processes to draw in.
 
@@ -208,23 +215,22 @@ def draw_each(
         ReleaseError: one cannot be drawn.
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
-    if not found:
+    if not to_draw:
         return []
     import vl_convert  # noqa: F401, PLC0415  (is it there at all?)
 
     # What takes long begins first: it must not be what is left over at the end.
-    order = sorted(range(len(found)), key=lambda i: -get_task(found[i].task).seconds)
-    with (
-        tempfile.TemporaryDirectory(prefix="scbench-fonts-") as folder,
-        ProcessPoolExecutor(
+    order = sorted(range(len(to_draw)), key=lambda i: -get_task(to_draw[i].task).seconds)
+    with tempfile.TemporaryDirectory(prefix="scbench-fonts-") as folder:
+        calls = map_in_processes(
+            draw,
+            [to_draw[i] for i in order],
             max(workers, 1),
-            mp_context=clean_context(),
             initializer=_forget_fonts,
             initargs=(folder,),
-        ) as pool,
-    ):
-        drawn = dict(zip(order, pool.map(draw, [found[i] for i in order]), strict=True))
-    return [drawn[i] for i in range(len(found))]
+        )
+        pictures = {i: call.result() for i, call in zip(order, calls, strict=True)}
+    return [pictures[i] for i in range(len(to_draw))]
 
 
 def _forget_fonts(folder: str) -> None:
@@ -236,7 +242,7 @@ def _forget_fonts(folder: str) -> None:
     os.environ["FONTCONFIG_FILE"] = str(config)
 
 
-def run_cases(release: Release, results: Path, wanted: Wanted) -> list[Case]:
+def run_cases(release: Release, results: Path, selection: RunChoice) -> list[Case]:
     """Return a case of each task from stored results: the first answer short of full marks, or any.
 
     Raises:
@@ -244,14 +250,14 @@ def run_cases(release: Release, results: Path, wanted: Wanted) -> list[Case]:
     """
     instances = release.instances()
     rows = read_results([results], COLUMNS, partial=True)
-    chosen: dict[str, Item] = {}
+    by_task: dict[str, Item] = {}
     for item in items_of(rows):
         instance = same_instance(item, instances)
-        if instance is None or not wanted.fits(item.run) or draw_of(get_task(item.task)) is None:
+        if instance is None or not selection.fits(item.run) or draw_of(get_task(item.task)) is None:
             continue
-        if item.task not in chosen or (item.failed and not chosen[item.task].failed):
-            chosen[item.task] = item
-    if not chosen:
+        if item.task not in by_task or (item.failed and not by_task[item.task].failed):
+            by_task[item.task] = item
+    if not by_task:
         raise ResultsError(f"{results} holds no answer on release {release.version} that fits")
     return [
         Case(
@@ -262,7 +268,7 @@ def run_cases(release: Release, results: Path, wanted: Wanted) -> list[Case]:
             f"what {item.run[0]} answered",
             item.graded,
         )
-        for item in chosen.values()
+        for item in by_task.values()
     ]
 
 
@@ -271,7 +277,7 @@ def write_gallery(
     folder: Path,
     workers: int = 1,
     look: Look = PLAIN,
-    found: Sequence[Case] | None = None,
+    to_draw: Sequence[Case] | None = None,
 ) -> int:
     """Write the gallery of a release: a PNG file for each task, index.html and gallery.md.
 
@@ -280,7 +286,7 @@ def write_gallery(
         folder: to make; it must not exist.
         workers: processes to draw in.
         look: how pictures are made.
-        found: what is drawn instead, such as `run_cases`.
+        to_draw: what is drawn instead, such as `run_cases`.
 
     Returns:
         How many pictures there are.
@@ -291,24 +297,24 @@ def write_gallery(
     """
     if os.path.lexists(folder):
         raise ReleaseError(f"{folder} exists; name a folder that does not")
-    known = all_tasks()
-    tasks = [known[name] for name in release.manifest.tasks if name in known]
-    if found is None:
-        found = list(cases(tasks, list(release.instances().values()), release.references()))
-    found = [case._replace(look=look) for case in found]
+    catalog = all_tasks()
+    tasks = [catalog[name] for name in release.manifest.tasks if name in catalog]
+    if to_draw is None:
+        to_draw = list(cases(tasks, list(release.instances().values()), release.references()))
+    to_draw = [case._replace(look=look) for case in to_draw]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
             root = Path(scratch, "gallery")
             root.mkdir()
-            for task, data in draw_cases(found, workers).items():
+            for task, data in draw_cases(to_draw, workers).items():
                 (root / f"{task}.png").write_bytes(data)
-            (root / "index.html").write_text(_page(release, found), "utf-8")
-            (root / "gallery.md").write_text(markdown(found), "utf-8")
+            (root / "index.html").write_text(_page(release, to_draw), "utf-8")
+            (root / "gallery.md").write_text(markdown(to_draw), "utf-8")
             root.rename(folder)
     except OSError as error:
         raise ReleaseError(f"{folder} cannot be made: {error}") from None
-    return len(found)
+    return len(to_draw)
 
 
 def alt_text(case: Case) -> str:
@@ -316,15 +322,15 @@ def alt_text(case: Case) -> str:
     return f"{get_task(case.task).title}: instance {case.instance_id} with {case.whose}"
 
 
-def markdown(found: Iterable[Case]) -> str:
+def markdown(to_draw: Iterable[Case]) -> str:
     """Return the gallery for a page in Markdown that lies beside the pictures."""
     return "\n".join(
         f"### {get_task(case.task).title}\n\n![{alt_text(case)}]({case.task}.png)\n"
-        for case in found
+        for case in to_draw
     )
 
 
-def _page(release: Release, found: Sequence[Case]) -> str:
+def _page(release: Release, to_draw: Sequence[Case]) -> str:
     return render_page(
         "gallery.html.j2",
         title=f"Gallery of release {release.version} · scbench",
@@ -339,6 +345,146 @@ def _page(release: Release, found: Sequence[Case]) -> str:
                 "id": case.instance_id,
                 "alt": alt_text(case),
             }
-            for case in found
+            for case in to_draw
         ],
     )
+
+
+RUNGS = (1, 4, 8)
+"""Rungs that are shown."""
+_CELL_WIDTH, _CELL_HEIGHT, _GAP = 270, 220, 14
+_HEAD, _NAME, _FOOT = 48, 26, 30
+_ACROSS = 2
+"""Tasks beside each other."""
+
+
+def contact_sheet(
+    release: Release, rungs: Sequence[int] = RUNGS, workers: int = 1, *, dark: bool = False
+) -> str:
+    """Return the contact sheet of a release's ladder as an SVG file.
+
+    Of each rung the first instance is shown, with its reference answer.
+
+    Args:
+        release: it has a ladder, or is one.
+        rungs: which, from left to right.
+        workers: processes to draw in.
+        dark: whether it is made for a dark page.
+
+    Raises:
+        ReleaseError: there is no ladder, or a picture cannot be drawn.
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
+    ladder = release.ladder()
+    experiment = ladder.manifest.experiment
+    measures = experiment.measures if experiment else {}
+    rung_cases = [case._replace(look=Look(None, dark)) for case in _cases(ladder, rungs)]
+    paper, ink = ROLES["paper"][dark], ROLES["ink"][dark]
+    pictures = draw_each(rung_cases, draw_thumbnail, workers)
+    block = len(rungs) * (_CELL_WIDTH + _GAP)
+    row = _NAME + _CELL_HEIGHT + _FOOT
+    tasks = list(dict.fromkeys(case.task for case in rung_cases))
+    width = _ACROSS * block + _GAP
+    height = _HEAD + -(-len(tasks) // _ACROSS) * row
+    parts = [
+        _sheet_label(_GAP, 30, f"Rungs {', '.join(map(str, rungs))} of {ladder.version}", 18, ink)
+    ]
+    for i, task in enumerate(tasks):
+        x, y = _GAP + i % _ACROSS * block, _HEAD + i // _ACROSS * row
+        parts.append(
+            _sheet_label(x, y + 17, f"{get_task(task).title}: {measures.get(task, '')}", 14, ink)
+        )
+    for case, data in zip(rung_cases, pictures, strict=True):
+        i, rung = tasks.index(case.task), rung_of(case.instance_id) or 0
+        x = _GAP + i % _ACROSS * block + rungs.index(rung) * (_CELL_WIDTH + _GAP)
+        y = _HEAD + i // _ACROSS * row + _NAME
+        parts.append(_image(x, y, _CELL_WIDTH, _CELL_HEIGHT, data))
+        parts.append(_sheet_label(x + 4, y + _CELL_HEIGHT - 4, str(rung), 15, ink))
+    return _contact_sheet_file(parts, width, height, paper)
+
+
+def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -> str:
+    """Return a contact sheet of every task as an SVG file: a right answer, and a wrong one.
+
+    The wrong one is the counterexample to the same instance that comes nearest to full marks.
+
+    Args:
+        release: whose reference answers and counterexamples are drawn.
+        workers: processes to draw in.
+        dark: whether it is made for a dark page.
+
+    Raises:
+        ReleaseError: a picture cannot be drawn.
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
+    references = release.references()
+    tasks = [get_task(name) for name in release.manifest.tasks]
+    right = list(cases(tasks, list(release.instances().values()), references))
+    wrong: dict[str, Reference] = {}
+    tasks_by_id = {case.instance_id: get_task(case.task) for case in right}
+    for ref in references:
+        if ref.kind == "reference" or ref.id not in tasks_by_id:
+            continue
+        best, task = wrong.get(ref.id), tasks_by_id[ref.id]
+        if best is None or _nearness(task, ref) > _nearness(task, best):
+            wrong[ref.id] = ref
+    right = [case for case in right if case.instance_id in wrong]
+    pairs = [
+        case._replace(answer=answer, look=Look(1.5, dark))
+        for case in right
+        for answer in (case.answer, wrong[case.instance_id].answer)
+    ]
+    pictures = draw_each(pairs, draw_case, workers)
+    width_each, height_each = 2.4 * _CELL_WIDTH, 2.4 * _CELL_HEIGHT
+    paper, ink = ROLES["paper"][dark], ROLES["ink"][dark]
+    parts = [_sheet_label(_GAP, 30, f"Right and wrong answers, release {release.version}", 18, ink)]
+    for k, (case, data) in enumerate(zip(pairs, pictures, strict=True)):
+        i = k // 2
+        x = _GAP + (i % _ACROSS * 2 + k % 2) * (width_each + _GAP)
+        y = _HEAD + i // _ACROSS * (height_each + _NAME + _GAP)
+        title = get_task(case.task).title
+        says = f"{title}: {case.instance_id}" if k % 2 == 0 else f"{title}: a wrong answer"
+        parts.append(_sheet_label(x, y + 17, says, 14, ink))
+        parts.append(_image(x, y + _NAME, width_each, height_each, data))
+    count = -(-len(right) // _ACROSS)
+    width = 2 * _ACROSS * (width_each + _GAP) + _GAP
+    return _contact_sheet_file(parts, width, _HEAD + count * (height_each + _NAME + _GAP), paper)
+
+
+def _nearness(task: Task, ref: Reference) -> tuple[bool, float, int]:
+    """Rank wrong answers: those that can be drawn, of these the best, of these the longest."""
+    length = len(ref.answer) if task.bucket != MANIFOLDS else 0
+    return answer_of(task, ref.answer) is not None, ref.score, length
+
+
+def _image(x: float, y: float, width: float, height: float, data: bytes) -> str:
+    coded = base64.b64encode(data).decode()
+    at = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
+    return f'<image {at} href="data:image/png;base64,{coded}"/>'
+
+
+def _contact_sheet_file(parts: Sequence[str], width: float, height: float, paper: str) -> str:
+    size = f'width="{width:g}" height="{height:g}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width:g} {height:g}">'
+        f'<rect {size} fill="{paper}"/>{"".join(parts)}</svg>\n'
+    )
+
+
+def _cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
+    """Return the first instance of each of these rungs, of tasks that have pictures."""
+    right = {ref.id: ref.answer for ref in ladder.references() if ref.kind == "reference"}
+    by_rung: dict[tuple[str, int], Case] = {}
+    for row in ladder.instances().values():
+        rung = rung_of(row.id) or 0
+        if rung in rungs and row.id in right and draw_of(get_task(row.task)) is not None:
+            case = Case(row.id, row.task, row.all_params, right[row.id])
+            by_rung.setdefault((row.task, rung), case)
+    if not by_rung:
+        raise ReleaseError(f"{ladder.version} has none of the rungs {', '.join(map(str, rungs))}")
+    return list(by_rung.values())
+
+
+def _sheet_label(x: float, y: float, words: str, size: int, ink: str) -> str:
+    font = f'font-family="{FONT}" font-size="{size}" font-weight="700" fill="{ink}"'
+    return f'<text x="{x:g}" y="{y:g}" {font}>{escape(words)}</text>'

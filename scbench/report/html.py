@@ -84,11 +84,10 @@ def render_page(
 
 
 def _policy(scripts: Sequence[str], images: str) -> str:
-    """Return the content security policy of a page with these scripts."""
     hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts)
-    named = " ".join(f"'sha256-{digest.decode()}'" for digest in hashes)
+    sources = " ".join(f"'sha256-{digest.decode()}'" for digest in hashes)
     return (
-        f"default-src 'none'; script-src {named or _NONE}; style-src 'unsafe-inline'; "
+        f"default-src 'none'; script-src {sources or _NONE}; style-src 'unsafe-inline'; "
         f"img-src {images}; base-uri 'none'; form-action 'none'"
     )
 

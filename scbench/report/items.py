@@ -54,6 +54,7 @@ class Item:
         id: of the instance.
         task: id of the task.
         bucket: its bucket.
+        instance_hash: content hash of the instance that was graded.
         run: model, setting, budget and sample.
         status: what happened.
         graded: one for each score of the task, or none if there is no score.
@@ -62,22 +63,21 @@ class Item:
         source: where in the prediction it was found, and what was done to read it.
         finish_reason: as the provider gave it.
         prediction_hash: SHA-256 of the prediction's line.
-        instance_hash: content hash of the instance that was graded.
         turn_scores: of each turn of a loop, None for turns without an answer; empty of others.
     """
 
     id: str
     task: str
     bucket: str
-    run: Run
-    status: str
-    graded: tuple["Graded", ...]
-    reason: str
-    answer: str | None
-    source: str
-    finish_reason: str | None
-    prediction_hash: str | None
     instance_hash: str | None
+    run: Run = ("", None, None, 0)
+    status: str = ""
+    graded: tuple["Graded", ...] = ()
+    reason: str = ""
+    answer: str | None = None
+    source: str = ""
+    finish_reason: str | None = None
+    prediction_hash: str | None = None
     turn_scores: tuple[float | None, ...] = ()
 
     @property
@@ -146,18 +146,19 @@ def _item(rows: Sequence[Mapping[str, Any]]) -> Item:
 
 
 def _turn_scores(parts: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
-    """Return the mean of an answer's scores, turn by turn."""
     turns = zip(*parts, strict=True)
-    means = ([one for one in turn if one is not None] for turn in turns)
-    return tuple(sum(found) / len(found) if found else None for found in means)
+    means = ([score for score in turn if score is not None] for turn in turns)
+    return tuple(sum(scores) / len(scores) if scores else None for scores in means)
 
 
 def run_labels(runs: Iterable[Run]) -> dict[Run, str]:
     """Return a name for each run: its model, and whatever else tells it from the others."""
-    known = sorted(dict.fromkeys(runs), key=lambda run: (run[0], run[1] or "", run[2] or 0, run[3]))
-    settings, budgets, samples = (len({run[i] for run in known}) > 1 for i in (1, 2, 3))
+    distinct = sorted(
+        dict.fromkeys(runs), key=lambda run: (run[0], run[1] or "", run[2] or 0, run[3])
+    )
+    settings, budgets, samples = (len({run[i] for run in distinct}) > 1 for i in (1, 2, 3))
     labels = {}
-    for run in known:
+    for run in distinct:
         model, setting, budget, sample = run
         parts = [model]
         parts += [setting.replace("_", " ")] if settings and setting else []
@@ -187,20 +188,20 @@ def picture_of(
     draw = draw_of(task)
     if draw is None:
         return None
-    known = task.params_model.model_validate_json(params)
+    checked_params = task.params_model.model_validate_json(params)
     valid = answer_of(task, answer)
-    return with_reasons(draw(known, valid, verdicts), valid, verdicts)
+    return with_reasons(draw(checked_params, valid, verdicts), valid, verdicts)
 
 
 def answer_of(task: Task, answer: str | None) -> "BaseModel | None":
     """Return an answer as its task's model; None if there is none that fits its schema."""
     if answer is None:
         return None
-    found = validate(task.answer_model, json.loads(answer), len(answer))
-    return None if isinstance(found, Check) else found
+    checked = validate(task.answer_model, json.loads(answer), len(answer))
+    return None if isinstance(checked, Check) else checked
 
 
-def chosen(items: Iterable[Item], which: str) -> Iterator[Item]:
+def selected(items: Iterable[Item], which: str) -> Iterator[Item]:
     """Yield the items to be shown: ``all``, ``failed`` (short of full marks) or ``none``.
 
     Raises:

@@ -1,6 +1,7 @@
 """The tables at the top of a report, as its template wants them."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from scbench.analysis.budget import budget_sheet, budget_sweep
@@ -16,13 +17,104 @@ from scbench.analysis.sheets import ABOVE_NOTE, above_line, line_name, points
 from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.score_tables import OVERALL
-from scbench.report.charts import budget_chart, draw, failure_chart
+from scbench.report.charts import budget_chart, draw, failure_chart, ladder_chart
 from scbench.report.items import run_labels
-from scbench.report.ladder import ladder_chart
-from scbench.report.strips import interval_strip, score_strip
 
 if TYPE_CHECKING:
     import polars as pl
+
+_STEPS = 10
+"""Columns between the scores 0 and 1."""
+_WIDTH, _HEIGHT = 8.0, 24.0
+
+
+def interval_strip(
+    mean: float | None, low: float | None, high: float | None, floor: float | None = None
+) -> str:
+    """Return a line from 0 to 1 with an interval and a dot, for a cell that has the figures too.
+
+    Args:
+        mean: the dot; None for none.
+        low: lower end of the interval; None for none.
+        high: its upper end.
+        floor: a tick across the line; None for none.
+    """
+    length, y = 110.0, 6.0
+    parts = [f'<path d="M4 {y:g}H{length + 4:g}" class="s-faint" stroke-width="2"/>']
+    if low is not None and high is not None:
+        parts.append(
+            f'<path d="M{4 + low * length:.1f} {y:g}H{4 + high * length:.1f}" class="s-answer" '
+            'stroke-width="4" stroke-opacity=".45"/>'
+        )
+    if floor is not None:
+        parts.append(
+            f'<path d="M{4 + floor * length:.1f} 0V12" class="s-quiet" stroke-width="1.5"/>'
+        )
+    if mean is not None:
+        parts.append(f'<circle cx="{4 + mean * length:.1f}" cy="{y:g}" r="3.6" class="f-answer"/>')
+    width = length + 8
+    return (
+        f'<svg class="sb meter" width="{width:g}" height="12" viewBox="0 0 {width:g} 12" '
+        f'aria-hidden="true">{"".join(parts)}</svg>'
+    )
+
+
+def spread(scores: Sequence[float | None]) -> tuple[list[int], int]:
+    """Return how many scores are 0, in each of ten steps between, and 1, and how many are missing.
+
+    A step holds its upper end: the last holds what is above 0.9 and below 1.
+    """
+    columns = [0] * (_STEPS + 2)
+    present = [score for score in scores if score is not None]
+    for score in present:
+        if score <= 0:
+            place = 0
+        elif score >= 1:
+            place = _STEPS + 1
+        else:
+            place = next(i for i in range(1, _STEPS + 1) if score <= i / _STEPS)
+        columns[place] += 1
+    return columns, len(scores) - len(present)
+
+
+def spread_words(scores: Sequence[float | None]) -> str:
+    """Return the spread of scores in words."""
+    columns, absent = spread(scores)
+    zero, between, full = columns[0], sum(columns[1:-1]), columns[-1]
+    parts = [f"score 1: {full}"]
+    parts += [f"between: {between}"] if between else []
+    parts += [f"score 0: {zero}"]
+    parts += [f"no score: {absent}"] if absent else []
+    return ", ".join(parts)
+
+
+def score_strip(scores: Sequence[float | None]) -> str:
+    """Return columns for the score 0, ten steps between, the score 1, and for no score.
+
+    A column as high as the chart is all of the scores.
+    """
+    columns, absent = spread(scores)
+    total = max(len(scores), 1)
+    roles = ("wrong", *["note"] * _STEPS, "right")
+    end = len(columns) * _WIDTH
+    places = [i * _WIDTH + 1 for i in range(len(columns))]
+    bars = zip(places, columns, roles, strict=True)
+    parts = []
+    for x, count, role in (*bars, (end + _WIDTH, absent, "given")):
+        if count:
+            high = max(count / total * _HEIGHT, 1.5)
+            parts.append(
+                f'<rect x="{x:g}" y="{_HEIGHT - high:.1f}" width="{_WIDTH - 1.5:g}" '
+                f'height="{high:.1f}" class="f-{role}"/>'
+            )
+    parts.append(f'<path d="M0 {_HEIGHT + 1:g}H{end:g}" class="s-faint" stroke-width="1.5"/>')
+    width = end + 2 * _WIDTH
+    return (
+        f'<svg class="sb spread" role="img" width="{width:g}" height="{_HEIGHT + 3:g}" '
+        f'viewBox="0 0 {width:g} {_HEIGHT + 3:g}"><title>{escape(spread_words(scores))}</title>'
+        f"{''.join(parts)}</svg>"
+    )
+
 
 Values = dict[str, Any]
 
@@ -59,7 +151,7 @@ def overview(results: "pl.DataFrame") -> Values:
         (row["bucket"], row["task"], (row["model"], row["setting"], row["budget"])): row
         for row in table
     }
-    wholes = {key: _whole(cells, key) for key in keys}
+    wholes = {key: _overall_row(cells, key) for key in keys}
     keys.sort(key=lambda key: -(wholes[key]["mean"] or 0.0))
     labels = {key: names[(*key, 0)] for key in keys}
     return {
@@ -70,15 +162,14 @@ def overview(results: "pl.DataFrame") -> Values:
         **_tasks(cells, dict(list(labels.items())[:_MOST_COLUMNS]), _scores(results)),
         "shown_columns": _SHOWN_COLUMNS,
         "above_note": ABOVE_NOTE if any(row["floor"] for row in table) else "",
-        "runs_table": _runs(results),
+        "runs_table": _runs_table(results),
         "failures": _failures(results),
         "budget": _budget(results),
         "ladder": _ladder(results),
     }
 
 
-def _plain(sheet: Sheet) -> Values:
-    """Return a sheet as the template wants a table."""
+def _table_values(sheet: Sheet) -> Values:
     return {
         "heads": sheet.heads,
         "rows": sheet.rows,
@@ -87,27 +178,31 @@ def _plain(sheet: Sheet) -> Values:
     }
 
 
-def _runs(results: "pl.DataFrame") -> Values | None:
+def _runs_table(results: "pl.DataFrame") -> Values | None:
     """Return how the runs were made; nothing where no prediction says so."""
     if results["run_metadata"].is_null().all():
         return None
-    return _plain(runs_sheet(run_table(results)))
+    return _table_values(runs_sheet(run_table(results)))
 
 
 def _failures(results: "pl.DataFrame") -> Values | None:
     """Return why answers scored low, by the rules; nothing where none did."""
-    found = candidates(results)
-    if found.is_empty():
+    low_scorers = candidates(results)
+    if low_scorers.is_empty():
         return None
-    labels = labelled(found, judge_by_rules(found), JUDGE, VERSION)
+    labels = labelled(low_scorers, judge_by_rules(low_scorers), JUDGE, VERSION)
     shares = label_shares(states(results, labels))
-    return {"chart": draw(failure_chart(shares), "svg").decode(), **_plain(shares_sheet(shares))}
+    return {
+        "chart": draw(failure_chart(shares), "svg").decode(),
+        **_table_values(shares_sheet(shares)),
+    }
 
 
+Scores = Mapping[tuple[str, RunKey], Sequence[float | None]]
 Cells = Mapping[tuple[str, str | None, RunKey], Values]
 
 
-def _whole(cells: Cells, run: RunKey) -> Values:
+def _overall_row(cells: Cells, run: RunKey) -> Values:
     """Return the row that is over most of what a run answered."""
     rows = [row for (_, task, of), row in cells.items() if task is None and of == run]
     return next((row for row in rows if row["bucket"] == OVERALL), rows[0])
@@ -137,21 +232,18 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) 
         for name in buckets
     }
     rows = []
+    ends = ("mean", "low", "high", "floor")
     for run, label in labels.items():
-        found = [cells.get((bucket, None, run)) for bucket in buckets]
-        whole = next(row for row in found if row is not None)
+        run_rows = [cells.get((bucket, None, run)) for bucket in buckets]
+        widest_row = next(row for row in run_rows if row is not None)
         rows.append(
             {
                 "run": label,
                 "cells": [
-                    row
-                    and _cell(
-                        row, interval_strip(row["mean"], row["low"], row["high"], row["floor"])
-                    )
-                    for row in found
+                    row and _cell(row, interval_strip(*map(row.get, ends))) for row in run_rows
                 ],
-                "coverage": f"{whole['scored']}/{whole['n'] * whole['samples']}",
-                "covered": whole["coverage"],
+                "coverage": f"{widest_row['scored']}/{widest_row['n'] * widest_row['samples']}",
+                "covered": widest_row["coverage"],
             }
         )
     heads = [
@@ -191,17 +283,17 @@ def _statuses(results: "pl.DataFrame", labels: Mapping[RunKey, str]) -> Values:
     grouped = results.group_by("model", "setting", "budget", "status").len()
     for model, setting, budget, status, count in grouped.iter_rows():
         counts[model, setting, budget][status] = count
-    seen = [s.value for s in _STATUSES if any(s.value in found for found in counts.values())]
+    present = [s.value for s in _STATUSES if any(s.value in of_run for of_run in counts.values())]
     return {
-        "statuses": seen,
+        "statuses": present,
         "status_rows": [
-            {"run": label, "counts": [counts[run].get(status, 0) for status in seen]}
+            {"run": label, "counts": [counts[run].get(status, 0) for status in present]}
             for run, label in labels.items()
         ],
     }
 
 
-def _scores(results: "pl.DataFrame") -> dict[tuple[str, RunKey], list[float | None]]:
+def _scores(results: "pl.DataFrame") -> Scores:
     grouped = results.group_by("task", "model", "setting", "budget").agg("score")
     return {
         (task, (model, setting, budget)): scores
@@ -209,11 +301,7 @@ def _scores(results: "pl.DataFrame") -> dict[tuple[str, RunKey], list[float | No
     }
 
 
-def _tasks(
-    cells: Cells,
-    labels: Mapping[RunKey, str],
-    scores: Mapping[tuple[str, RunKey], Sequence[float | None]],
-) -> Values:
+def _tasks(cells: Cells, labels: Mapping[RunKey, str], scores: Scores) -> Values:
     titles = {task.id: task.title for task in all_tasks().values()}
     groups: list[list[Values]] = [[]]
     widest = sorted(cells.values(), key=lambda row: row["n"])
@@ -222,12 +310,16 @@ def _tasks(
         line = []
         for run in labels:
             row = cells.get((bucket, task, run))
-            held = scores.get((task, run), ()) if task else _joined(cells, scores, bucket, run)
-            line.append(row and _cell(row, score_strip(held)))
+            cell_scores = (
+                scores.get((task, run), ()) if task else _bucket_scores(cells, scores, bucket, run)
+            )
+            line.append(row and _cell(row, score_strip(cell_scores)))
         groups[-1].append(
             {
                 "task": task,
-                "title": _title(bucket, task, over[bucket, task], titles),
+                "title": "all"
+                if bucket == OVERALL and over[bucket, task] is None
+                else line_name(bucket, task, over[bucket, task], titles, every=True),
                 "total": task is None,
                 "n": max(row["n"] for key, row in cells.items() if key[:2] == (bucket, task)),
                 "cells": line,
@@ -238,18 +330,7 @@ def _tasks(
     return {"runs": list(labels.values()), "task_groups": [group for group in groups if group]}
 
 
-def _title(bucket: str, task: str | None, over: str | None, titles: Mapping[str, str]) -> str:
-    if bucket == OVERALL and over is None:
-        return "all"
-    return line_name(bucket, task, over, titles, every=True)
-
-
-def _joined(
-    cells: Cells,
-    scores: Mapping[tuple[str, RunKey], Sequence[float | None]],
-    bucket: str,
-    run: RunKey,
-) -> list[float | None]:
+def _bucket_scores(cells: Cells, scores: Scores, bucket: str, run: RunKey) -> list[float | None]:
     tasks = dict.fromkeys(
         task
         for b, task, _ in cells
@@ -261,17 +342,17 @@ def _joined(
 def _budget(results: "pl.DataFrame") -> Values | None:
     if results["budget"].is_null().all():
         return None
-    found = budget_sweep(results)
-    sheet = budget_sheet(found)
-    return {"chart": draw(budget_chart(found), "svg").decode(), **_plain(sheet)}
+    sweep = budget_sweep(results)
+    sheet = budget_sheet(sweep)
+    return {"chart": draw(budget_chart(sweep), "svg").decode(), **_table_values(sheet)}
 
 
 def _ladder(results: "pl.DataFrame") -> Values | None:
     """Return the levels of runs on a ladder; nothing for results of other instances."""
     if not is_ladder(results):
         return None
-    found = climbs_of(results)
-    table, rungs = ladder_table(found), rung_table(found)
+    climbs = climbs_of(results)
+    table, rungs = ladder_table(climbs), rung_table(climbs)
     sheets = ladder_sheets(table, rungs, chart=False)
     chart = draw(ladder_chart(table, rungs), "svg").decode()
-    return {"chart": chart, "runs": [(sheet.title, _plain(sheet)) for sheet in sheets]}
+    return {"chart": chart, "runs": [(sheet.title, _table_values(sheet)) for sheet in sheets]}

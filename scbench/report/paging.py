@@ -52,7 +52,7 @@ def spool_items(
     spool: BinaryIO,
     items: Sequence[Item],
     release: Release | None,
-    said: Mapping[str, Prediction],
+    predictions: Mapping[str, Prediction],
     workers: int,
     on_item: Callable[[int, int], object],
 ) -> list[Entry]:
@@ -62,19 +62,19 @@ def spool_items(
         spool: the file.
         items: in the order in which they are to stand.
         release: that they were graded on, if it is at hand.
-        said: the predictions, to show their texts and turns, by hash.
+        predictions: the predictions, to show their texts and turns, by hash.
         workers: processes that draw.
         on_item: called with the number of items done, and of all.
     """
     names = {item.task for item in items}
     instances = release.instances(names) if release and names else {}
     runs = run_labels(item.run for item in items)
-    asked = [same_instance(item, instances) for item in items]
-    given = [said.get(item.prediction_hash or "") for item in items]
+    instances_asked = [same_instance(item, instances) for item in items]
+    answers = [predictions.get(item.prediction_hash or "") for item in items]
     counts: list[int] = []
-    figures = draw_all(_jobs(items, asked, given, counts), workers)
+    figures = draw_all(_jobs(items, instances_asked, answers, counts), workers)
     entries: list[Entry] = []
-    for item, instance, prediction in zip(items, asked, given, strict=True):
+    for item, instance, prediction in zip(items, instances_asked, answers, strict=True):
         figure = next(figures)
         strip = strip_of(item, list(islice(figures, counts[len(entries)])))
         response = transcript(prediction) if prediction else None
@@ -88,12 +88,12 @@ def spool_items(
 
 def _jobs(
     items: Sequence[Item],
-    asked: Sequence[Instance | None],
-    given: Sequence[Prediction | None],
+    instances: Sequence[Instance | None],
+    predictions: Sequence[Prediction | None],
     counts: list[int],
 ) -> Iterator[FigureJob | None]:
     """Yield what is to be drawn of each item, then of its turns; note how many turns those are."""
-    for item, instance, prediction in zip(items, asked, given, strict=True):
+    for item, instance, prediction in zip(items, instances, predictions, strict=True):
         turns = turn_jobs(item, instance, prediction)
         counts.append(len(turns))
         params = instance.all_params if instance else ""
@@ -130,12 +130,12 @@ def write_pages(
     """
     runs = run_labels(entry.item.run for entry in entries)
     pages = [list(entries)]
-    size = sum(map(len, _frame(pages, 0, out, runs, values))) + sum(e.size for e in entries)
+    size = sum(map(len, _page_frame(pages, 0, out, runs, values))) + sum(e.size for e in entries)
     if len(entries) > most_items or size > most_bytes:
-        pages = [[], *_cut(entries, most_items, most_bytes)]
-    written = []
+        pages = [[], *_share_out(entries, most_items, most_bytes)]
+    moves = []
     for number, page in enumerate(pages):
-        before, after = _frame(pages, number, out, runs, values)
+        before, after = _page_frame(pages, number, out, runs, values)
         part = folder / f"page-{number}"
         with part.open("wb") as file:
             file.write(before)
@@ -143,12 +143,11 @@ def write_pages(
                 spool.seek(page[0].start)
                 _copy(spool, file, page[-1].end - page[0].start)
             file.write(after)
-        written.append((part, page_path(out, number + 1)))
-    return written
+        moves.append((part, page_path(out, number + 1)))
+    return moves
 
 
-def _cut(entries: Sequence[Entry], most_items: int, most_bytes: int) -> list[list[Entry]]:
-    """Share items out over pages."""
+def _share_out(entries: Sequence[Entry], most_items: int, most_bytes: int) -> list[list[Entry]]:
     for_3d = len(page_parts(in_3d=True)["plotly"]) if any(e.in_3d for e in entries) else 0
     pages: list[list[Entry]] = []
     size, in_3d = 0, False
@@ -169,7 +168,7 @@ def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
         target.write(data)
 
 
-def _frame(
+def _page_frame(
     pages: Sequence[Sequence[Entry]],
     number: int,
     out: Path,
@@ -183,16 +182,21 @@ def _frame(
     titles = {task.id: task.title for task in all_tasks().values()}
     first: dict[str, str] = {}
     index = []
-    for i, other in enumerate(pages):
+    for i, entries in enumerate(pages):
         href = page_path(out, i + 1).name
-        found = [entry.item.task for entry in other]
-        for task in found:
+        tasks = [entry.item.task for entry in entries]
+        for task in tasks:
             first.setdefault(task, href if len(pages) > 1 else "")
         counts = (
-            f"{titles.get(task, task)} ({found.count(task)})" for task in dict.fromkeys(found)
+            f"{titles.get(task, task)} ({tasks.count(task)})" for task in dict.fromkeys(tasks)
         )
         index.append(
-            {"href": href, "current": i == number, "count": len(other), "tasks": ", ".join(counts)}
+            {
+                "href": href,
+                "current": i == number,
+                "count": len(entries),
+                "tasks": ", ".join(counts),
+            }
         )
     html = render_page(
         "report.html.j2",
@@ -219,15 +223,17 @@ def _filters(items: Sequence[Item], runs: Mapping[Run, str]) -> Values:
         in_bucket = tasks.setdefault(item.bucket, {})
         in_bucket[item.task] = in_bucket.get(item.task, 0) + 1
         statuses[item.status] = statuses.get(item.status, 0) + 1
-    seen = {item.run for item in items}
+    present = {item.run for item in items}
     return {
         "buckets": list(tasks),
         "tasks": [
-            (bucket, [(name, titles.get(name, name), count) for name, count in found.items()])
-            for bucket, found in tasks.items()
+            (bucket, [(name, titles.get(name, name), count) for name, count in counts.items()])
+            for bucket, counts in tasks.items()
         ],
         "statuses": list(statuses.items()),
-        "runs": [(str(i), label) for i, (run, label) in enumerate(runs.items(), 1) if run in seen],
+        "runs": [
+            (str(i), label) for i, (run, label) in enumerate(runs.items(), 1) if run in present
+        ],
     }
 
 

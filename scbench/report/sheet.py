@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from html import escape
 
 from scbench.report.draw.colours import style_sheet
-from scbench.report.draw.svg import Drawing
-from scbench.report.draw.svg_text import short
-from scbench.report.draw.swatches import swatch
+from scbench.report.draw.svg import Drawing, short, swatch
 from scbench.report.picture import Panel, Picture
 
 _PAD = 16.0
@@ -22,7 +20,7 @@ _FONT = "system-ui,sans-serif"
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _Rendered:
     text: str
     width: float
     height: float
@@ -45,55 +43,55 @@ def sheet_svg(
         most_width: pixels after which panels go on in a further row.
         font: family of all text.
     """
-    rows: list[list[tuple[Panel, _Placed]]] = [[]]
+    rows: list[list[tuple[Panel, _Rendered]]] = [[]]
     used = 0.0
     for panel in picture.panels:
-        placed = _placed(panel, dark)
-        if rows[-1] and used + placed.width > most_width:
+        rendered = _rendered(panel, dark)
+        if rows[-1] and used + rendered.width > most_width:
             rows.append([])
             used = 0.0
-        rows[-1].append((panel, placed))
-        used += placed.width + _GAP
-    wide = max(sum(p.width + _GAP for _, p in row) - _GAP for row in rows)
-    width = max(wide, 420.0) + 2 * _PAD
+        rows[-1].append((panel, rendered))
+        used += rendered.width + _GAP
+    content_width = max(sum(p.width + _GAP for _, p in row) - _GAP for row in rows)
+    width = max(content_width, 420.0) + 2 * _PAD
     parts: list[str] = []
     y = _PAD
     if heading:
-        parts += _text(_PAD, y, heading, "ink", bold=True)
+        parts += _text_line(_PAD, y, heading, "ink", bold=True)
         y += _LINE + 6
     for row in rows:
         x = _PAD
-        for panel, placed in row:
-            parts += _text(x, y, panel.title, "quiet", fit=placed.width)
+        for panel, rendered in row:
+            parts += _text_line(x, y, panel.title, "quiet", fit=rendered.width)
             at = f'<svg x="{short(x)}" y="{short(y + _TITLE)}" '
-            parts.append(placed.text.replace("<svg ", at, 1))
-            x += placed.width + _GAP
-        y += _TITLE + max(placed.height for _, placed in row) + 10
+            parts.append(rendered.text.replace("<svg ", at, 1))
+            x += rendered.width + _GAP
+        y += _TITLE + max(rendered.height for _, rendered in row) + 10
     for line in _wrapped(picture.caption, width - 2 * _PAD):
-        parts += _text(_PAD, y, line, "ink")
+        parts += _text_line(_PAD, y, line, "ink")
         y += _LINE
     y += 4
-    y = _legend(picture, parts, y, width)
-    return _file("".join(parts), width, y + _PAD - 4, heading or picture.caption, dark, font)
+    y = _write_legend(picture, parts, y, width)
+    return _svg_file("".join(parts), width, y + _PAD - 4, heading or picture.caption, dark, font)
 
 
-def _placed(panel: Panel, dark: bool | None) -> _Placed:  # noqa: FBT001
+def _rendered(panel: Panel, dark: bool | None) -> _Rendered:  # noqa: FBT001
     view = panel.view
     if isinstance(view, Drawing):
-        return _Placed(view.render(panel.alt), view.width, view.height)
+        return _Rendered(view.render(panel.alt), view.width, view.height)
     from scbench.report.draw.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
 
     width, height = 360.0, 300.0
     svg = scene_svg(view, panel.alt, width=width, height=height, dark=dark, density=_DENSITY)
-    return _Placed(svg, width, height)
+    return _Rendered(svg, width, height)
 
 
-def _text(
+def _text_line(
     x: float, y: float, words: str, role: str, *, bold: bool = False, fit: float | None = None
 ) -> list[str]:
     if fit is not None:
-        most = max(int(fit / (_LETTER * _SIZE)), 4)
-        words = words if len(words) <= most else f"{words[: most - 1]}…"
+        limit = max(int(fit / (_LETTER * _SIZE)), 4)
+        words = words if len(words) <= limit else f"{words[: limit - 1]}…"
     weight = ' font-weight="700"' if bold else ""
     at = f'x="{short(x)}" y="{short(y + _SIZE)}"'
     return [f'<text {at} font-size="{_SIZE}" class="f-{role}"{weight}>{escape(words)}</text>']
@@ -101,18 +99,18 @@ def _text(
 
 def _wrapped(words: str, width: float) -> list[str]:
     """Return text in lines that likely fit; a word that is longer than a line is cut."""
-    most = max(int(width / (_LETTER * _SIZE)), 10)
+    limit = max(int(width / (_LETTER * _SIZE)), 10)
     lines = [""]
     for word in words.split():
-        piece = word if len(word) <= most else f"{word[: most - 1]}…"
-        if len(lines[-1]) + 1 + len(piece) > most and lines[-1]:
+        piece = word if len(word) <= limit else f"{word[: limit - 1]}…"
+        if len(lines[-1]) + 1 + len(piece) > limit and lines[-1]:
             lines.append(piece)
         else:
             lines[-1] = f"{lines[-1]} {piece}".strip()
     return lines
 
 
-def _legend(picture: Picture, parts: list[str], y: float, width: float) -> float:
+def _write_legend(picture: Picture, parts: list[str], y: float, width: float) -> float:
     """Add the legend; return where it ends."""
     x = _PAD
     views = [panel.view for panel in picture.panels]
@@ -124,13 +122,13 @@ def _legend(picture: Picture, parts: list[str], y: float, width: float) -> float
         at = f'<svg x="{short(x)}" y="{short(y + 2)}" '
         parts.append(swatch(views, role).replace("<svg ", at, 1))
         for i, line in enumerate(lines):
-            parts += _text(x + 26, y + i * _LINE, line, "ink")
+            parts += _text_line(x + 26, y + i * _LINE, line, "ink")
         x += need
         y += (len(lines) - 1) * _LINE
     return y + _LINE if picture.legend else y
 
 
-def _file(
+def _svg_file(
     body: str,
     width: float,
     height: float,

@@ -32,12 +32,12 @@ from scbench.report.picture import Picture, solids_of
 
 T = TypeVar("T")
 
-_SHOWN = 5
+_LABELS = 5
 _LONGEST = 2_000
 """Characters of an answer that are printed."""
 
 
-class Wanted(NamedTuple):
+class RunChoice(NamedTuple):
     """Which of several answers to an instance is meant; None leaves it open."""
 
     model: str | None = None
@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
 
     def fits(self, run: Run) -> bool:
         """Return whether a run's answers may be meant."""
-        return all(asked in {None, has} for asked, has in zip(self, run, strict=True))
+        return all(choice in {None, has} for choice, has in zip(self, run, strict=True))
 
 
 def find_instance(release: Release, name: str) -> Instance:
@@ -72,42 +72,42 @@ def find_instance(release: Release, name: str) -> Instance:
     return instances[name]
 
 
-def answered_by(predictions: str, instance: Instance, wanted: Wanted) -> Line:
+def answered_by(predictions: str, instance: Instance, choice: RunChoice) -> Line:
     """Return the line of a predictions file that answers an instance.
 
     Args:
         predictions: path of the file, or ``-`` for standard input.
         instance: what is answered.
-        wanted: which answer, if the file holds several.
+        choice: which answer, if the file holds several.
 
     Raises:
         PredictionsError: the file cannot be read.
         ResultsError: no line answers it, or several do.
     """
-    found = []
+    lines = []
     with open_predictions(predictions) as stream:
         for line in read_predictions(stream, hashlib.sha256()):
             if isinstance(line, Problem) or line.prediction.id != instance.id:
                 continue
-            if wanted.fits(_run(line)):
-                found.append(line)
-    labels = run_labels(map(_run, found))
-    named = [f"line {line.number}: {labels[_run(line)]}" for line in found]
-    return _only(found, named, instance, predictions)
+            if choice.fits(_run_of_line(line)):
+                lines.append(line)
+    labels = run_labels(map(_run_of_line, lines))
+    numbered = [f"line {line.number}: {labels[_run_of_line(line)]}" for line in lines]
+    return _only(lines, numbered, instance, predictions)
 
 
-def _run(line: Line) -> Run:
-    said = line.prediction
-    return said.model, said.setting, said.budget, said.sample
+def _run_of_line(line: Line) -> Run:
+    prediction = line.prediction
+    return prediction.model, prediction.setting, prediction.budget, prediction.sample
 
 
-def stored_by(results: Path, instance: Instance, wanted: Wanted) -> Item:
+def stored_by(results: Path, instance: Instance, choice: RunChoice) -> Item:
     """Return the item of a results file that belongs to an instance.
 
     Args:
         results: the file, or the folder that holds it.
         instance: what was answered.
-        wanted: which answer, if the file holds several.
+        choice: which answer, if the file holds several.
 
     Raises:
         ResultsError: the file cannot be read, no row is on this instance, or several are.
@@ -116,21 +116,21 @@ def stored_by(results: Path, instance: Instance, wanted: Wanted) -> Item:
     rows = rows.filter(
         (rows["id"] == instance.id) & (rows["instance_hash"] == instance.content_hash)
     )
-    found = [item for item in items_of(rows) if wanted.fits(item.run)]
-    named = list(map(str, run_labels(item.run for item in found).values()))
-    return _only(found, named, instance, str(results))
+    items = [item for item in items_of(rows) if choice.fits(item.run)]
+    labels = list(map(str, run_labels(item.run for item in items).values()))
+    return _only(items, labels, instance, str(results))
 
 
-def _only(found: Sequence[T], named: Sequence[str], instance: Instance, where: str) -> T:
-    if not found:
+def _only(matches: Sequence[T], labels: Sequence[str], instance: Instance, where: str) -> T:
+    if not matches:
         raise ResultsError(f"{where} holds no answer to {instance.id} that fits")
-    if len(found) > 1:
-        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    if len(matches) > 1:
+        remainder = f" and {len(matches) - _LABELS} more" if len(matches) > _LABELS else ""
         raise ResultsError(
-            f"{where} holds {len(found)} answers to {instance.id}: {'; '.join(named[:_SHOWN])}"
-            f"{more}; choose one with --model, --setting, --budget and --sample"
+            f"{where} holds {len(matches)} answers to {instance.id}: {'; '.join(labels[:_LABELS])}"
+            f"{remainder}; choose one with --model, --setting, --budget and --sample"
         )
-    return found[0]
+    return matches[0]
 
 
 def reference_line(release: Release, instance: Instance) -> Line:
@@ -166,22 +166,9 @@ def grade_line(
     return items_of(rows.frame())[0]
 
 
-def alone(instance: Instance) -> Item:
+def unanswered(instance: Instance) -> Item:
     """Return an instance as an item that nobody answered."""
-    return Item(
-        id=instance.id,
-        task=instance.task,
-        bucket=instance.bucket,
-        run=("", None, None, 0),
-        status="",
-        graded=(),
-        reason="",
-        answer=None,
-        source="",
-        finish_reason=None,
-        prediction_hash=None,
-        instance_hash=instance.content_hash,
-    )
+    return Item(instance.id, instance.task, instance.bucket, instance.content_hash)
 
 
 def picture(item: Item, instance: Instance) -> Picture:
@@ -192,14 +179,14 @@ def picture(item: Item, instance: Instance) -> Picture:
     """
     task = get_task(item.task)
     try:
-        drawn = picture_of(task, instance.all_params, item.answer, item.verdicts)
+        item_picture = picture_of(task, instance.all_params, item.answer, item.verdicts)
     except Exception as error:
         raise ResultsError(
             f"no picture of {item.id} could be drawn: {type(error).__name__}: {error}"
         ) from error
-    if drawn is None:
+    if item_picture is None:
         raise ResultsError(f"{task.title} has no pictures; --text shows prompt and checks")
-    return drawn
+    return item_picture
 
 
 def solids(item: Item, instance: Instance) -> list[Mesh]:
@@ -214,16 +201,16 @@ def solids(item: Item, instance: Instance) -> list[Mesh]:
     try:
         answer = answer_of(task, item.answer)
         # An answer that cannot be read has no solids; the instance's are not its own.
-        found = make(params, answer) if make and (answer is not None or not item.status) else []
+        meshes = make(params, answer) if make and (answer is not None or not item.status) else []
     except Exception as error:
         raise ResultsError(f"no solids of {item.id}: {type(error).__name__}: {error}") from error
-    if not any(len(mesh.faces) for mesh in found):
-        more = "its answer has none" if item.status else "choose an answer, such as --reference"
-        raise ResultsError(f"there are no solids of {item.id} to write: {more}")
-    return found
+    if not any(len(mesh.faces) for mesh in meshes):
+        advice = "its answer has none" if item.status else "choose an answer, such as --reference"
+        raise ResultsError(f"there are no solids of {item.id} to write: {advice}")
+    return meshes
 
 
-def single_page(item: Item, instance: Instance, drawn: Picture, response: str | None) -> str:
+def single_page(item: Item, instance: Instance, item_picture: Picture, response: str | None) -> str:
     """Return a page that shows one item.
 
     Raises:
@@ -231,7 +218,7 @@ def single_page(item: Item, instance: Instance, drawn: Picture, response: str | 
     """
     from markupsafe import Markup  # noqa: PLC0415  (comes with Jinja2, an extra)
 
-    figure = figure_of(drawn)
+    figure = figure_of(item_picture)
     body = render_entry(
         item,
         figure,
@@ -257,16 +244,16 @@ def _facts(item: Item, instance: Instance) -> Iterator[tuple[str, str]]:
         yield "Score", f"{score_text(item.score)} ({item.status})"
 
 
-def as_text(item: Item, instance: Instance, drawn: Picture | None) -> str:
+def as_text(item: Item, instance: Instance, item_picture: Picture | None) -> str:
     """Return an item for a terminal: its text form if there is one, and every check."""
     lines = [f"{item.id}: {get_task(item.task).title}, {instance.difficulty}"]
     if item.status:
         label = run_labels([item.run])[item.run]
         lines.append(f"{label}: score {score_text(item.score)}, {item.status}")
-    if drawn is not None and drawn.text is not None:
-        lines += ["", drawn.text.rstrip("\n")]
+    if item_picture is not None and item_picture.text is not None:
+        lines += ["", item_picture.text.rstrip("\n")]
     short = item.bucket == MANIFOLDS  # a text task, whose prompt says what it asks for
-    lines += ["", instance.prompt] if drawn is None or short else ["", drawn.caption]
+    lines += ["", instance.prompt] if item_picture is None or short else ["", item_picture.caption]
     if item.answer is not None:
         cut = item.answer if len(item.answer) <= _LONGEST else f"{item.answer[:_LONGEST]} ..."
         lines += ["", f"answer: {cut}"]

@@ -28,8 +28,7 @@ from scbench.freezing.fresh_folder import generate_folder
 from scbench.grading.rows.schema import column_types
 from scbench.grading.score_tables import score_table
 from scbench.release.load import Release, find_release
-from scbench.report.charts import draw
-from scbench.report.heat import heat_chart, parameter_chart
+from scbench.report.charts import draw, heat_chart, parameter_chart
 
 COUNT = 5
 EXPERIMENT = {

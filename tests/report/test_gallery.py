@@ -13,9 +13,8 @@ from PIL import Image
 
 from scbench.base.errors import ReleaseError
 from scbench.catalog import get_task, paper_tasks
-from scbench.report.contact_sheet import right_and_wrong
 from scbench.report.draw.png import few_colours, same_picture, squeezed, with_palette
-from scbench.report.gallery import cases, draw_cases, write_gallery
+from scbench.report.gallery import cases, draw_cases, right_and_wrong, write_gallery
 from scbench.report.items import answer_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,7 +66,7 @@ def test_every_task_has_a_small_picture(installed, tmp_path):
 def test_a_contact_sheet_has_a_right_and_a_wrong_answer_to_every_task(installed, monkeypatch):
     drawn = []
     monkeypatch.setattr(
-        "scbench.report.contact_sheet.draw_each",
+        "scbench.report.gallery.draw_each",
         lambda found, *_: drawn.extend(found) or [b"png"] * len(found),
     )
     svg = right_and_wrong(installed, dark=True)
@@ -177,8 +176,8 @@ def test_pictures_are_compared_by_what_they_show():
 def test_no_text_of_a_gallery_needs_a_font_that_is_not_there(installed):
     from scbench.report.gallery import FONT  # noqa: PLC0415
     from scbench.report.sheet import sheet_svg  # noqa: PLC0415
-    from scbench.report.single import alone, find_instance, picture  # noqa: PLC0415
+    from scbench.report.single import find_instance, picture, unanswered  # noqa: PLC0415
 
     instance = find_instance(installed, "two_segments/00")
-    svg = sheet_svg(picture(alone(instance), instance), font=FONT)
+    svg = sheet_svg(picture(unanswered(instance), instance), font=FONT)
     assert set(re.findall(r"font-family:([^}]*)}", svg)) == {FONT}

@@ -9,8 +9,7 @@ import pytest
 from ladders import ladder_results, picture
 
 from scbench.analysis.ladder import climbs_of, ladder_table, rung_table
-from scbench.report.charts import draw
-from scbench.report.ladder import ladder_chart
+from scbench.report.charts import draw, ladder_chart
 from scbench.report.page import write_report
 
 FEW = ["two_segments", "enumerate_edges", "csg_union"]

@@ -15,8 +15,8 @@ from scbench.report.draw.colours import ROLES
 from scbench.report.entries import MOST_ANSWER, clipped, kind, score_text
 from scbench.report.html import asset
 from scbench.report.items import items_of, run_labels
+from scbench.report.overview import score_strip, spread, spread_words
 from scbench.report.picture import draw_of
-from scbench.report.strips import score_strip, spread, spread_words
 
 NASTY = "</script></pre><script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u2028{{7*7}}"
 VOID = {"meta", "link", "br", "img", "input"}
@@ -313,9 +313,9 @@ def test_a_score_is_one_only_if_it_is(score, text, sort):
 
 def test_texts_are_cut_in_the_middle_or_at_the_end():
     assert clipped("abcdef", 4) == clipped("abcdef", 4, 0)
-    assert (clipped("abcdef", 4).shown, clipped("abcdef", 4).left_out) == ("abcd", 2)
+    assert (clipped("abcdef", 4).beginning, clipped("abcdef", 4).left_out) == ("abcd", 2)
     cut = clipped("abcdefghij", 6, 2)
-    assert (cut.shown, cut.left_out, cut.end, cut.length) == ("abcd", 4, "ij", 10)
+    assert (cut.beginning, cut.left_out, cut.end, cut.length) == ("abcd", 4, "ij", 10)
     assert clipped("abc", 3).left_out == 0
 
 

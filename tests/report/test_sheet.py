@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from scbench.report.draw.scene import Lines, Scene
-from scbench.report.draw.svg import Drawing
-from scbench.report.draw.swatches import swatch
+from scbench.report.draw.svg import Drawing, swatch
 from scbench.report.picture import Panel, Picture
 from scbench.report.sheet import sheet_png, sheet_svg
 

@@ -8,14 +8,14 @@ import pytest
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.report import single
-from scbench.report.single import Wanted
+from scbench.report.single import RunChoice
 
 LIMITS = WorkerLimits(1, None, 0)
 
 
 def test_an_instance_alone_has_no_verdict(installed):
     instance = single.find_instance(installed, "maze_3d/01")
-    item = single.alone(instance)
+    item = single.unanswered(instance)
     drawn = single.picture(item, instance)
     text = single.as_text(item, instance, drawn)
     assert text.startswith("maze_3d/01: 3D Maze")
@@ -65,33 +65,33 @@ def test_a_line_is_chosen_by_model_and_sample(installed, write_lines):
             {"id": "two_segments/01", "model": "a", "response": "z"},
         )
     )
-    assert single.answered_by(path, instance, Wanted("a")).number == 1
-    assert single.answered_by(path, instance, Wanted("b", sample=1)).number == 4
+    assert single.answered_by(path, instance, RunChoice("a")).number == 1
+    assert single.answered_by(path, instance, RunChoice("b", sample=1)).number == 4
     with pytest.raises(ResultsError, match=r"3 answers .* line 1: a, sample 0.*--model"):
-        single.answered_by(path, instance, Wanted())
+        single.answered_by(path, instance, RunChoice())
     with pytest.raises(ResultsError, match="holds no answer to two_segments/00"):
-        single.answered_by(path, instance, Wanted("c"))
+        single.answered_by(path, instance, RunChoice("c"))
 
 
 def test_what_is_stored_is_shown_as_it_was_graded(rows, small, stored, installed):
     folder = stored(rows)
     instance = small.held["interlocking_parts/00"]
-    item = single.stored_by(folder, instance, Wanted("right"))
+    item = single.stored_by(folder, instance, RunChoice("right"))
     assert len(item.verdicts) == 9
     text = single.as_text(item, instance, single.picture(item, instance))
     assert "criterion 8: 1" in text
     with pytest.raises(ResultsError, match="2 answers"):
-        single.stored_by(folder, instance, Wanted())
+        single.stored_by(folder, instance, RunChoice())
     other = instance.model_copy(update={"content_hash": "other"})
     with pytest.raises(ResultsError, match="no answer"):
-        single.stored_by(folder, other, Wanted("right"))
+        single.stored_by(folder, other, RunChoice("right"))
 
 
 def test_an_answer_of_the_wrong_shape_is_shown_as_the_instance(installed, write_lines):
     instance = single.find_instance(installed, "two_segments/00")
     nasty = "<script>alert(1)</script>"
     path = write_lines({"id": "two_segments/00", "answer": {"segments": nasty}})
-    line = single.answered_by(str(path), instance, Wanted())
+    line = single.answered_by(str(path), instance, RunChoice())
     item = single.grade_line(line, instance, installed, LIMITS)
     assert item.score == 0
     page = single.single_page(item, instance, single.picture(item, instance), None)
@@ -102,7 +102,7 @@ def test_an_answer_of_the_wrong_shape_is_shown_as_the_instance(installed, write_
 
 def test_where_there_is_no_picture_the_prompt_is_shown(installed, monkeypatch):
     instance = single.find_instance(installed, "two_segments/00")
-    item = single.alone(instance)
+    item = single.unanswered(instance)
     assert instance.prompt in single.as_text(item, instance, None)
     monkeypatch.setattr("scbench.report.items.draw_of", lambda _: None)
     with pytest.raises(ResultsError, match="has no pictures; --text shows prompt and checks"):
@@ -111,10 +111,10 @@ def test_where_there_is_no_picture_the_prompt_is_shown(installed, monkeypatch):
 
 def test_an_answer_that_cannot_be_read_has_no_solids(installed):
     instance = single.find_instance(installed, "csg_union/00")
-    item = single.alone(instance)
+    item = single.unanswered(instance)
     assert single.solids(item, instance)
     with pytest.raises(ResultsError, match="its answer has none"):
         single.solids(replace(item, status="answered", answer='{"polyhedron": 1}'), instance)
     lego = single.find_instance(installed, "lego_hemispherical_shell/00")
     with pytest.raises(ResultsError, match="choose an answer, such as --reference"):
-        single.solids(single.alone(lego), lego)
+        single.solids(single.unanswered(lego), lego)

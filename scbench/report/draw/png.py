@@ -40,16 +40,16 @@ def few_colours(pixels: npt.NDArray[Any]) -> bytes:
     coarse = pixels.astype(np.int64)
     coarse[..., :3] = np.minimum((coarse[..., :3] + _STEP // 2) // _STEP * _STEP, 255)
     code = np.sum(coarse << shifts, axis=2)
-    found, place, count = np.unique(code.ravel(), return_inverse=True, return_counts=True)
-    kept = np.sort(np.argsort(-count, kind="stable")[:_COLOURS])
-    colours = (found[:, None] >> shifts) & 255
+    codes, place, count = np.unique(code.ravel(), return_inverse=True, return_counts=True)
+    frequent = np.sort(np.argsort(-count, kind="stable")[:_COLOURS])
+    colours = (codes[:, None] >> shifts) & 255
     # That an edge ends where it does matters more than its hue.
     weight = np.array([1, 1, 1, 2])[:channels]
-    apart = np.sum(((colours[:, None] - colours[None, kept]) * weight) ** 2, axis=2)
+    apart = np.sum(((colours[:, None] - colours[None, frequent]) * weight) ** 2, axis=2)
     index = np.argmin(apart, axis=1)[place].reshape(height, width).astype(np.uint8)
     image = Image.fromarray(index)
-    image.putpalette(colours[kept].astype(np.uint8).tobytes(), "RGBA"[:channels])
-    return _file(image)
+    image.putpalette(colours[frequent].astype(np.uint8).tobytes(), "RGBA"[:channels])
+    return _png_bytes(image)
 
 
 def squeezed(data: bytes) -> bytes:
@@ -58,17 +58,17 @@ def squeezed(data: bytes) -> bytes:
     Data that is not a PNG file comes back unchanged.
     """
     try:
-        return min(_file(_opened(data)), data, key=len)
+        return min(_png_bytes(_opened(data)), data, key=len)
     except ValueError:
         return data
 
 
-def same_picture(one: bytes, other: bytes) -> bool:
+def same_picture(first_file: bytes, second_file: bytes) -> bool:
     """Whether two PNG files hold the same pixels, however they were compressed."""
-    if one == other:
+    if first_file == second_file:
         return True
     try:
-        first, second = (_opened(data).convert("RGBA") for data in (one, other))
+        first, second = (_opened(data).convert("RGBA") for data in (first_file, second_file))
     except ValueError:
         return False
     return first.size == second.size and first.tobytes() == second.tobytes()
@@ -90,7 +90,7 @@ def _opened(data: bytes) -> "Image":
     return image
 
 
-def _file(image: "Image") -> bytes:
+def _png_bytes(image: "Image") -> bytes:
     file = io.BytesIO()
     image.save(file, "PNG", optimize=True)
     return file.getvalue()

@@ -4,26 +4,111 @@ A drawing is deterministic text: the same calls give the same bytes. Everything 
 answer is escaped here, so no picture module needs to think of it.
 """
 
+import math
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from html import escape
 from typing import Literal, TypedDict, Unpack
 
-from scbench.report.draw.svg_text import (
-    arrow_head,
-    as_float,
-    frames_away,
-    hatch_pattern,
-    known_role,
-    look_of,
-    opacity_attribute,
-    plain_text,
-    point_list,
-    roles_of,
-    short,
-)
+from scbench.base.errors import ResultsError
+from scbench.report.draw.colours import ROLES
+
+_ROLE = re.compile(r'(?:(?<=[" ])[sf]-|#HATCH-)(\w+)')
+_OPACITY = re.compile(r'fill-opacity="([\d.]+)"')
+_FAR = 4.0
+"""Coordinates this many frames away are pulled in: answers may point anywhere."""
+
+
+def as_float(value: float) -> float:
+    """Return a number as a float, however many digits it has."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(1e300, 1 if value > 0 else -1)
+
+
+def frames_away(share: float) -> float:
+    """Return where in the frame something is, 0 to 1 within it, and not too far outside."""
+    return min(max(share, -_FAR), 1 + _FAR)
+
+
+def short(value: float) -> str:
+    """Return a number to a hundredth of a pixel, without zeros that say nothing."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text in {"-0", ""} else text
+
+
+def plain_text(words: object) -> str:
+    """Return text that is valid in XML: no control characters, no halves of characters, escaped."""
+    return escape(
+        "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(words))
+    )
+
+
+def point_list(ends: Iterable[tuple[float, float]]) -> str:
+    """Return pixels as the value of an attribute ``points``."""
+    return " ".join(f"{short(x)},{short(y)}" for x, y in ends)
+
+
+def arrow_head(tail: tuple[float, float], tip: tuple[float, float], role: str, width: float) -> str:
+    """Return the head of an arrow; its two ends are pixels, and not the same."""
+    dx, dy = tip[0] - tail[0], tip[1] - tail[1]
+    size = (4 + 2 * width) / math.hypot(dx, dy)
+    ux, uy = dx * size, dy * size
+    back = (tip[0] - ux, tip[1] - uy)
+    wings = [(back[0] - uy / 2, back[1] + ux / 2), tip, (back[0] + uy / 2, back[1] - ux / 2)]
+    return f'<polygon points="{point_list(wings)}" class="f-{known_role(role)}"/>'
+
+
+def known_role(name: str) -> str:
+    """Return a role.
+
+    Raises:
+        ResultsError: no colour has it.
+    """
+    if name not in ROLES:
+        raise ResultsError(f"no colour has the role {name!r}")
+    return name
+
+
+def opacity_attribute(value: float) -> str:
+    """Return the opacity attribute; empty for what is solid."""
+    return f' opacity="{short(value)}"' if value < 1 else ""
+
+
+def hatch_pattern(name: str, role: str) -> str:
+    """Return the definition of a hatching."""
+    return (
+        f'<pattern id="{name}" width="6" height="6" patternUnits="userSpaceOnUse" '
+        f'patternTransform="rotate(45)"><path d="M0 0V6" class="s-{role}" stroke-width="3"/>'
+        "</pattern>"
+    )
+
+
+def roles_of(shape: str) -> list[str]:
+    """Return the roles of a shape's stroke, fill and hatching."""
+    return _ROLE.findall(shape.partition(">")[0])
+
+
+def look_of(shape: str, role: str) -> str:
+    """Return how a shape shows a role: ``line``, ``hatched``, the opacity of a fill, or not."""
+    head = shape.partition(">")[0]
+    if head.startswith("<text"):
+        return ""
+    if f"#HATCH-{role})" in head:
+        return "hatched"
+    if re.search(rf'["]f-{role}\b', head):
+        opacity = _OPACITY.search(head)
+        return opacity[1] if opacity else "1"
+    return "line" if re.search(rf'[" ]s-{role}\b', head) else ""
+
 
 XY = Sequence[float]
+
+_SIDES = ((1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1.5), (0, 1.5), (2, 0), (-2, 0))
+"""Where a name may stand beside its point, the best place first."""
 
 MAX_SHAPES = 20_000
 """A drawing with more shapes says that it was cut short; a browser would choke on it."""
@@ -76,7 +161,7 @@ class Drawing:
         self._shapes: list[str] = []
         self._hatches: set[str] = set()
         self._left_out = 0
-        self._named: list[tuple[float, float, float, float]] = []
+        self._name_rooms: list[tuple[float, float, float, float]] = []
 
     def at(self, point: XY) -> tuple[float, float]:
         """Return a point of the task in pixels."""
@@ -96,8 +181,8 @@ class Drawing:
             self._left_out += 1
             return
         if tip:
-            name, _, rest = shape.partition(" ")
-            shape = f"{name} {rest[:-2]}><title>{plain_text(tip)}</title></{name[1:]}>"
+            name, _, attributes = shape.partition(" ")
+            shape = f"{name} {attributes[:-2]}><title>{plain_text(tip)}</title></{name[1:]}>"
         self._shapes.append(shape)
 
     def line(
@@ -134,9 +219,9 @@ class Drawing:
             return
         self._fill(f'<polygon points="{point_list(corners)}"', role, **fill)
 
-    def box(self, corner: XY, other: XY, role: str, **fill: Unpack[Fill]) -> None:
+    def box(self, corner: XY, opposite: XY, role: str, **fill: Unpack[Fill]) -> None:
         """Fill or hatch the rectangle between two opposite corners."""
-        (ax, ay), (bx, by) = self.at(corner), self.at(other)
+        (ax, ay), (bx, by) = self.at(corner), self.at(opposite)
         shape = (
             f'<rect x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
             f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}"'
@@ -155,9 +240,9 @@ class Drawing:
 
         A corner is the one with the smallest coordinates. Takes a fifth of the text of boxes.
         """
-        wide, high = size
+        width, height = size
         rectangles = (
-            (corner[0], corner[1], corner[0] + wide, corner[1] + high) for corner in corners
+            (corner[0], corner[1], corner[0] + width, corner[1] + height) for corner in corners
         )
         self.mosaic(rectangles, role, **fill)
 
@@ -176,8 +261,8 @@ class Drawing:
         path = ""
         for x0, y0, x1, y1 in rectangles:
             x, y = self.at((x0, y1 if self._up else y0))
-            wide, high = short((x1 - x0) * self.scale), short((y1 - y0) * self.scale)
-            path += f"M{short(x)} {short(y)}h{wide}v{high}h-{wide}z"
+            width, height = short((x1 - x0) * self.scale), short((y1 - y0) * self.scale)
+            path += f"M{short(x)} {short(y)}h{width}v{height}h-{width}z"
         if path:
             sharp = ' shape-rendering="crispEdges"' if crisp else ""
             self._fill(f'<path{sharp} d="{path}"', role, **fill)
@@ -222,9 +307,9 @@ class Drawing:
             stroke = (
                 f' stroke-width="{short(fill.get("width", 1.5))}" stroke-linejoin="round"{dashes}'
             )
-        named = f' class="{" ".join(classes)}"' if classes else ""
-        seen = f' fill-opacity="{short(opacity)}"' if opacity < 1 else ""
-        self._add(f"{shape}{named}{paint}{seen}{stroke}/>", fill.get("tip", ""))
+        class_attribute = f' class="{" ".join(classes)}"' if classes else ""
+        transparency = f' fill-opacity="{short(opacity)}"' if opacity < 1 else ""
+        self._add(f"{shape}{class_attribute}{paint}{transparency}{stroke}/>", fill.get("tip", ""))
 
     def dot(self, point: XY, role: str, *, radius: float = 3, tip: str = "") -> None:
         """Draw a filled disc; its radius is in pixels."""
@@ -319,33 +404,29 @@ class Drawing:
     def name(self, point: XY, words: object, role: str = "ink", *, size: float = 10) -> None:
         """Write beside a point, where no other name stands; nowhere if there is no room."""
         x, y = self.at(point)
-        wide, high = 0.56 * size * len(str(words)[:80]), 0.8 * size
+        width, height = 0.56 * size * len(str(words)[:80]), 0.8 * size
         for near in (1.0, 2.2):
-            for dx, dy in (
-                (1, -1),
-                (-1, -1),
-                (1, 1),
-                (-1, 1),
-                (0, -1.5),
-                (0, 1.5),
-                (2, 0),
-                (-2, 0),
-            ):
-                sx, sy = dx * (wide / 2 + 4) * near, dy * 6 * near
+            for dx, dy in _SIDES:
+                sx, sy = dx * (width / 2 + 4) * near, dy * 6 * near
                 if abs(dx) == 2:
-                    sx = dx / 2 * (wide / 2 + 6 * near)
-                room = (x + sx - wide / 2, y + sy - high / 2, x + sx + wide / 2, y + sy + high / 2)
+                    sx = dx / 2 * (width / 2 + 6 * near)
+                room = (
+                    x + sx - width / 2,
+                    y + sy - height / 2,
+                    x + sx + width / 2,
+                    y + sy + height / 2,
+                )
                 if not any(
                     a < room[2] and room[0] < c and b < room[3] and room[1] < d
-                    for a, b, c, d in self._named
+                    for a, b, c, d in self._name_rooms
                 ):
-                    self._named.append(room)
+                    self._name_rooms.append(room)
                     self.text(point, words, role, size=size, shift=(sx, sy))
                     return
 
-    def image(self, corner: XY, other: XY, png: bytes) -> None:
+    def image(self, corner: XY, opposite: XY, png: bytes) -> None:
         """Fill the rectangle between two opposite corners with a picture."""
-        (ax, ay), (bx, by) = self.at(corner), self.at(other)
+        (ax, ay), (bx, by) = self.at(corner), self.at(opposite)
         self._add(
             f'<image x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
             f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}" '
@@ -393,3 +474,36 @@ class Drawing:
             f'viewBox="0 0 {width} {height}"><title>{plain_text(label)}</title>'
             f"{f'<defs>{hatches}</defs>' if hatches else ''}{body}</svg>"
         )
+
+
+_RECT = '<rect x="1" y="1" width="16" height="10"'
+
+
+def swatch(views: Iterable[object], role: str) -> str:
+    """Return a sample of what has a role in drawings: hatched, a line, or filled as strongly.
+
+    Args:
+        views: of a picture; scenes have no say.
+        role: the colour.
+    """
+    looks = [look for v in views if isinstance(v, Drawing) for look in v.looks(known_role(role))]
+    fills = [look for look in looks if look != "line"]
+    if role == "wrong":  # whatever its shape, it is thick
+        shape = f'{_RECT} fill="none" class="s-wrong" stroke-width="3"/>'
+    elif "hatched" in fills or role == "missing":
+        # Lines, not a pattern: patterns are found by id, and a page has many legends.
+        shape = (
+            f'{_RECT} fill="none" class="s-{role}" stroke-width="1.5" stroke-dasharray="3 2"/>'
+            f'<path d="M4 11L10 1M10 11L16 1" class="s-{role}" stroke-width="1.5"/>'
+        )
+    elif looks and not fills:
+        shape = f'<path d="M0 6h18" fill="none" class="s-{role}" stroke-width="3"/>'
+    else:
+        opacity = max(map(float, fills), default=1.0)
+        pale = f' fill-opacity="{short(opacity)}" stroke-width="1.5"' if opacity < 1 else ""
+        edge = f" s-{role}" if pale else ""
+        shape = f'{_RECT} rx="2" class="f-{role}{edge}"{pale}/>'
+    return (
+        '<svg class="sb swatch" width="18" height="12" viewBox="0 0 18 12" aria-hidden="true">'
+        f"{shape}</svg>"
+    )

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from scbench.report.draw.camera import tame
 from scbench.report.draw.colours import ROLES
+from scbench.report.draw.raster import tame
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene
 
 _STEPS = 8000
@@ -33,58 +33,58 @@ def scene_json(scene: Scene) -> dict[str, Any]:
             faces = part.faces[: room["triangles"]]
             room["triangles"] -= len(faces)
             left_out += len(part.faces) - len(faces)
-            entry = _mesh(part, faces, decimals, room)
+            entry = _mesh_data(part, faces, decimals, room)
         elif isinstance(part, Lines):
-            entry = _lines(part, decimals, room)
+            entry = _lines_data(part, decimals, room)
         else:
-            entry = _marks(part, decimals)
+            entry = _marks_data(part, decimals)
         parts.append({"role": part.role, "name": part.name} | entry)
     a, e = math.radians(scene.azimuth), math.radians(scene.elevation)
     eye = (math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e))
     return {
         "parts": parts,
         "eye": [round(value, 4) for value in eye],
-        "grid": None if scene.grid is None else _rounded(np.array(scene.grid), decimals),
+        "grid": None if scene.grid is None else _rounded_columns(np.array(scene.grid), decimals),
         "colours": {role: list(ROLES[role]) for role in sorted(roles)},
         "left_out": left_out,
     }
 
 
-def _mesh(
+def _mesh_data(
     mesh: Mesh, faces: np.ndarray[Any, Any], decimals: int, room: dict[str, int]
 ) -> dict[str, Any]:
     paths = _fitting(mesh.outline, room)
     points = np.concatenate([tame(mesh.points), *(tame(path) for path in paths)])
     # Corners of boxes are in the mesh and several times in the outline.
-    found, place = np.unique(np.round(points, decimals), axis=0, return_inverse=True)
+    distinct, place = np.unique(np.round(points, decimals), axis=0, return_inverse=True)
     place = place.ravel()
     return {
         "kind": "mesh",
-        "xyz": _rounded(found, decimals),
+        "xyz": _rounded_columns(distinct, decimals),
         "faces": place[faces].ravel().tolist(),
-        "paths": _joined(paths, place[len(mesh.points) :].tolist()),
+        "paths": _joined_paths(paths, place[len(mesh.points) :].tolist()),
         "opacity": mesh.opacity,
     }
 
 
-def _lines(lines: Lines, decimals: int, room: dict[str, int]) -> dict[str, Any]:
+def _lines_data(lines: Lines, decimals: int, room: dict[str, int]) -> dict[str, Any]:
     paths = _fitting(lines.paths, room)
     points = np.concatenate([np.zeros((0, 3)), *(tame(path) for path in paths)])
-    found, place = np.unique(np.round(points, decimals), axis=0, return_inverse=True)
+    distinct, place = np.unique(np.round(points, decimals), axis=0, return_inverse=True)
     return {
         "kind": "lines",
-        "xyz": _rounded(found, decimals),
-        "paths": _joined(paths, place.ravel().tolist()),
+        "xyz": _rounded_columns(distinct, decimals),
+        "paths": _joined_paths(paths, place.ravel().tolist()),
         "width": lines.width,
         "dashed": lines.dashed,
     }
 
 
-def _marks(marks: Marks, decimals: int) -> dict[str, Any]:
-    shown = tame(marks.points)[:_MOST_POINTS]
+def _marks_data(marks: Marks, decimals: int) -> dict[str, Any]:
+    points = tame(marks.points)[:_MOST_POINTS]
     return {
         "kind": "marks",
-        "xyz": _rounded(shown, decimals),
+        "xyz": _rounded_columns(points, decimals),
         "size": marks.size,
         "labels": list(marks.labels[:_MOST_LABELS]),
     }
@@ -92,16 +92,16 @@ def _marks(marks: Marks, decimals: int) -> dict[str, Any]:
 
 def _fitting(paths: tuple[Points, ...], room: dict[str, int]) -> list[Points]:
     """Return the first paths for which there is room, and take it."""
-    kept = []
+    fitting = []
     for path in paths:
         if len(path) > room["points"]:
             break
         room["points"] -= len(path)
-        kept.append(path)
-    return kept
+        fitting.append(path)
+    return fitting
 
 
-def _joined(paths: list[Points], places: list[int]) -> list[int]:
+def _joined_paths(paths: list[Points], places: list[int]) -> list[int]:
     """Return the positions of all points of all paths, -1 after each path."""
     joined: list[int] = []
     start = 0
@@ -124,7 +124,7 @@ def _decimals(scene: Scene) -> int:
     return min(max(math.ceil(-math.log10(max(size, 1e-12) / _STEPS)), 0), 12)
 
 
-def _rounded(points: Points, decimals: int) -> list[list[float]]:
+def _rounded_columns(points: Points, decimals: int) -> list[list[float]]:
     """Return x, y and z of points as lists, whole numbers as such."""
     return [
         [int(value) if value == int(value) else value for value in column]

@@ -29,7 +29,7 @@ def rectangles(mask: Cells) -> list[Rectangle]:
     """
     done: list[Rectangle] = []
     growing: dict[tuple[int, int], tuple[int, int]] = {}
-    for i, start, end in _runs(mask):
+    for i, start, end in _mask_runs(mask):
         first, last = growing.get((start, end), (i, i - 1))
         if last < i - 1:
             done.append((first, start, last + 1, end))
@@ -39,7 +39,7 @@ def rectangles(mask: Cells) -> list[Rectangle]:
     return sorted(done)
 
 
-def _runs(mask: Cells) -> list[tuple[int, int, int]]:
+def _mask_runs(mask: Cells) -> list[tuple[int, int, int]]:
     """Return the row, the first position, and the one after the last, of each run of cells."""
     steps = np.diff(mask.astype(np.int8), axis=1, prepend=0, append=0)
     rows, starts = np.nonzero(steps == 1)
@@ -62,7 +62,7 @@ def voxels(
     cells: Cells,
     role: str,
     *,
-    others: Cells | None = None,
+    neighbours: Cells | None = None,
     opacity: float = 1.0,
     name: str = "",
     seams: bool = False,
@@ -72,12 +72,12 @@ def voxels(
     Args:
         cells: shape (n, m, k), indexed x, y, z.
         role: their colour.
-        others: cells of other meshes; faces against them are left out.
+        neighbours: cells of other meshes; faces against them are left out.
         opacity: 1 is solid.
         name: what they are.
         seams: whether every cell is outlined, rather than the whole; then faces are not joined.
     """
-    filled = cells if others is None else cells | others
+    filled = cells if neighbours is None else cells | neighbours
     if seams:
         return _single(cells, filled, role, opacity, name)
     quads: list[list[tuple[float, ...]]] = []
@@ -91,9 +91,9 @@ def voxels(
                 for a, b, c, d in rectangles(mask):
                     corners = [(a, b), (c, b), (c, d), (a, d)]
                     order = corners if _forward(axis, up=up) else corners[::-1]
-                    quads.append([_lifted(axis, at, i, j) for i, j in order])
-                edges.update(_outline(mask, axis, at))
-    return _mesh(quads, sorted(edges), role, opacity, name)
+                    quads.append([_layer_point(axis, at, i, j) for i, j in order])
+                edges.update(_layer_outline(mask, axis, at))
+    return _quad_mesh(quads, sorted(edges), role, opacity, name)
 
 
 def _forward(axis: int, *, up: bool) -> bool:
@@ -109,11 +109,11 @@ def _single(cells: Cells, filled: Cells, role: str, opacity: float, name: str) -
             places = np.argwhere(cells & ~_shifted(filled, axis, up=up))
             corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
             order = corners if _forward(axis, up=up) else corners[::-1]
-            face = np.array([_lifted(axis, int(up), i, j) for i, j in order])
+            face = np.array([_layer_point(axis, int(up), i, j) for i, j in order])
             quads.append(places[:, None, :] + face)
     low = np.argwhere(cells).tolist()
     rims = boxes([(cell, [c + 1 for c in cell]) for cell in low], role).outline
-    mesh = _mesh(np.concatenate(quads), (), role, opacity, name)
+    mesh = _quad_mesh(np.concatenate(quads), (), role, opacity, name)
     return replace(mesh, outline=rims)
 
 
@@ -138,22 +138,22 @@ def columns(
     """
     quads: list[list[tuple[float, ...]]] = []
     edges: set[Edge] = set()
-    wide, deep = heights.shape
+    width, depth = heights.shape
     mine = np.ones_like(heights, dtype=bool) if only is None else only
     for x, y in np.argwhere(mine).tolist():
         top = float(heights[x, y])
         quads.append([(x, y, top), (x + 1, y, top), (x + 1, y + 1, top), (x, y + 1, top)])
         for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
             u, v = x + dx, y + dy
-            below = float(heights[u, v]) if 0 <= u < wide and 0 <= v < deep else base
+            below = float(heights[u, v]) if 0 <= u < width and 0 <= v < depth else base
             if below < top:
-                (ax, ay), (bx, by) = _side(x, y, dx, dy)
+                (ax, ay), (bx, by) = _cell_side(x, y, dx, dy)
                 quads.append([(ax, ay, below), (bx, by, below), (bx, by, top), (ax, ay, top)])
                 edges.add(((ax, ay, top), (bx, by, top)))
-    return _mesh(quads, sorted(edges), role, opacity, name)
+    return _quad_mesh(quads, sorted(edges), role, opacity, name)
 
 
-def _side(x: int, y: int, dx: int, dy: int) -> tuple[tuple[int, int], tuple[int, int]]:
+def _cell_side(x: int, y: int, dx: int, dy: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the ends of one side of a cell, from left to right for who looks at it."""
     if dx:
         return ((x + 1, y), (x + 1, y + 1)) if dx > 0 else ((x, y + 1), (x, y))
@@ -162,32 +162,32 @@ def _side(x: int, y: int, dx: int, dy: int) -> tuple[tuple[int, int], tuple[int,
 
 def _shifted(cells: Cells, axis: int, *, up: bool) -> Cells:
     """Return for each cell whether the next one above it, or below it, along an axis is there."""
-    moved = np.zeros_like(cells)
+    shifted = np.zeros_like(cells)
     here, there = [slice(None)] * 3, [slice(None)] * 3
     here[axis], there[axis] = (slice(None, -1), slice(1, None))[:: 1 if up else -1]
-    moved[tuple(here)] = cells[tuple(there)]
-    return moved
+    shifted[tuple(here)] = cells[tuple(there)]
+    return shifted
 
 
-def _outline(mask: Cells, axis: int, at: int) -> Iterator[Edge]:
+def _layer_outline(mask: Cells, axis: int, at: int) -> Iterator[Edge]:
     """Yield the edges of the faces of one layer, those in a row joined."""
     padded = np.pad(mask, 1)
     for rows_first in (True, False):
         table = padded if rows_first else padded.T
-        for i, start, end in _runs(table[:-1, 1:-1] ^ table[1:, 1:-1]):
+        for i, start, end in _mask_runs(table[:-1, 1:-1] ^ table[1:, 1:-1]):
             ends = ((i, start), (i, end)) if rows_first else ((start, i), (end, i))
-            one, other = (_lifted(axis, at, a, b) for a, b in ends)
-            yield one, other
+            first, second = (_layer_point(axis, at, a, b) for a, b in ends)
+            yield first, second
 
 
-def _lifted(axis: int, at: float, i: float, j: float) -> tuple[float, ...]:
+def _layer_point(axis: int, at: float, i: float, j: float) -> tuple[float, ...]:
     """Return the point of a layer across an axis, its other two coordinates in order."""
     point = [i, j]
     point.insert(axis, at)
     return tuple(point)
 
 
-def _mesh(
+def _quad_mesh(
     quads: list[list[tuple[float, ...]]] | Points,
     edges: Iterable[Edge],
     role: str,

@@ -3,16 +3,15 @@
 import re
 from collections.abc import Sequence
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import truth
-from scbench.report.picture import Picture
+from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture
 from scbench.schemas.boolean import LITERALS, Answer, Params
 
 _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]")
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the tree; with a wrong answer, the first step that would give it if it were mistaken."""
     true, false = LITERALS[params.format]
 
@@ -35,5 +34,5 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         lambda _words, _below, value: [not value],
         prefix="NOT",
     )
-    given = None if answer is None else truth(answer.answer)
-    return tree_picture(_WORD.findall(params.expression), rules, given, verdicts)
+    answered = None if answer is None else truth(answer.answer)
+    return tree_picture(_WORD.findall(params.expression), rules, answered, verdicts)

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import unspaced
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
@@ -13,7 +12,6 @@ from scbench.report.pictures.shared.text_views import (
     table_panels,
     table_text,
     text_picture,
-    told,
 )
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
@@ -29,7 +27,7 @@ _LEGEND = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the brackets by depth; with an answer those still open, and what closes each."""
     stack: list[int] = []
     depth = []
@@ -41,8 +39,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
             depth.append(len(stack))
             stack.pop()
     still = stack if verdicts else []
-    caption = told(
-        f"{len(params.sequence)} brackets; what is still open is to be closed.", verdicts
+    caption = verdicts.caption(
+        f"{len(params.sequence)} brackets; what is still open is to be closed."
     )
     panels = [Panel("brackets by depth", _depths(params.sequence, depth, still), caption)]
     head = ("place", "open", "needs", "given")
@@ -55,17 +53,17 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
 
 def _stack(sequence: str, still: Sequence[int], answer: Answer | None) -> list[Row]:
     """Return the open brackets from the top with what closes them, the first fault marked."""
-    given = (unspaced(answer.answer) if answer else None) or ""
+    closing = (unspaced(answer.answer) if answer else None) or ""
     rows: list[Row] = []
     astray = False
     for k, i in enumerate(reversed(still)):
         needs = _CLOSES[sequence[i]]
-        said = given[k] if k < len(given) else ""
-        role = "" if astray else "right" if said == needs else "wrong" if said else "missing"
-        astray = astray or said != needs
-        rows.append((i + 1, sequence[i], needs, Cell(said or "-", role)))
+        bracket = closing[k] if k < len(closing) else ""
+        role = "" if astray else "right" if bracket == needs else "wrong" if bracket else "missing"
+        astray = astray or bracket != needs
+        rows.append((i + 1, sequence[i], needs, Cell(bracket or "-", role)))
     rows += [
-        ("", "", "-", Cell(sign, "" if astray else "wrong")) for sign in given[len(still) :][:5]
+        ("", "", "-", Cell(sign, "" if astray else "wrong")) for sign in closing[len(still) :][:5]
     ]
     return rows
 

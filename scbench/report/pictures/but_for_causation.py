@@ -1,26 +1,17 @@
 """Events and rules as a graph from causes to the outcome: what happened, and what was necessary."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from textwrap import wrap
 
-from scbench.base.model import Verdict
 from scbench.graders.but_for_causation import necessary
 from scbench.graders.shared.short_answers import entries, option
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    Row,
-    is_wrong,
-    mark,
-    table_text,
-    text_picture,
-    told,
-)
+from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.text_views import Cell, Row, mark, table_text, text_picture
 from scbench.schemas.but_for_causation import Answer, Params
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_WIDE, _HIGH, _GAP = 124, 34, 36
+_WIDTH, _HEIGHT, _GAP = 124, 34, 36
 _ACROSS = 22
 
 _LEGEND = {
@@ -33,40 +24,40 @@ _LEGEND = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw events by causes; with an answer what happened, and letters wrong or right."""
     rules = {event: (kind, conditions) for event, kind, conditions in params.rules}
     single = params.question == "but_for"
-    outcome = _said(params, params.outcome)
+    outcome = _event_words(params, params.outcome)
     if single:
-        supposed = _said(params, params.candidates[0])
-        asked = f'Without "{supposed}", would "{outcome}" have happened all the same?'
+        supposed = _event_words(params, params.candidates[0])
+        question = f'Without "{supposed}", would "{outcome}" have happened all the same?'
     else:
-        asked = f'Without which of the lettered events would "{outcome}" not have happened?'
-    caption = told(asked, verdicts)
+        question = f'Without which of the lettered events would "{outcome}" not have happened?'
+    caption = verdicts.caption(question)
     needed = {params.candidates[k] for k in necessary(params)} if verdicts else set()
-    named = _named(params, answer) if is_wrong(verdicts) and not single else None
+    answered = _answered_events(params, answer) if verdicts.wrong and not single else None
     happened = _played(params, None) if verdicts else {}
     without = _played(params, params.candidates[0]) if verdicts and single else {}
     roles = dict.fromkeys(needed, "right")
-    if named is not None:
-        roles |= dict.fromkeys(named - needed, "wrong")
-        roles |= dict.fromkeys(needed - named, "missing")
-    roles.setdefault(params.outcome, "wrong" if is_wrong(verdicts) and named is None else "target")
+    if answered is not None:
+        roles |= dict.fromkeys(answered - needed, "wrong")
+        roles |= dict.fromkeys(needed - answered, "missing")
+    roles.setdefault(params.outcome, "wrong" if verdicts.wrong and answered is None else "target")
     if single:
         roles.setdefault(params.candidates[0], "note")
     drawing = _graph(params, rules, roles, happened, without)
     facts = {"happened": happened, "but for it": without}
-    columns = {name: known for name, known in facts.items() if known}
+    columns = {name: course for name, course in facts.items() if course}
     rows: list[Row] = []
     for event in range(len(params.events)):
         kind, conditions = rules.get(event, ("all", ()))
         causes = f" {'and' if kind == 'all' else 'or'} ".join(
-            f"{'' if wanted else 'not '}({cause})" for cause, wanted in conditions
+            f"{'' if expected else 'not '}({cause})" for cause, expected in conditions
         )
-        words = Cell(f"{_letter(params, event)}{_said(params, event)}", roles.get(event, ""))
-        said = [_yes(known.get(event)) for known in columns.values()]
-        rows.append((f"({event})", words, f"if {causes}" if causes else "told", *said))
+        words = Cell(f"{_letter(params, event)}{_event_words(params, event)}", roles.get(event, ""))
+        fates = [_yes(course.get(event)) for course in columns.values()]
+        rows.append((f"({event})", words, f"if {causes}" if causes else "told", *fates))
     head = ("", "event", "rule", *columns)
     panel = Panel("causes to the left", drawing, caption)
     return text_picture([panel], caption, table_text(head, rows, 140), _LEGEND)
@@ -76,7 +67,7 @@ def _yes(value: bool | None) -> str:
     return "" if value is None else "yes" if value else "no"
 
 
-def _said(params: Params, event: int) -> str:
+def _event_words(params: Params, event: int) -> str:
     return f"{params.events[event][0]} {params.events[event][3]}"
 
 
@@ -86,25 +77,25 @@ def _letter(params: Params, event: int) -> str:
     return f"{_LETTERS[params.candidates.index(event)]}: "
 
 
-def _named(params: Params, answer: Answer | None) -> set[int] | None:
+def _answered_events(params: Params, answer: Answer | None) -> set[int] | None:
     """Return the events that an answer names; None if it cannot be read as letters."""
     words = entries(answer.answer) if answer and not isinstance(answer.answer, bool) else None
-    texts = [_said(params, event) for event in params.candidates]
+    texts = [_event_words(params, event) for event in params.candidates]
     places = [option(word, texts) for word in words or () if word.casefold() != "and"]
-    named = {params.candidates[place] for place in places if place is not None}
-    return named if places and None not in places else None
+    events = {params.candidates[place] for place in places if place is not None}
+    return events if places and None not in places else None
 
 
 def _played(params: Params, without: int | None) -> dict[int, bool]:
     """Return whether each event happens, the causes before what they cause."""
-    known = dict(params.told) | ({} if without is None else {without: False})
+    course = dict(params.told) | ({} if without is None else {without: False})
     waiting = [rule for rule in params.rules if rule[0] != without]
-    while ready := [rule for rule in waiting if all(cause in known for cause, _ in rule[2])]:
+    while ready := [rule for rule in waiting if all(cause in course for cause, _ in rule[2])]:
         for event, kind, conditions in ready:
-            kept = [known[cause] == wanted for cause, wanted in conditions]
-            known[event] = all(kept) if kind == "all" else any(kept)
-        waiting = [rule for rule in waiting if rule[0] not in known]
-    return known
+            met = [course[cause] == expected for cause, expected in conditions]
+            course[event] = all(met) if kind == "all" else any(met)
+        waiting = [rule for rule in waiting if rule[0] not in course]
+    return course
 
 
 def _graph(
@@ -136,25 +127,29 @@ def _graph(
         )
         row |= {event: i + 0.5 for i, event in enumerate(column)}
     tallest = max(map(len, columns))
-    size = (len(columns) * (_WIDE + _GAP) - _GAP, tallest * (_HIGH + 18))
+    size = (len(columns) * (_WIDTH + _GAP) - _GAP, tallest * (_HEIGHT + 18))
     drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=8)
     for column in columns:
         shift = (tallest - len(column)) / 2
         row |= {event: row[event] + shift for event in column}
-    place = {event: (level[event] * (_WIDE + _GAP), row[event] * (_HIGH + 18)) for event in level}
+    place = {
+        event: (level[event] * (_WIDTH + _GAP), row[event] * (_HEIGHT + 18)) for event in level
+    }
     for event, (_, conditions) in rules.items():
-        for cause, wanted in conditions:
+        for cause, expected in conditions:
             (ax, ay), (bx, by) = place[cause], place[event]
-            drawing.line([(ax + _WIDE, ay), (bx - 2, by)], "given", dashed=not wanted, arrow=True)
+            drawing.line(
+                [(ax + _WIDTH, ay), (bx - 2, by)], "given", dashed=not expected, arrow=True
+            )
     for event, (x, y) in place.items():
-        low, high = (x, y - _HIGH / 2), (x + _WIDE, y + _HIGH / 2)
+        low, high = (x, y - _HEIGHT / 2), (x + _WIDTH, y + _HEIGHT / 2)
         drawing.box(low, high, "paper", edge="given", dashed=happened.get(event) is False)
         fate = _yes(without.get(event))
         mark(drawing, low, high, roles.get(event, ""), f"but for it: {fate}" if fate else "")
         kind = f" ({rules[event][0]})" if event in rules and len(rules[event][1]) > 1 else ""
-        words = f"{_letter(params, event)}{_said(params, event)}{kind}"
+        words = f"{_letter(params, event)}{_event_words(params, event)}{kind}"
         lines = wrap(words, _ACROSS, max_lines=2, placeholder="…")
         for i, line in enumerate(lines):
             down = (0.0, 12 * (i - (len(lines) - 1) / 2))
-            drawing.text((x + _WIDE / 2, y), line, size=10, shift=down)
+            drawing.text((x + _WIDTH / 2, y), line, size=10, shift=down)
     return drawing

@@ -1,23 +1,21 @@
 """Squares with labelled corners, what happens inside them, and what an answer called it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.draw.text_blocks import side_by_side
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.labelled_squares import (
     Tile,
     interfaces,
+    key_text,
     sheet,
-    square_text,
     tuple_text,
 )
 from scbench.schemas.classify_behaviour import Answer, Params
 from scbench.schemas.corner_labels import CORNERS
 
-_SHOWN = 47
+_MOST_SQUARES = 47
 _NAMES = {
     "known behaviour": "known",
     "three domains meeting": "three domains",
@@ -25,20 +23,23 @@ _NAMES = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw every square; with an answer the interfaces as they are, and the names given."""
-    tiles = [_key(params)]
+    order = tuple(map(CORNERS.index, params.corner_order))
+    tiles = [Tile(title="order of corners", order=order)]
     n = len(params.squares)
     if answer is None:
-        tiles += [_square(params, i) for i in range(n)][:_SHOWN]
+        tiles += [_square_tile(params, i) for i in range(n)][:_MOST_SQUARES]
         caption = (
             f"{n} squares, corners read in the numbered order: do the corners fix what is inside? "
             "Dots are where a side changes class."
         )
     else:
-        judged = bool(verdicts) and "squares_right" in verdicts[0].metrics
-        wrong = {item["square"]: item for item in failures(verdicts).get("names", ())}
-        tiles += [_named(params, answer, i, wrong, judged) for i in range(n)][:_SHOWN]
+        judged = "squares_right" in verdicts.metrics
+        wrong = {item["square"]: item for item in verdicts.failures.get("names", ())}
+        tiles += [_answered_square(params, answer, i, wrong, judged) for i in range(n)][
+            :_MOST_SQUARES
+        ]
         caption = _caption(params, answer, verdicts)
     legend = []
     if any(stroke.dashed for tile in tiles for stroke in tile.strokes):
@@ -47,56 +48,46 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         legend.append(("ink", "large dot: a point where three classes meet"))
     if any(tile.state == "wrong" for tile in tiles):
         legend.append(("wrong", "named wrongly; the right name is below"))
-    text = side_by_side(_key_text(params, tiles))
+    text = key_text(params.corner_order, tiles)
     panel = Panel("squares", sheet(tiles), caption)
     return Picture((panel,), caption, tuple(legend), text)
 
 
-def _key(params: Params) -> Tile:
-    order = tuple(CORNERS.index(name) for name in params.corner_order)
-    return Tile(title="order of corners", order=order)
-
-
-def _key_text(params: Params, tiles: Iterable[Tile]) -> Iterable[Sequence[str]]:
-    yield ["corners:", *params.corner_order]
-    yield from (square_text(tile) for tile in tiles if tile.labels)
-
-
-def _square(params: Params, i: int) -> Tile:
+def _square_tile(params: Params, i: int) -> Tile:
     labels = params.squares[i]
     return Tile(on_ring(labels, params.corner_order, CORNERS), f"{i}: {tuple_text(labels)}")
 
 
-def _named(
+def _answered_square(
     params: Params, answer: Answer, i: int, wrong: Mapping[int, Mapping[str, Any]], judged: bool
 ) -> Tile:
-    plain = _square(params, i)
+    plain = _square_tile(params, i)
     if i >= len(answer.labels):
         return Tile(plain.labels, plain.title, below=(("wrong", "no name"),))
-    given = answer.labels[i]
+    label = answer.labels[i]
     if not judged:
-        return Tile(plain.labels, plain.title, below=(("ink", _NAMES[given]),))
-    right = wrong[i]["expected"] if i in wrong else given
+        return Tile(plain.labels, plain.title, below=(("ink", _NAMES[label]),))
+    right = wrong[i]["expected"] if i in wrong else label
     strokes, junctions = interfaces(plain.labels, "ink")
     if right == "ambiguous":
         # The drawings compete, so their points are not marked.
-        other, _ = interfaces(plain.labels, "quiet", other_way=True, dashed=True)
-        strokes, junctions = (*strokes, *other), ()
+        alternative, _ = interfaces(plain.labels, "quiet", later=True, dashed=True)
+        strokes, junctions = (*strokes, *alternative), ()
     if i not in wrong:
-        said = (("right", _NAMES[given]),)
-        return Tile(plain.labels, plain.title, "right", said, strokes, junctions)
-    below = (("wrong", f"✗ {_NAMES[given]}"), ("right", f"right: {_NAMES[right]}"))
+        verdict_line = (("right", _NAMES[label]),)
+        return Tile(plain.labels, plain.title, "right", verdict_line, strokes, junctions)
+    below = (("wrong", f"✗ {_NAMES[label]}"), ("right", f"right: {_NAMES[right]}"))
     return Tile(plain.labels, plain.title, "wrong", below, strokes, junctions)
 
 
-def _caption(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     n = len(params.squares)
-    more = f" The first {_SHOWN} squares are drawn." if n > _SHOWN else ""
+    limit_note = f" The first {_MOST_SQUARES} squares are drawn." if n > _MOST_SQUARES else ""
     if not verdicts:
-        return f"{len(answer.labels)} names for {n} squares.{more}"
-    right = verdicts[0].metrics.get("squares_right")
+        return f"{len(answer.labels)} names for {n} squares.{limit_note}"
+    right = verdicts.metrics.get("squares_right")
     if right is None:
-        said = f"{len(answer.labels)} names for {n} squares"
+        summary = f"{len(answer.labels)} names for {n} squares"
     else:
-        said = f"{right} of {n} squares have the right name"
-    return f"{said}; {fraction(verdicts)}.{more}"
+        summary = f"{right} of {n} squares have the right name"
+    return f"{summary}; {verdicts.fraction}.{limit_note}"

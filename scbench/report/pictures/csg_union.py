@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from manifold3d import Manifold
 
-from scbench.base.model import Verdict
 from scbench.graders.csg_union.solids import solid_body, union_body
 from scbench.graders.shared.meshes import (
     Faces,
@@ -19,7 +18,7 @@ from scbench.graders.shared.meshes import (
 from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import body_mesh, box_around, pulled_in
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.csg_union import Answer, Params
 
 _MOST_CORNERS = 12_000
@@ -67,15 +66,15 @@ class _Mesh(NamedTuple):
     left_out: int
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the solids; with an answer its mesh on the union, then what is missing and surplus."""
     if answer is None:
         return _instance(params)
     union = union_body(params)
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     mesh, pulled = _usable(answer, union)
     caption = _caption(mesh, verdicts, pulled)
-    legend: list[tuple[str, str]] = []
+    legend: Legend = []
     panels = [Panel("the answer", _answer_scene(mesh, union, verdicts, legend), caption)]
     volumes = None
     if metrics.get("surplus") or metrics.get("missing"):
@@ -85,7 +84,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         panels.append(Panel("missing and surplus volume", scene, caption))
     if "volume_answer" in metrics and not mesh.left_out and _hollow(union):
         panels.append(Panel("the front half taken away", _cut_scene(mesh, union), caption))
-    return Picture(tuple(panels), caption, tuple(legend), _table(metrics))
+    return Picture(tuple(panels), caption, tuple(legend), _volume_table(metrics))
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
@@ -106,17 +105,18 @@ def _instance(params: Params) -> Picture:
         body = solid_body(solid)
         parts.append(body_mesh(body, series(i), opacity=0.55, name=f"{i + 1}: {solid.kind}"))
     middles = [
-        [(a + b) / 2 for a, b in zip(*_ends(solid_body(s)), strict=True)] for s in params.solids
+        [(a + b) / 2 for a, b in zip(*_body_bounds(solid_body(s)), strict=True)]
+        for s in params.solids
     ]
     names = tuple(str(i + 1) for i in range(len(middles)))
     parts.append(Marks(np.array(middles), "ink", 0, names))
     many = len(params.solids)
     caption = f"{many} solid{'s' * (many > 1)} whose union is to be given as one closed mesh."
-    scene = Scene(tuple(parts), grid=_ends(union_body(params)))
+    scene = Scene(tuple(parts), grid=_body_bounds(union_body(params)))
     return Picture((Panel("the solids", scene, caption),), caption)
 
 
-def _ends(body: Manifold) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _body_bounds(body: Manifold) -> tuple[tuple[float, ...], tuple[float, ...]]:
     box = body.bounding_box()
     return tuple(box[:3]), tuple(box[3:])
 
@@ -124,7 +124,7 @@ def _ends(body: Manifold) -> tuple[tuple[float, ...], tuple[float, ...]]:
 def _usable(answer: Answer, union: Manifold) -> tuple[_Mesh, int]:
     """Return what can be drawn of an answer, and how many vertices had to be pulled in."""
     points = np.array([v.xyz for v in answer.polyhedron.vertex], dtype=np.float64).reshape(-1, 3)
-    near, far = pulled_in(points, *box_around(np.array(_ends(union)), _VIEW))
+    near, far = pulled_in(points, *box_around(np.array(_body_bounds(union)), _VIEW))
     room, faces, at, left_out = _MOST_CORNERS, [], [], 0
     for i, face in enumerate(answer.polyhedron.faces):
         corners = face.vertex
@@ -139,10 +139,8 @@ def _usable(answer: Answer, union: Manifold) -> tuple[_Mesh, int]:
     return _Mesh(near, tuple(faces), at, left_out), int(np.sum(far))
 
 
-def _answer_scene(
-    mesh: _Mesh, union: Manifold, verdicts: Sequence[Verdict], legend: list[tuple[str, str]]
-) -> Scene:
-    failed = failures(verdicts)
+def _answer_scene(mesh: _Mesh, union: Manifold, verdicts: Verdicts, legend: Legend) -> Scene:
+    failed = verdicts.failures
     bad = _bad_faces(mesh, failed)
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
     wrong = np.isin(cut.face, sorted(bad))
@@ -150,30 +148,31 @@ def _answer_scene(
     role = "right" if right else "answer"
     parts: list[Shape] = []
     if len(cut.corners):
-        rims = _rims(mesh, [f for f in range(len(mesh.faces)) if f not in bad])
+        rims = _face_rims(mesh, [f for f in range(len(mesh.faces)) if f not in bad])
         opacity = 0.9 if right else 0.55 if failed.keys() - {"union"} else 0.75
         parts.append(Mesh(mesh.points, cut.corners[~wrong], role, opacity, "the answer", rims))
         legend.append((role, "the answer, which is the union" if right else "the answer"))
     if bad:
-        rims = _rims(mesh, sorted(bad))
+        rims = _face_rims(mesh, sorted(bad))
         parts.append(Mesh(mesh.points, cut.corners[wrong], "wrong", 0.85, "wrong faces", rims))
     if not right:
-        edges = _lacking(body_mesh(union, "target").outline, _rims(mesh, range(len(mesh.faces))))
+        edges = _missing_edges(
+            body_mesh(union, "target").outline, _face_rims(mesh, range(len(mesh.faces)))
+        )
         if edges:
             parts.append(Lines(edges, "target", 1.5, dashed=True, name="edges of the union"))
             legend.append(("target", "edges of the union that the answer does not have (dashed)"))
-    parts += _marks(mesh, failed)
-    if any(part.role == "wrong" for part in parts):
-        legend.append(("wrong", "edges, faces and vertices that are wrong (thick, filled, dots)"))
-    return Scene(tuple(parts), grid=_ends(union))
+    parts += _fault_marks(mesh, failed)
+    legend.append(("wrong", "edges, faces and vertices that are wrong (thick, filled, dots)"))
+    return Scene(tuple(parts), grid=_body_bounds(union))
 
 
 def _bad_faces(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
     """Return the faces, as positions among those drawn, that checks point at."""
-    named = {i for check in _ON_FACES for i in failed.get(check, ())}
-    named |= {i for check in _ON_PAIRS for pair in failed.get(check, ()) for i in pair}
+    offenders = {i for check in _ON_FACES for i in failed.get(check, ())}
+    offenders |= {i for check in _ON_PAIRS for pair in failed.get(check, ()) for i in pair}
     place = {i: k for k, i in enumerate(mesh.at)}
-    bad = {place[i] for i in named if i in place}
+    bad = {place[i] for i in offenders if i in place}
     firsts = {place[i] for c in _ON_SHELLS for i in failed.get(c, ()) if i in place}
     if firsts:
         shell = shells(mesh.faces)
@@ -181,21 +180,23 @@ def _bad_faces(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
     return bad
 
 
-def _rims(mesh: _Mesh, chosen: Sequence[int]) -> tuple[Points, ...]:
-    """Return the edges of faces, each once."""
+def _face_rims(mesh: _Mesh, members: Sequence[int]) -> tuple[Points, ...]:
     edges = {
         (min(a, b), max(a, b))
-        for f in chosen
+        for f in members
         for a, b in zip(mesh.faces[f], mesh.faces[f][1:] + mesh.faces[f][:1], strict=True)
     }
     return tuple(mesh.points[list(edge)] for edge in sorted(edges))
 
 
-def _lacking(edges: Sequence[Points], own: Sequence[Points]) -> tuple[Points, ...]:
+def _missing_edges(edges: Sequence[Points], present: Sequence[Points]) -> tuple[Points, ...]:
     """Return the edges that do not run along one of a mesh's own edges."""
-    if not own:
+    if not present:
         return tuple(edges)
-    start, along = (np.array([edge[0] for edge in own]), np.array([e[1] - e[0] for e in own]))
+    start, along = (
+        np.array([edge[0] for edge in present]),
+        np.array([e[1] - e[0] for e in present]),
+    )
     length = np.maximum(np.einsum("ij,ij->i", along, along), 1e-12)
 
     def near(point: Points) -> "np.ndarray[Any, np.dtype[np.bool_]]":
@@ -207,7 +208,7 @@ def _lacking(edges: Sequence[Points], own: Sequence[Points]) -> tuple[Points, ..
     return tuple(edge for edge in edges if not np.any(near(edge[0]) & near(edge[1])))
 
 
-def _marks(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Marks]:
+def _fault_marks(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Marks]:
     """Return what marks wrong edges and vertices."""
     parts: list[Lines | Marks] = []
     for check in _ON_EDGES:
@@ -218,14 +219,14 @@ def _marks(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Mar
                 check, (6.0, False)
             )
             parts.append(Lines(paths, "wrong", width, dashed, check.replace("_", " ")))
-    named: list[int] = []
+    vertices: list[int] = []
     for check in _ON_VERTICES:
         for entry in failed.get(check, ())[:_MOST_MARKS]:
-            named += [entry] if isinstance(entry, int) else entry[:2]
-    named = [i for i in dict.fromkeys(named) if i < len(mesh.points)][:_MOST_MARKS]
-    if named:
-        labels = tuple(str(i) for i in named)
-        parts.append(Marks(mesh.points[named], "wrong", 8, labels, "wrong vertices"))
+            vertices += [entry] if isinstance(entry, int) else entry[:2]
+    vertices = [i for i in dict.fromkeys(vertices) if i < len(mesh.points)][:_MOST_MARKS]
+    if vertices:
+        labels = tuple(str(i) for i in vertices)
+        parts.append(Marks(mesh.points[vertices], "wrong", 8, labels, "wrong vertices"))
     return parts
 
 
@@ -252,12 +253,9 @@ def _differences(
 
 
 def _volume_scene(
-    union: Manifold,
-    volumes: tuple[Manifold, Manifold],
-    metrics: Mapping[str, Any],
-    legend: list[tuple[str, str]],
+    union: Manifold, volumes: tuple[Manifold, Manifold], metrics: Mapping[str, Any], legend: Legend
 ) -> Scene:
-    whole = metrics["volume_union"]
+    union_volume = metrics["volume_union"]
     ghost = body_mesh(union, "given", opacity=0.12)
     parts: list[Shape] = [ghost]
     for role, body, words in (
@@ -268,17 +266,17 @@ def _volume_scene(
         if not pieces:
             continue
         # Slivers that rounding leaves would look like faults; shells of voids are negative.
-        thin = _ROUNDING * float(np.max(np.subtract(*_ends(union)[::-1])))
+        thin = _ROUNDING * float(np.max(np.subtract(*_body_bounds(union)[::-1])))
         parts.extend(
             body_mesh(part, role, opacity=0.8, thickness=thin)
             for part in body.decompose()
-            if abs(part.volume()) >= _ROUNDING * whole
+            if abs(part.volume()) >= _ROUNDING * union_volume
         )
         places = np.array([[*piece["low"], *piece["high"]] for piece in pieces])
         labels = tuple(f"{role} {piece['volume']:.4g}" for piece in pieces)
         parts.append(Marks((places[:, :3] + places[:, 3:]) / 2, "ink", 0, labels))
         legend.append((role, words))
-    return Scene(tuple(parts), grid=_ends(union))
+    return Scene(tuple(parts), grid=_body_bounds(union))
 
 
 def _hollow(union: Manifold) -> bool:
@@ -287,7 +285,7 @@ def _hollow(union: Manifold) -> bool:
 
 def _cut_scene(mesh: _Mesh, union: Manifold) -> Scene:
     """Show the back half of the answer, for what the outside hides."""
-    low, high = _ends(union)
+    low, high = _body_bounds(union)
     middle = (low[1] + high[1]) / 2
     # What is kept lies on the side that the normal points to.
     half = to_body(*_body(mesh)).trim_by_plane((0.0, 1.0, 0.0), middle)
@@ -298,29 +296,27 @@ def _cut_scene(mesh: _Mesh, union: Manifold) -> Scene:
     )
 
 
-def _caption(mesh: _Mesh, verdicts: Sequence[Verdict], pulled: int) -> str:
+def _caption(mesh: _Mesh, verdicts: Verdicts, pulled: int) -> str:
     many = f"A mesh of {len(mesh.points)} vertices and {len(mesh.faces)} faces"
     if not verdicts:
         return f"{many}."
-    checks = [c for c in verdicts[0].checks if c.passed is False and c.id in _WORDS]
-    metrics = verdicts[0].metrics
-    said = [_WORDS[check.id].format(n=check.details.get("count", 1)) for check in checks[:3]]
+    metrics = verdicts.metrics
+    findings = verdicts.faults(_WORDS)[:3]
     if "volume_answer" in metrics:
         r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
         if metrics.get("missing") or metrics.get("surplus"):
-            said.append(
+            findings.append(
                 f"{(r - i) / r:.1%} of the union's volume is missing, {(v - i) / r:.1%} surplus"
             )
     if mesh.left_out:
-        said.append(f"{mesh.left_out} large faces are not drawn")
+        findings.append(f"{mesh.left_out} large faces are not drawn")
     if pulled:
-        said.append(f"{pulled} vertices far outside are drawn at the rim")
-    text = "; ".join(said)
-    return f"{many}{': ' if text else '; '}{text}{'; ' if text else ''}{fraction(verdicts)}."
+        findings.append(f"{pulled} vertices far outside are drawn at the rim")
+    text = "; ".join(findings)
+    return f"{many}{': ' if text else '; '}{text}{'; ' if text else ''}{verdicts.fraction}."
 
 
-def _table(metrics: Mapping[str, Any]) -> str | None:
-    """Return the volumes as a table."""
+def _volume_table(metrics: Mapping[str, Any]) -> str | None:
     if "volume_answer" not in metrics:
         return None
     r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))

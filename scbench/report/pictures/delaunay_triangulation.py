@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
-_SHOWN = 400
+_MOST_TRIANGLES = 400
 """Triangles drawn of an answer that lists more."""
-_FEW = 12
+_MOST_OUTLINES = 12
 """Missing triangles up to which each has a thick outline."""
 
 _MARKED = {
@@ -20,14 +19,14 @@ _MARKED = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the points; with an answer its triangles, wrong ones shaded with their circles."""
     points = params.points
     n = len(points)
     xs, ys = zip(*points, strict=True)
     pad = 0.06 * max(max(xs) - min(xs), max(ys) - min(ys), 1e-9)
     drawing = Drawing((min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad), size=380)
-    legend: list[tuple[str, str]] = []
+    legend: Legend = []
     caption = f"{n} points to be joined into triangles with empty circumcircles."
     if answer is not None:
         caption = _draw_answer(drawing, params, answer, verdicts, legend)
@@ -38,19 +37,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
 
 
 def _draw_answer(
-    drawing: Drawing,
-    params: Params,
-    answer: Answer,
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts, legend: Legend
 ) -> str:
     points = params.points
     n = len(points)
-    drawable = [t for t in answer.triangles if max(t) < n and len(set(t)) == 3][:_SHOWN]
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
+    drawable = [t for t in answer.triangles if max(t) < n and len(set(t)) == 3][:_MOST_TRIANGLES]
+    failed = verdicts.failures
+    metrics = verdicts.metrics
     surplus = {tuple(t) for t in metrics.get("surplus", ())}
-    missing = [tuple(t) for t in metrics.get("missing", ())][:_SHOWN]
+    missing = [tuple(t) for t in metrics.get("missing", ())][:_MOST_TRIANGLES]
     for triangle in missing:
         drawing.area([points[i] for i in triangle], "missing", hatched=True, opacity=0.5)
     for triangle in drawable:
@@ -66,7 +61,7 @@ def _draw_answer(
         )
     for triangle in missing:  # on top: a sliver shows by its outline alone
         corners = [points[i] for i in triangle]
-        width = 2.5 if len(missing) <= _FEW else 1
+        width = 2.5 if len(missing) <= _MOST_OUTLINES else 1
         tip = f"triangle {list(triangle)} is missing"
         drawing.line(corners, "missing", closed=True, dashed=True, width=width, tip=tip)
     for a, b, c, inside in failed.get("empty_circle", ())[:8]:
@@ -81,23 +76,22 @@ def _draw_answer(
         drawing.line([points[i] for i in edge], "wrong", width=3.5)
     for i in failed.get("all_points", ())[:50]:
         drawing.ring(points[i], "wrong", radius=8, width=2.5, tip=f"point {i} is in no triangle")
-    if drawable:
-        legend.append(("right", "listed, and right" if verdicts else "listed"))
-    if surplus:
-        legend.append(("surplus", "listed, but wrong"))
-    if missing:
-        legend.append(("missing", "of a right answer, not listed"))
-    words = [said for check_id, said in _MARKED.items() if failed.get(check_id)]
+    legend += [
+        ("right", "listed, and right" if verdicts else "listed"),
+        ("surplus", "listed, but wrong"),
+        ("missing", "of a right answer, not listed"),
+    ]
+    words = [meaning for check_id, meaning in _MARKED.items() if failed.get(check_id)]
     if words:
         legend.append(("wrong", "; ".join(words)))
-    listed = f"{len(answer.triangles)} triangles listed"
+    summary = f"{len(answer.triangles)} triangles listed"
     if not verdicts:
-        return f"{listed}."
+        return f"{summary}."
     if not missing and not surplus and not failed:
-        return f"{listed}; {fraction(verdicts)}."
+        return f"{summary}; {verdicts.fraction}."
     return (
-        f"{listed}; {len(metrics.get('missing', ()))} missing, {len(surplus)} that do not belong; "
-        f"{fraction(verdicts)}."
+        f"{summary}; {len(metrics.get('missing', ()))} missing, {len(surplus)} that do not belong; "
+        f"{verdicts.fraction}."
     )
 
 

@@ -1,100 +1,89 @@
 """Squares with labelled corners: the sides that an answer joins, and those it should join."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.draw.text_blocks import side_by_side
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.report.pictures.shared.labelled_squares import (
     Stroke,
     Tile,
     joining,
+    key_text,
     sheet,
-    square_text,
     tuple_text,
 )
 from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.enumerate_edges import Answer, Params
 
-_SHOWN = 47
+_MOST_SQUARES = 47
 _PAIRS = 12
 """Pairs drawn of one square that lists more; there are six."""
 
 Pair = tuple[int, int]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw every square with its crossing points; with an answer the curves it names as arcs."""
-    tiles = [_key(params)]
-    legend: list[tuple[str, str]] = []
+    order = tuple(map(CORNERS.index, params.corner_order))
+    tiles = [Tile(title="order, sides", order=order, sides=_indices(params))]
+    legend: Legend = []
     caption = (
         f"{len(params.squares)} squares, corners read in the numbered order: which sides, by the "
         "numbers beside them, must a curve join? Dots are where a side changes class."
     )
     if answer is None:
-        tiles += [_square(params, i) for i in range(len(params.squares))][:_SHOWN]
+        tiles += [_sided_tile(params, i) for i in range(len(params.squares))][:_MOST_SQUARES]
     else:
-        faults = _faults(verdicts)
-        judged = bool(verdicts) and "squares_right" in verdicts[0].metrics
+        faults = _square_faults(verdicts)
+        judged = "squares_right" in verdicts.metrics
         tiles += [
             _answered(params, answer, i, faults.get(i, {}), judged)
             for i in range(len(params.squares))
-        ][:_SHOWN]
+        ][:_MOST_SQUARES]
         caption = _caption(params, answer, verdicts)
         legend = _legend(tiles)
-    text = side_by_side(_key_text(params, tiles))
+    text = key_text(params.corner_order, tiles)
     panel = Panel("squares", sheet(tiles), caption)
     return Picture((panel,), caption, tuple(legend), text)
-
-
-def _key(params: Params) -> Tile:
-    order = tuple(CORNERS.index(name) for name in params.corner_order)
-    return Tile(title="order, sides", order=order, sides=_indices(params))
 
 
 def _indices(params: Params) -> tuple[str, ...]:
     return tuple(str(params.edge_order.index(side)) for side in SIDES)
 
 
-def _key_text(params: Params, tiles: Iterable[Tile]) -> Iterable[Sequence[str]]:
-    yield ["corners:", *params.corner_order]
-    yield from (square_text(tile) for tile in tiles if tile.labels)
-
-
-def _square(params: Params, i: int) -> Tile:
+def _sided_tile(params: Params, i: int) -> Tile:
     labels = params.squares[i]
     ring = on_ring(labels, params.corner_order, CORNERS)
     return Tile(ring, f"{i}: {tuple_text(labels)}", sides=_indices(params))
 
 
-def _faults(verdicts: Sequence[Verdict]) -> Mapping[int, Mapping[str, list[Any]]]:
+def _square_faults(verdicts: Verdicts) -> Mapping[int, Mapping[str, list[Any]]]:
     """Return what the verdict found in each square, by check id."""
-    found: dict[int, dict[str, list[Any]]] = {}
-    for check_id, offenders in failures(verdicts).items():
+    by_square: dict[int, dict[str, list[Any]]] = {}
+    for check_id, offenders in verdicts.failures.items():
         for item in offenders:
             if isinstance(item, Mapping) and "square" in item:
-                found.setdefault(item["square"], {}).setdefault(check_id, []).append(item)
-    return found
+                by_square.setdefault(item["square"], {}).setdefault(check_id, []).append(item)
+    return by_square
 
 
 def _answered(
     params: Params, answer: Answer, i: int, faults: Mapping[str, list[Any]], judged: bool
 ) -> Tile:
-    plain = _square(params, i)
+    plain = _sided_tile(params, i)
     ring_side = [SIDES.index(side) for side in params.edge_order]
-    given = answer.edges[i] if i < len(answer.edges) else None
+    pairs = answer.edges[i] if i < len(answer.edges) else None
     surplus = {tuple(item["pair"]) for item in faults.get("certain", ())}
     missing = [tuple(item["pair"]) for item in faults.get("complete", ())]
     strokes: list[Stroke] = []
-    for a, b in dict.fromkeys((min(pair), max(pair)) for pair in (given or ())[:_PAIRS]):
+    for a, b in dict.fromkeys((min(pair), max(pair)) for pair in (pairs or ())[:_PAIRS]):
         if a == b or b > 3:
             continue
         role = "wrong" if (a, b) in surplus else "right" if judged else "answer"
         tip = f"sides {a} and {b}"
-        one, other = ring_side[a], ring_side[b]
-        strokes.append(joining(4, one, other, role, tip=tip))
+        first, second = ring_side[a], ring_side[b]
+        strokes.append(joining(4, first, second, role, tip=tip))
     for a, b in missing:
         tip = f"sides {a} and {b} are joined, but not listed"
         strokes.append(
@@ -107,7 +96,7 @@ def _answered(
         plain.labels,
         plain.title,
         state,
-        _below(given, faults, missing),
+        _below(pairs, faults, missing),
         tuple(strokes),
         sides=plain.sides,
         faults=tuple(sorted(bare)),
@@ -115,14 +104,14 @@ def _answered(
 
 
 def _below(
-    given: Sequence[Sequence[int]] | None,
+    listed_pairs: Sequence[Sequence[int]] | None,
     faults: Mapping[str, list[Any]],
     missing: Sequence[Sequence[int]],
 ) -> tuple[tuple[str, str], ...]:
-    if given is None:
+    if listed_pairs is None:
         return (("wrong", "no list"),)
-    listed = " ".join(_shown(pair) for pair in given[:3]) or "no pair"
-    lines = [("ink", listed + (" ..." if len(given) > 3 else ""))]
+    pair_words = " ".join(_pair_text(pair) for pair in listed_pairs[:3]) or "no pair"
+    lines = [("ink", pair_words + (" ..." if len(listed_pairs) > 3 else ""))]
     for check_id, words in (
         ("indices", "no such pair"),
         ("ascending", "larger first"),
@@ -131,42 +120,42 @@ def _below(
         if check_id in faults:
             lines.append(("wrong", words))
     if missing:
-        pairs = " ".join(_shown(pair) for pair in missing[:2])
+        pairs = " ".join(_pair_text(pair) for pair in missing[:2])
         lines.append(("missing", f"not listed: {pairs}"))
     return tuple(lines)
 
 
-def _shown(pair: Sequence[int]) -> str:
+def _pair_text(pair: Sequence[int]) -> str:
     return f"{min(pair[0], 99)}-{min(pair[1], 99)}"
 
 
 def _legend(tiles: Sequence[Tile]) -> list[tuple[str, str]]:
-    drawn = {(stroke.role, stroke.dashed) for tile in tiles for stroke in tile.strokes}
+    looks = {(stroke.role, stroke.dashed) for tile in tiles for stroke in tile.strokes}
     words = (
         (("right", False), "listed, and right"),
         (("answer", False), "listed"),
         (("wrong", False), "listed, but not certain or not even there"),
         (("missing", True), "dashed: not listed, but certain"),
     )
-    legend = [(key[0], said) for key, said in words if key in drawn]
+    legend = [(key[0], meaning) for key, meaning in words if key in looks]
     if any(tile.faults for tile in tiles):
         legend.append(("wrong", "crossed out: a side where nothing changes"))
     return legend
 
 
-def _caption(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     n = len(params.squares)
-    more = f" The first {_SHOWN} squares are drawn." if n > _SHOWN else ""
+    limit_note = f" The first {_MOST_SQUARES} squares are drawn." if n > _MOST_SQUARES else ""
     if not verdicts:
-        return f"The sides joined in {len(answer.edges)} squares.{more}"
-    metrics = verdicts[0].metrics
+        return f"The sides joined in {len(answer.edges)} squares.{limit_note}"
+    metrics = verdicts.metrics
     if "squares_right" not in metrics:
-        said = f"{len(answer.edges)} lists for {n} squares"
-        return f"{said}; {fraction(verdicts)}.{more}"
+        summary = f"{len(answer.edges)} lists for {n} squares"
+        return f"{summary}; {verdicts.fraction}.{limit_note}"
     parts = [f"{metrics['squares_right']} of {n} squares have the right pairs"]
     surplus, missing = len(metrics.get("surplus", ())), len(metrics.get("missing", ()))
     parts += [f"{surplus} wrong pair{'s' * (surplus > 1)} listed"] if surplus else []
     parts += [f"{missing} missing"] if missing else []
-    form = set(failures(verdicts)) & {"indices", "ascending", "repeats"}
+    form = set(verdicts.failures) & {"indices", "ascending", "repeats"}
     parts += ["some pairs are not written as asked"] if form else []
-    return f"{'; '.join(parts)}; {fraction(verdicts)}.{more}"
+    return f"{'; '.join(parts)}; {verdicts.fraction}.{limit_note}"

@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.box_drawing import joint
-from scbench.report.pictures.shared.gauges import check_of, passed
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.text_views import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
-_SHOWN = 12_000
+_MOST_STEPS = 12_000
 """Steps drawn of a longer tour; the largest grid has 10,000 cells."""
 _NUMBERED = 8
 """Grids up to this size show the number of each step."""
@@ -18,30 +16,30 @@ _NUMBERED = 8
 Cell = tuple[int, int]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the grid; with an answer the tour, its jumps, and cells left out or entered again."""
     n = params.size
     free = n * n - len(params.blocked)
     if answer is None:
-        drawing = _grid(params, outside=False)
+        drawing = _tour_grid(params, outside=False)
         caption = (
             f"{n} x {n} cells, {len(params.blocked)} of them blocked: visit all {free} others."
         )
-        text = "\n".join(_rows(params, {}))
-        legend = (("rock", "blocked"),) if params.blocked else ()
-        return Picture((Panel("the grid", drawing, caption),), caption, legend, text)
-    cells: list[Cell] = [(step["xy"][0], step["xy"][1]) for step in answer.steps[:_SHOWN]]
-    legend_parts: list[tuple[str, str]] = [("rock", "blocked")] if params.blocked else []
-    outside = passed(verdicts, "inside") is False
-    drawing = _grid(params, outside=outside)
-    _draw_tour(drawing, params, cells, verdicts, legend_parts)
+        text = "\n".join(_tour_rows(params, {}))
+        panel = Panel("the grid", drawing, caption)
+        return Picture((panel,), caption, (("rock", "blocked"),), text)
+    cells: list[Cell] = [(step["xy"][0], step["xy"][1]) for step in answer.steps[:_MOST_STEPS]]
+    legend: Legend = [("rock", "blocked")]
+    outside = verdicts.passed("inside") is False
+    drawing = _tour_grid(params, outside=outside)
+    _draw_tour(drawing, params, cells, verdicts, legend)
     caption = _caption(answer, verdicts, free)
-    rows = list(_rows(params, _links(cells)))
-    text = "\n".join((*rows, *_key(rows)))
-    return Picture((Panel("the tour", drawing, caption),), caption, tuple(legend_parts), text)
+    rows = list(_tour_rows(params, _links(cells)))
+    text = "\n".join((*rows, *_sign_meanings(rows)))
+    return Picture((Panel("the tour", drawing, caption),), caption, tuple(legend), text)
 
 
-def _grid(params: Params, *, outside: bool) -> Drawing:
+def _tour_grid(params: Params, *, outside: bool) -> Drawing:
     n = params.size
     room = 1.0 if outside else 0.0
     size = min(max(24 * n, 240), 640)
@@ -60,18 +58,12 @@ def _grid(params: Params, *, outside: bool) -> Drawing:
 
 
 def _draw_tour(
-    drawing: Drawing,
-    params: Params,
-    cells: Sequence[Cell],
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    drawing: Drawing, params: Params, cells: Sequence[Cell], verdicts: Verdicts, legend: Legend
 ) -> None:
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
-    missing = [(x - 0.5, y - 0.5) for x, y in metrics.get("missing", ())]
+    missing = [(x - 0.5, y - 0.5) for x, y in verdicts.metrics.get("missing", ())]
     drawing.tiles(missing, "missing", hatched=True, opacity=0.6, tip="not visited")
     places = [drawing.nearest(cell) for cell in cells]
-    jumps = {i for i in failed.get("adjacent", ()) if i < len(cells)}
+    jumps = {i for i in verdicts.failures.get("adjacent", ()) if i < len(cells)}
     role = "right" if verdicts and verdicts[0].score == 1 else "answer"
     thick = min(max(drawing.scale / 8, 1.5), 4)
     run: list[tuple[float, float]] = []
@@ -80,7 +72,7 @@ def _draw_tour(
             drawing.line(run, role, width=thick)
             run = []
         run.append(place)
-    closed = passed(verdicts, "closed")
+    closed = verdicts.passed("closed")
     drawing.line([*run, places[0]] if closed and len(cells) > 2 else run, role, width=thick)
     for i in sorted(jumps):
         ends = places[i - 1 : i + 1]
@@ -94,40 +86,30 @@ def _draw_tour(
     start = places[0]
     drawing.dot(start, "ink", radius=max(min(drawing.scale / 4, 7), 3), tip="start")
     if len(places) > 1:
-        _arrow(drawing, start, places[1])
+        (ax, ay), (bx, by) = places[:2]
+        length = max(abs(bx - ax), abs(by - ay), 1.0)
+        ahead = (ax + 0.75 * (bx - ax) / length, ay + 0.75 * (by - ay) / length)
+        drawing.line([start, ahead], "ink", width=2, arrow=True)
     if params.size <= _NUMBERED:
-        seen: set[Cell] = set()
+        numbered: set[Cell] = set()
         for i, (cell, place) in enumerate(zip(cells, places, strict=True)):
-            if cell not in seen:
+            if cell not in numbered:
                 drawing.text(place, i + 1, "quiet", size=9, shift=(-drawing.scale / 3, 10))
-            seen.add(cell)
+            numbered.add(cell)
     legend.insert(0, (role, "the tour, from the dot"))
     if jumps:
         legend.append(("wrong", "arrows: steps that do not lead to a neighbour"))
     if open_end:
         legend.append(("wrong", "dashed: the tour does not close"))
-    if missing:
-        legend.append(("missing", "hatched: not visited"))
-
-
-def _arrow(drawing: Drawing, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Show which way the tour leaves its start."""
-    (ax, ay), (bx, by) = start, end
-    length = max(abs(bx - ax), abs(by - ay), 1.0)
-    tip = (ax + 0.75 * (bx - ax) / length, ay + 0.75 * (by - ay) / length)
-    drawing.line([start, tip], "ink", width=2, arrow=True)
+    legend.append(("missing", "hatched: not visited"))
 
 
 def _mark_cells(
-    drawing: Drawing,
-    cells: Sequence[Cell],
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    drawing: Drawing, cells: Sequence[Cell], verdicts: Verdicts, legend: Legend
 ) -> None:
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
+    failed = verdicts.failures
     radius = min(max(drawing.scale * 0.42, 4), 14)
-    repeated = metrics.get("repeated", ())
+    repeated = verdicts.metrics.get("repeated", ())
     for x, y in repeated:
         drawing.ring((x, y), "wrong", radius=radius, width=2.5, tip="visited again")
     if repeated:
@@ -145,31 +127,30 @@ def _mark_cells(
         legend.append(("wrong", "crossed rings: outside the grid"))
 
 
-def _caption(answer: Answer, verdicts: Sequence[Verdict], free: int) -> str:
+def _caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
     n = len(answer.steps)
-    said = f"{n} cell{'s' * (n != 1)} listed"
-    if n > _SHOWN:
-        said += f", the first {_SHOWN} drawn"
+    summary = f"{n} cell{'s' * (n != 1)} listed"
+    if n > _MOST_STEPS:
+        summary += f", the first {_MOST_STEPS} drawn"
     if not verdicts:
-        return f"{said}."
-    metrics = verdicts[0].metrics
-    if "visited" not in metrics:
-        return f"{said}, but only {free} are free; {fraction(verdicts)}."
-    parts = [f"{said}; {metrics['visited']} of {free} free cells visited"]
+        return f"{summary}."
+    if "visited" not in verdicts.metrics:
+        return f"{summary}, but only {free} are free; {verdicts.fraction}."
+    parts = [f"{summary}; {verdicts.metrics['visited']} of {free} free cells visited"]
     for check_id, words in (
         ("inside", "outside the grid"),
         ("free", "blocked"),
         ("repeats", "visited again"),
         ("adjacent", "jumps"),
     ):
-        check = check_of(verdicts, check_id)
+        check = verdicts.check(check_id)
         count = check.details.get("count", 0) if check else 0
         if count:
-            more = " (50 are marked)" if check_id != "repeats" and count > 50 else ""
-            parts.append(f"{count} {words if count > 1 else words.removesuffix('s')}{more}")
-    if passed(verdicts, "closed") is False:
+            limit_note = " (50 are marked)" if check_id != "repeats" and count > 50 else ""
+            parts.append(f"{count} {words if count > 1 else words.removesuffix('s')}{limit_note}")
+    if verdicts.passed("closed") is False:
         parts.append("the end does not meet the start")
-    return f"{'; '.join(parts)}; {fraction(verdicts)}."
+    return f"{'; '.join(parts)}; {verdicts.fraction}."
 
 
 _MOVES = {(1, 0): "rl", (-1, 0): "lr", (0, 1): "du", (0, -1): "ud"}
@@ -186,7 +167,7 @@ def _links(cells: Sequence[Cell]) -> Mapping[Cell, set[str]]:
     return links
 
 
-def _rows(params: Params, links: Mapping[Cell, set[str]]) -> Iterable[str]:
+def _tour_rows(params: Params, links: Mapping[Cell, set[str]]) -> Iterable[str]:
     """Yield the rows of the grid as text; a second character joins neighbours side by side."""
     n = params.size
     blocked = set(params.blocked)
@@ -203,7 +184,7 @@ def _rows(params: Params, links: Mapping[Cell, set[str]]) -> Iterable[str]:
         yield "".join(row).rstrip()
 
 
-def _key(rows: Sequence[str]) -> Iterable[str]:
+def _sign_meanings(rows: Sequence[str]) -> Iterable[str]:
     """Yield an empty line, and what the signs in the rows mean that are no lines."""
     meanings = {".": "not visited", "#": "blocked", "*": "entered more than once, or by a jump"}
     key = [f"{sign} {words}" for sign, words in meanings.items() if any(sign in r for r in rows)]

@@ -1,26 +1,30 @@
 """A crowd behind a building: from above, with the shadow that hides it, and for the sniper."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import shapely
 
-from scbench.base.model import Verdict
 from scbench.graders.hide_and_seek import Camera, boxes, fitted_view_pixels, true_camera
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.schemas.hide_and_seek import Answer, Params
 
-_SHOWN = 1_000
+_MOST_PEOPLE = 1_000
 """People drawn of a larger crowd."""
-_FEW = 8
+_MOST_RINGS = 8
 """More faults of a kind are not ringed one by one."""
 _FAR_AWAY = 1_000.0
 """How far shadows reach that have no end, in metres."""
+
+_WORDS = {
+    "people_apart": "{n} pairs of people overlap|{n} pair of people overlaps",
+    "clear_of_building": "{n} people stand in the building|{n} person stands in the building",
+    "distance": "{n} people are too far away|{n} person is too far away",
+}
 
 Floats = npt.NDArray[np.float64]
 XY = tuple[float, float]
@@ -42,19 +46,18 @@ class _Crowd(NamedTuple):
         return self.far | self.inside | {i for pair in self.pairs for i in pair}
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the building and its shadow; with an answer the crowd and who of it can be seen."""
     crowd = None if answer is None else _crowd(params, answer, verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
-    legend: list[tuple[str, str]] = [
+    legend: Legend = [
         ("given", "the building"),
         ("note", "where a whole person is hidden by it"),
     ]
     plan = _plan(params, crowd, bool(verdicts))
-    view = _view(params, crowd, metrics)
+    view = _view(params, crowd, verdicts.metrics)
     caption = _caption(params, answer, crowd, verdicts)
     if crowd is not None:
-        legend += _legend(crowd, bool(metrics))
+        legend += _legend(crowd, bool(verdicts.metrics))
     panels = [
         Panel("from above, in metres", plan, f"The place from above. {caption}"),
         Panel("what the sniper sees", view, f"From the sniper's eye. {caption}"),
@@ -64,11 +67,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(tuple(panels), caption, tuple(legend))
 
 
-def _crowd(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> _Crowd:
-    people = answer.people[:_SHOWN]
+def _crowd(params: Params, answer: Answer, verdicts: Verdicts) -> _Crowd:
+    people = answer.people[:_MOST_PEOPLE]
     xy = np.array([person.xy for person in people], dtype=np.float64).reshape(-1, 2)
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
+    failed = verdicts.failures
     reach = params.max_distance + 1e-6
     near = [i for i, (x, y) in enumerate(xy.tolist()) if math.hypot(x, y) <= reach]
     return _Crowd(
@@ -77,11 +79,11 @@ def _crowd(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> _Crow
         {i for i in failed.get("distance", ()) if i < len(people)},
         {i for i in failed.get("clear_of_building", ()) if i < len(people)},
         [(a, b) for a, b in failed.get("people_apart", ()) if max(a, b) < len(people)],
-        {i: pixels for i, pixels in metrics.get("visible_people", ()) if i < len(people)},
+        {i: pixels for i, pixels in verdicts.metrics.get("visible_people", ()) if i < len(people)},
     )
 
 
-def _legend(crowd: _Crowd, judged: bool) -> list[tuple[str, str]]:
+def _legend(crowd: _Crowd, judged: bool) -> Legend:
     if not judged:
         return [("answer", "people")]
     legend = []
@@ -115,29 +117,32 @@ def _shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapely)
     return hull.intersection(ground).difference(shapely.box(-half_x, -half_y, half_x, half_y))
 
 
-def _frame(params: Params, crowd: _Crowd | None) -> tuple[float, float, float, float]:
-    whole = params.max_distance * 1.06
+def _crowd_frame(params: Params, crowd: _Crowd | None) -> tuple[float, float, float, float]:
+    reach = params.max_distance * 1.06
     if crowd is None or not crowd.near:
-        return (-whole, -whole, whole, whole)
+        return (-reach, -reach, reach, reach)
     near = crowd.xy[crowd.near]
     half_x, half_y = params.building[0] / 2, params.building[1] / 2
     low = np.minimum(near.min(axis=0), (-half_x, -half_y))
     high = np.maximum(near.max(axis=0), (half_x, half_y))
     side = max(float((high - low).max()) * 1.28, 4 * max(half_x, half_y), 8 * params.person[0])
-    side = min(side, 2 * whole)
+    side = min(side, 2 * reach)
     x, y = ((low + high) / 2).tolist()
     return (x - side / 2, y - side / 2, x + side / 2, y + side / 2)
 
 
 def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:
-    frame = _frame(params, crowd)
+    frame = _crowd_frame(params, crowd)
     drawing = Drawing(frame, size=380, margin=20)
     shadow = _shadow(params)
     parts = getattr(shadow, "geoms", [shadow])
     for part in parts:
         if part.geom_type == "Polygon" and not part.is_empty:
-            corners = _clipped(part, frame)
-            drawing.area(corners, "note", opacity=0.22, edge="note", width=1, dashed=True)
+            cut = part.intersection(shapely.box(*frame))
+            shape = cut if cut.geom_type == "Polygon" else part
+            drawing.area(
+                shape.exterior.coords, "note", opacity=0.22, edge="note", width=1, dashed=True
+            )
     drawing.ring((0, 0), "quiet", radius=params.max_distance, units="task", width=1.5, dashed=True)
     half_x, half_y = params.building[0] / 2, params.building[1] / 2
     drawing.box((-half_x, -half_y), (half_x, half_y), "given", edge="ink", width=1.5)
@@ -152,12 +157,6 @@ def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:
     drawing.line([start, (start[0] + length, start[1])], "ink", width=2)
     drawing.text(start, f"{length} m", size=10, anchor="start", shift=(0, 11))
     return drawing
-
-
-def _clipped(part: Any, frame: tuple[float, float, float, float]) -> list[XY]:  # noqa: ANN401
-    cut = part.intersection(shapely.box(*frame))
-    ring = cut.exterior.coords if cut.geom_type == "Polygon" else part.exterior.coords
-    return [(x, y) for x, y in ring]
 
 
 def _sniper(drawing: Drawing, params: Params, frame: tuple[float, float, float, float]) -> None:
@@ -183,7 +182,7 @@ def _people(
     frame: tuple[float, float, float, float],
     judged: bool,
 ) -> None:
-    wide, deep = params.person[:2]
+    width, depth = params.person[:2]
     overlapping = {i for pair in crowd.pairs for i in pair}
     corners: dict[str, list[XY]] = {"right": [], "wrong": [], "hatched": []}
     for i in crowd.near:
@@ -193,37 +192,37 @@ def _people(
             kind = "wrong"
         elif i in overlapping or i in crowd.inside:
             kind = "hatched"
-        corners[kind].append((x - wide / 2, y - deep / 2))
-    size = (wide, deep)
+        corners[kind].append((x - width / 2, y - depth / 2))
+    size = (width, depth)
     drawing.tiles(corners["right"], "right" if judged else "answer", size=size, opacity=0.75)
     drawing.tiles(corners["hatched"], "wrong", size=size, hatched=True)
     drawing.tiles(corners["wrong"], "wrong", size=size)
-    outlines = [_square(x, y, wide, deep) for kind in corners.values() for x, y in kind]
+    outlines = [_footprint(x, y, width, depth) for kind in corners.values() for x, y in kind]
     drawing.strokes(outlines, "ink", width=0.7)
-    for i in sorted(crowd.pixels) if len(crowd.pixels) <= _FEW else ():
+    for i in sorted(crowd.pixels) if len(crowd.pixels) <= _MOST_RINGS else ():
         x, y = crowd.xy[i].tolist()
-        radius = max(wide * drawing.scale * 0.9, 7)
+        radius = max(width * drawing.scale * 0.9, 7)
         drawing.ring((x, y), "wrong", radius=radius, width=2.5, tip=f"person {i} is seen")
     for i in sorted(crowd.inside):
-        drawing.cross(crowd.xy[i].tolist(), "wrong", radius=max(wide * drawing.scale / 2, 4))
-    for a, b in crowd.pairs[:_FEW]:
+        drawing.cross(crowd.xy[i].tolist(), "wrong", radius=max(width * drawing.scale / 2, 4))
+    for a, b in crowd.pairs[:_MOST_RINGS]:
         middle = ((crowd.xy[a] + crowd.xy[b]) / 2).tolist()
         if math.hypot(*middle) <= params.max_distance * 1.1:
             tip = f"persons {a} and {b} overlap"
-            radius = max(wide * drawing.scale * 0.9, 7)
+            radius = max(width * drawing.scale * 0.9, 7)
             drawing.ring(middle, "wrong", radius=radius, width=2.5, tip=tip)
     _strays(drawing, crowd, frame)
 
 
-def _square(x: float, y: float, wide: float, deep: float) -> list[XY]:
-    return [(x, y), (x + wide, y), (x + wide, y + deep), (x, y + deep), (x, y)]
+def _footprint(x: float, y: float, width: float, depth: float) -> list[XY]:
+    return [(x, y), (x + width, y), (x + width, y + depth), (x, y + depth), (x, y)]
 
 
 def _strays(drawing: Drawing, crowd: _Crowd, frame: tuple[float, float, float, float]) -> None:
     """Point from the edge of the frame at people who are outside it."""
     middle = np.array([frame[0] + frame[2], frame[1] + frame[3]]) / 2
     half = (frame[2] - frame[0]) / 2
-    for i in sorted(crowd.far)[:_FEW]:
+    for i in sorted(crowd.far)[:_MOST_RINGS]:
         away = np.clip(crowd.xy[i], -1e6, 1e6) - middle
         longest = max(float(np.abs(away).max()), 1e-9)
         if longest <= half:
@@ -252,14 +251,14 @@ def _view(params: Params, crowd: _Crowd | None, metrics: Mapping[str, Any]) -> D
     drawing = Drawing((*first.tolist(), *last.tolist()), size=380, up=False, margin=18)
     eye = np.array(camera.eye)
     away = np.linalg.norm((low + high) / 2 - eye, axis=1)
-    seen = set(crowd.pixels) if crowd is not None else set()
+    visible = set(crowd.pixels) if crowd is not None else set()
     behind = []
     for k in np.argsort(-away, kind="stable").tolist():
         if k == 0:
             drawing.area(outlines[0].tolist(), "given", edge="ink")
-            _edges(drawing, camera, low[0], high[0])
+            _draw_nearest_edges(drawing, camera, low[0], high[0])
             continue
-        if near[k - 1] in seen or not metrics:
+        if near[k - 1] in visible or not metrics:
             role = "wrong" if metrics else "answer"
             drawing.area(outlines[k].tolist(), role, opacity=0.6, edge="paper", width=0.4)
         if away[k] > away[0]:
@@ -268,7 +267,7 @@ def _view(params: Params, crowd: _Crowd | None, metrics: Mapping[str, Any]) -> D
     places = metrics.get("visible_places", ())
     drawing.tiles([(u, v) for u, v, _ in places], "wrong", tip="pixels that show people")
     for k, i in enumerate(near, start=1):
-        if i in seen and len(seen) <= _FEW and crowd is not None:
+        if i in visible and len(visible) <= _MOST_RINGS and crowd is not None:
             outline = outlines[k]
             centre = outline.mean(axis=0)
             radius = float(np.ptp(outline, axis=0).max()) / 2 * drawing.scale + 6
@@ -289,19 +288,18 @@ def _project(camera: Camera, points: Floats) -> Floats:
     u = rays @ np.array(camera.right) / ahead / (camera.tangent * (columns / rows))
     v = rays @ np.array(camera.up) / ahead / camera.tangent
     flat = np.stack([(u + 1) * columns / 2, (1 - v) * rows / 2], axis=-1)
-    placed: Floats = np.clip(flat, -1e6, 1e6)
-    return placed
+    within_reach: Floats = np.clip(flat, -1e6, 1e6)
+    return within_reach
 
 
-def _corners(low: Floats, high: Floats) -> Floats:
+def _box_corners(low: Floats, high: Floats) -> Floats:
     ends = (low, high)
     corners = [(ends[a][0], ends[b][1], ends[c][2]) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     return np.array(corners, dtype=np.float64)
 
 
 def _silhouette(camera: Camera, low: Floats, high: Floats) -> Floats:
-    """Return the outline of a box in the picture."""
-    flat = _project(camera, _corners(low, high))
+    flat = _project(camera, _box_corners(low, high))
     hull = shapely.MultiPoint(flat).convex_hull
     if not isinstance(hull, shapely.Polygon):
         return flat
@@ -309,22 +307,22 @@ def _silhouette(camera: Camera, low: Floats, high: Floats) -> Floats:
     return outline
 
 
-def _edges(drawing: Drawing, camera: Camera, low: Floats, high: Floats) -> None:
+def _draw_nearest_edges(drawing: Drawing, camera: Camera, low: Floats, high: Floats) -> None:
     """Draw the three edges of a box that meet in its corner nearest to the eye."""
-    corners = _corners(low, high)
+    corners = _box_corners(low, high)
     nearest = int(((corners - np.array(camera.eye)) ** 2).sum(axis=1).argmin())
     flat = _project(camera, corners).tolist()
     lines = [[flat[nearest], flat[nearest ^ bit]] for bit in (1, 2, 4)]
     drawing.strokes(lines, "ink", width=1)
 
 
-def _gauges(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list[Gauge]:
+def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> list[Gauge]:
     gauges = [
         Gauge(
-            "people placed", len(answer.people), params.people, passed(verdicts, "count"), "exactly"
+            "people placed", len(answer.people), params.people, verdicts.passed("count"), "exactly"
         )
     ]
-    hidden = check_of(verdicts, "hidden")
+    hidden = verdicts.check("hidden")
     if hidden is not None:
         pixels = hidden.details.get("pixels", 0)
         gauges.append(Gauge("pixels that show people", pixels, 0, hidden.passed, "at most"))
@@ -332,7 +330,7 @@ def _gauges(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list
 
 
 def _caption(
-    params: Params, answer: Answer | None, crowd: _Crowd | None, verdicts: Sequence[Verdict]
+    params: Params, answer: Answer | None, crowd: _Crowd | None, verdicts: Verdicts
 ) -> str:
     if answer is None or crowd is None:
         start = "Nobody is placed. " if verdicts else ""
@@ -342,28 +340,20 @@ def _caption(
         )
     count = len(answer.people)
     parts = []
-    if count > _SHOWN:
-        parts.append(f"{count} people are placed, of whom {_SHOWN} are drawn")
-    elif passed(verdicts, "count") is False:
+    if count > _MOST_PEOPLE:
+        parts.append(f"{count} people are placed, of whom {_MOST_PEOPLE} are drawn")
+    elif verdicts.passed("count") is False:
         parts.append(f"{count} people are placed instead of {params.people}")
-    for check_id, many, one in (
-        ("people_apart", "pairs of people overlap", "pair of people overlaps"),
-        ("clear_of_building", "people stand in the building", "person stands in the building"),
-        ("distance", "people are too far away", "person is too far away"),
-    ):
-        check = check_of(verdicts, check_id)
-        if check is not None and check.passed is False:
-            found = check.details.get("count", 0)
-            parts.append(f"{found} {one if found == 1 else many}")
+    parts += verdicts.faults(_WORDS)
     if crowd.pixels:
-        seen = len(crowd.pixels)
+        visible = len(crowd.pixels)
         pixels = sum(crowd.pixels.values())
-        parts.append(f"{seen} of {count} can be seen, on {pixels} pixels")
+        parts.append(f"{visible} of {count} can be seen, on {pixels} pixels")
     if not verdicts:
         return f"{count} people are placed."
-    said = "; ".join(parts) or f"All {count} people are hidden"
-    published = "" if count > _SHOWN else _published(params, crowd)
-    return f"{said}. {fraction(verdicts).capitalize()}.{published}"
+    summary = "; ".join(parts) or f"All {count} people are hidden"
+    published = "" if count > _MOST_PEOPLE else _published(params, crowd)
+    return f"{summary}. {verdicts.fraction.capitalize()}.{published}"
 
 
 def _published(params: Params, crowd: _Crowd) -> str:

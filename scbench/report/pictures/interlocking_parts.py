@@ -14,7 +14,6 @@ from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
 from scbench.base.errors import CannotGrade
-from scbench.base.model import Verdict
 from scbench.graders.interlocking_parts.print_checks import Shell
 from scbench.graders.interlocking_parts.printed_parts import read_parts
 from scbench.graders.shared.meshes import to_body
@@ -23,8 +22,8 @@ from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.solids import creases, loose_edges, pulled_in
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.schemas.interlocking_parts import Answer, Params, Space
+from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.schemas.interlocking_parts import Answer, Params
 
 _MOST_PARTS = 40
 _MOST_TRIANGLES = 20_000
@@ -69,7 +68,7 @@ class _DrawnPart(NamedTuple):
     number: int
     points: Points
     """As it lies on the bed."""
-    placed: Points
+    in_cage: Points
     """In the cage, pulled in where it is far away."""
     faces: "np.ndarray[Any, np.dtype[np.int64]]"
     body: Manifold | None
@@ -81,7 +80,7 @@ class _DrawnPart(NamedTuple):
         return _ROLES[self.number % len(_ROLES)]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw what is asked for; with an answer its parts, and where they break a rule."""
     if answer is None:
         caption = (
@@ -94,8 +93,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     if not parts:
         panel = Panel("what is asked for; no part can be drawn", _task(params), caption)
         return Picture((panel,), caption, _TASK_LEGEND)
-    failed = failures(verdicts)
-    faults = _faults(failed)
+    failed = verdicts.failures
+    faults = _part_faults(failed)
     wrong = bool(faults) or bool({"rod_passes", "nut_held", "interference"} & set(failed))
     legend = [("ink", "rods"), *([("wrong", "what breaks a rule")] if wrong else [])]
     panels = (
@@ -109,7 +108,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the parts, put together, to be written as a file."""
-    return [_mesh(part, part.placed) for part in (_parts(params, answer)[0] if answer else ())]
+    return [
+        _part_mesh(part, part.in_cage) for part in (_parts(params, answer)[0] if answer else ())
+    ]
 
 
 _TASK_LEGEND = (
@@ -123,19 +124,21 @@ def _task(params: Params) -> Scene:
     x, y, z = params.inner
     bar = params.bar
     inside = wire((-x / 2, -y / 2, bar), (x / 2, y / 2, bar + z), "target", width=2, name="inside")
-    left = -1.3 * x - params.printing.bed[0] / 2
+    bed_middle = -1.3 * x - params.printing.bed[0] / 2
     a, b, c = params.printing.bed
-    bed = wire((left - a / 2, -b / 2, 0), (left + a / 2, b / 2, c), "quiet", name="the bed")
+    bed = wire(
+        (bed_middle - a / 2, -b / 2, 0), (bed_middle + a / 2, b / 2, c), "quiet", name="the bed"
+    )
     return Scene((inside, bed, _rods(params)), elevation=20)
 
 
 def _rods(params: Params) -> Lines:
     low, high = -30.0, params.outer.z[1] + 30
-    paths = tuple(np.array([[x, y, low], [x, y, high]]) for x, y in _corners(params))
+    paths = tuple(np.array([[x, y, low], [x, y, high]]) for x, y in _rod_corners(params))
     return Lines(paths, "ink", 2, name="rods")
 
 
-def _corners(params: Params) -> list[tuple[float, float]]:
+def _rod_corners(params: Params) -> list[tuple[float, float]]:
     at = params.rods.at
     return [(-at, -at), (at, -at), (at, at), (-at, at)]
 
@@ -151,37 +154,41 @@ def _parts(params: Params, answer: Answer) -> tuple[list[_DrawnPart], int]:
         read = read_parts([file for _, file in files], _LIMITS)
     except (CannotGrade, ChildError):
         return [], len(answer.parts)
-    found: list[_DrawnPart] = []
+    drawable: list[_DrawnPart] = []
     room = _MOST_TRIANGLES
     for (i, _), part in zip(files, read, strict=True):
         if part.shell is not None and len(part.shell.corners) <= room:
             room -= len(part.shell.corners)
-            found.append(_part(params, i, part.shell, answer.parts[i].transform))
-    return found, len(answer.parts) - len(found)
+            drawable.append(_part(params, i, part.shell, answer.parts[i].transform))
+    return drawable, len(answer.parts) - len(drawable)
 
 
 def _part(params: Params, number: int, shell: Shell, transform: Sequence[float]) -> _DrawnPart:
     matrix = np.clip(np.array(transform).reshape(4, 4)[:3], -_FARTHEST, _FARTHEST)
-    moved = shell.points @ matrix[:, :3].T + matrix[:, 3]
-    wide, deep, tall = *params.outer.sides, params.outer.z[1]
-    placed, _ = pulled_in(moved, (-wide, -deep, -tall / 2), (wide, deep, 1.5 * tall))
+    in_cage = shell.points @ matrix[:, :3].T + matrix[:, 3]
+    width, depth, height = *params.outer.sides, params.outer.z[1]
+    within_reach, _ = pulled_in(
+        in_cage, (-width, -depth, -height / 2), (width, depth, 1.5 * height)
+    )
     try:
-        body = to_body(placed, shell.corners)
+        body = to_body(within_reach, shell.corners)
     except ValueError:
         body = None
-    return _DrawnPart(number, shell.points, placed, shell.corners, body)
+    return _DrawnPart(number, shell.points, within_reach, shell.corners, body)
 
 
-def _faults(failed: Mapping[str, Sequence[Any]]) -> dict[int, str]:
+def _part_faults(failed: Mapping[str, Sequence[Any]]) -> dict[int, str]:
     """Return the first thing that is wrong with each part."""
-    found: dict[int, str] = {}
+    first_faults: dict[int, str] = {}
     for check, words in _OF_PART.items():
         for entry in failed.get(check, ()):
-            found.setdefault(entry["part"], words)
-    return found
+            first_faults.setdefault(entry["part"], words)
+    return first_faults
 
 
-def _mesh(part: _DrawnPart, points: Points, *, opacity: float = 1.0, wrong: bool = False) -> Mesh:
+def _part_mesh(
+    part: _DrawnPart, points: Points, *, opacity: float = 1.0, wrong: bool = False
+) -> Mesh:
     outline = creases(points, part.faces)
     role = "wrong" if wrong else part.role
     return Mesh(points, part.faces, role, opacity, f"part {part.number}", outline)
@@ -194,69 +201,65 @@ def _together(
     clashes = failed.get("interference", ())[:_MOST_MARKS]
     # Where parts clash is seen through them.
     opacity = 0.35 if clashes else 1.0
-    shown: list[Shape] = [
-        _mesh(part, part.placed, opacity=opacity, wrong=part.number in invalid) for part in parts
+    shapes: list[Shape] = [
+        _part_mesh(part, part.in_cage, opacity=opacity, wrong=part.number in invalid)
+        for part in parts
     ]
     if clashes:
-        found = [(clash["low"], clash["high"]) for clash in clashes]
-        near = [_clipped(params, low, high) for low, high in found]
-        shown.append(boxes(near, "wrong", opacity=0.7, name="where parts overlap"))
+        corners = [(clash["low"], clash["high"]) for clash in clashes]
+        near = [_clipped_clash(params, low, high) for low, high in corners]
+        shapes.append(boxes(near, "wrong", opacity=0.7, name="where parts overlap"))
         labels = tuple("{} and {}".format(*clash["parts"]) for clash in clashes)
         middles = np.array([np.add(low, high) / 2 for low, high in near])
-        shown.append(Marks(middles, "wrong", 9, labels))
-    shown.append(_rods(params))
-    shown += _rod_faults(params, failed)
+        shapes.append(Marks(middles, "wrong", 9, labels))
+    shapes.append(_rods(params))
+    shapes += _rod_faults(params, failed)
     for check, space, words in (
         ("inside_free", params.empty, "space that must stay free"),
         ("outer_size", params.outer, "space that must not be left"),
     ):
         if check in failed:
-            edges = _space(space)
-            shown.append(Lines(edges, "wrong", 2.5, dashed=True, name=words))
-    return Scene(tuple(shown), azimuth=-60, elevation=20)
+            x, y = (side / 2 for side in space.sides)
+            edges = boxes([((-x, -y, space.z[0]), (x, y, space.z[1]))], "wrong").outline
+            shapes.append(Lines(edges, "wrong", 2.5, dashed=True, name=words))
+    return Scene(tuple(shapes), azimuth=-60, elevation=20)
 
 
-def _clipped(params: Params, low: XYZ, high: XYZ) -> tuple[XYZ, XYZ]:
+def _clipped_clash(params: Params, low: XYZ, high: XYZ) -> tuple[XYZ, XYZ]:
     far = 2 * params.outer.z[1]
     ends = np.clip(np.array([low, high], dtype=np.float64), -far, far)
     return ends[0].tolist(), ends[1].tolist()
 
 
-def _space(space: Space) -> tuple[Points, ...]:
-    x, y = space.sides
-    return boxes([((-x / 2, -y / 2, space.z[0]), (x / 2, y / 2, space.z[1]))], "wrong").outline
-
-
 def _rod_faults(params: Params, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Marks]:
     top = params.outer.z[1] + 40
-    shown: list[Lines | Marks] = []
+    shapes: list[Lines | Marks] = []
     for check, words in (("rod_passes", "blocked"), ("nut_held", "no hold")):
         for entry in failed.get(check, ()):
             x, y = entry["corner"]
             path = np.array([[x, y, -40.0], [x, y, top]])
-            shown.append(Lines((path,), "wrong", 4, dashed=check == "nut_held", name=words))
-            shown.append(Marks(path[1:], "wrong", 8, (words,)))
-    return shown
+            shapes.append(Lines((path,), "wrong", 4, dashed=check == "nut_held", name=words))
+            shapes.append(Marks(path[1:], "wrong", 8, (words,)))
+    return shapes
 
 
 def _apart(params: Params, parts: Sequence[_DrawnPart], faults: Mapping[int, str]) -> Scene:
-    """Show the parts moved away from the middle of the cage."""
     middle = np.array([0.0, 0.0, sum(params.outer.z) / 2])
-    shown: list[Shape] = []
+    shapes: list[Shape] = []
     places, labels = [], []
     for part in parts:
-        own = (part.placed.min(axis=0) + part.placed.max(axis=0)) / 2
-        moved = part.placed + (own - middle) * (0.9, 0.9, 0.55)
-        shown.append(_mesh(part, moved))
-        places.append((moved.min(axis=0) + moved.max(axis=0)) / 2)
+        centre = (part.in_cage.min(axis=0) + part.in_cage.max(axis=0)) / 2
+        shifted = part.in_cage + (centre - middle) * (0.9, 0.9, 0.55)
+        shapes.append(_part_mesh(part, shifted))
+        places.append((shifted.min(axis=0) + shifted.max(axis=0)) / 2)
         labels.append(str(part.number))
     for bad in (False, True):
-        chosen = [k for k, part in enumerate(parts) if (part.number in faults) == bad]
-        if chosen:
-            words = tuple(labels[k] for k in chosen)
+        members = [k for k, part in enumerate(parts) if (part.number in faults) == bad]
+        if members:
+            words = tuple(labels[k] for k in members)
             role = "wrong" if bad else "ink"
-            shown.append(Marks(np.array([places[k] for k in chosen]), role, 0, words))
-    return Scene(tuple(shown), azimuth=-60, elevation=20)
+            shapes.append(Marks(np.array([places[k] for k in members]), role, 0, words))
+    return Scene(tuple(shapes), azimuth=-60, elevation=20)
 
 
 def _beds(
@@ -265,40 +268,39 @@ def _beds(
     faults: Mapping[int, str],
     failed: Mapping[str, Sequence[Any]],
 ) -> Scene:
-    """Show every part on a bed of its own."""
-    wide, deep, _ = params.printing.bed
+    width, depth, _ = params.printing.bed
     columns = math.ceil(math.sqrt(1.2 * len(parts)))
-    shown: list[Shape] = []
+    shapes: list[Shape] = []
     squares: dict[bool, list[Points]] = {False: [], True: []}
     names: dict[bool, list[tuple[Points, str]]] = {False: [], True: []}
     for k, part in enumerate(parts):
-        shift = np.array([k % columns * 1.25 * wide, -(k // columns) * 1.35 * deep, 0.0])
+        shift = np.array([k % columns * 1.25 * width, -(k // columns) * 1.35 * depth, 0.0])
         lie = _lie(part, params)
-        shown.append(_mesh(part, lie + shift))
+        shapes.append(_part_mesh(part, lie + shift))
         bad = part.number in faults
-        square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * (wide / 2, deep / 2)
+        square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * (width / 2, depth / 2)
         squares[bad].append(np.c_[square, np.zeros(5)] + shift)
         wordy = bad and len(parts) <= _MOST_MARKS
         label = f"{part.number}: {faults[part.number]}" if wordy else str(part.number)
-        names[bad].append((shift + np.array([0, -0.62 * deep, 0]), label))
-        shown += _spots(params, part, failed, shift, lie)
+        names[bad].append((shift + np.array([0, -0.62 * depth, 0]), label))
+        shapes += _spots(params, part, failed, shift, lie)
         if any(e["part"] == part.number for e in failed.get("closed", ())):
             loose = tuple(edge + shift for edge in loose_edges(lie, part.faces)[:200])
-            shown.append(Lines(loose, "wrong", 4, name="open edges"))
+            shapes.append(Lines(loose, "wrong", 4, name="open edges"))
     for bad, role in ((False, "quiet"), (True, "wrong")):
         if squares[bad]:
-            shown.append(Lines(tuple(squares[bad]), role, 3 if bad else 1, name="bed"))
+            shapes.append(Lines(tuple(squares[bad]), role, 3 if bad else 1, name="bed"))
             places = np.array([place for place, _ in names[bad]])
-            shown.append(Marks(places, role, 0, tuple(label for _, label in names[bad])))
-    return Scene(tuple(shown), azimuth=-80, elevation=50)
+            shapes.append(Marks(places, role, 0, tuple(label for _, label in names[bad])))
+    return Scene(tuple(shapes), azimuth=-80, elevation=50)
 
 
 def _lie(part: _DrawnPart, params: Params) -> Points:
     """Return a part over the middle of its bed, which is where the grader looks at it."""
-    wide, deep, tall = params.printing.bed
+    width, depth, height = params.printing.bed
     middle = (part.points.min(axis=0) + part.points.max(axis=0)) / 2
     centred = part.points - (middle[0], middle[1], 0.0)
-    return pulled_in(centred, (-wide, -deep, -2 * tall), (wide, deep, 6 * tall))[0]
+    return pulled_in(centred, (-width, -depth, -2 * height), (width, depth, 6 * height))[0]
 
 
 def _spots(
@@ -316,8 +318,8 @@ def _spots(
                 ((np.add(p["low"], off) - 2), (np.add(p["high"], off) + 2))
                 for p in entry["patches"]
             ]
-            shown = [((low + shift).tolist(), (high + shift).tolist()) for low, high in patches]
-            yield boxes(shown, "wrong", opacity=0.8, name="overhang")
+            corners = [((low + shift).tolist(), (high + shift).tolist()) for low, high in patches]
+            yield boxes(corners, "wrong", opacity=0.8, name="overhang")
     for entry in failed.get("balance", ()):
         if entry["part"] == part.number:
             centre = np.array([*entry["centre"], 0.0]) + off * (1, 1, 0) + shift
@@ -327,8 +329,8 @@ def _spots(
             half, (x, y) = params.spacing.blocked / 2, entry["place"]
             tall = 2 * params.spacing.height
             column = [((x - half, y - half, 0.0), (x + half, y + half, tall))]
-            moved = [(np.add(a, shift).tolist(), np.add(b, shift).tolist()) for a, b in column]
-            yield boxes(moved, "wrong", opacity=0.5, name="a column that is too wide passes here")
+            shifted = [(np.add(a, shift).tolist(), np.add(b, shift).tolist()) for a, b in column]
+            yield boxes(shifted, "wrong", opacity=0.5, name="a column that is too wide passes here")
 
 
 def _section(
@@ -336,11 +338,11 @@ def _section(
 ) -> tuple[str, Drawing]:
     """Draw a cut along one rod: z to the right, y up and widened; of rods that do not fit one."""
     entries = [*failed.get("rod_passes", ()), *failed.get("nut_held", ())]
-    x, y = entries[0]["corner"] if entries else _corners(params)[2]
-    top, more = params.outer.z[1], 40.0
+    x, y = entries[0]["corner"] if entries else _rod_corners(params)[2]
+    top, margin = params.outer.z[1], 40.0
     nut, rod = params.rods.gripped / 2, params.rods.free / 2
     reach = 1.6 * nut * _WIDENED
-    frame = box(-more, -reach, top + more, reach)
+    frame = box(-margin, -reach, top + margin, reach)
     drawing = Drawing(frame.bounds, size=690, margin=16)
     for part in parts:
         if part.body is None:
@@ -356,20 +358,20 @@ def _section(
         any(tuple(entry["corner"]) == (x, y) for entry in failed.get(check, ()))
         for check in ("rod_passes", "nut_held")
     )
-    corner, other = (-more, -rod * _WIDENED), (top + more, rod * _WIDENED)
+    corner, opposite = (-margin, -rod * _WIDENED), (top + margin, rod * _WIDENED)
     if blocked:
-        drawing.box(corner, other, "wrong", hatched=True, edge="wrong")
+        drawing.box(corner, opposite, "wrong", hatched=True, edge="wrong")
     else:
-        drawing.box(corner, other, "given", opacity=0.5, edge="ink")
+        drawing.box(corner, opposite, "given", opacity=0.5, edge="ink")
     for level in (-nut * _WIDENED, nut * _WIDENED):
-        line = [(-more, level), (top + more, level)]
+        line = [(-margin, level), (top + margin, level)]
         drawing.line(line, "wrong" if loose else "quiet", width=2 if loose else 1, dashed=True)
     words = f"rod {2 * rod:g} mm{', blocked' if blocked else ''}"
     role = "wrong" if blocked else "ink"
-    drawing.text((-more, 0), words, role, size=10, anchor="start", shift=(3, 0))
+    drawing.text((-margin, 0), words, role, size=10, anchor="start", shift=(3, 0))
     words = f"nut {2 * nut:g} mm{', not held' if loose else ''} (dashed)"
     role = "wrong" if loose else "quiet"
-    drawing.text((-more, nut * _WIDENED), words, role, size=10, anchor="start", shift=(3, 7))
+    drawing.text((-margin, nut * _WIDENED), words, role, size=10, anchor="start", shift=(3, 7))
     for z, words in ((0, "floor"), (top, "roof")):
         drawing.text((z, -reach), words, "quiet", size=10, shift=(0, 8))
     return f"cut along the rod at x = {x:g}, y = {y:g}, {_WIDENED} times as wide", drawing
@@ -382,11 +384,11 @@ def _polygons(rings: Iterable[Points]) -> BaseGeometry:
     return solid.difference(shapely.union_all([s for s in shapes if not s.exterior.is_ccw]))
 
 
-def _caption(params: Params, answer: Answer, missing: int, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer, missing: int, verdicts: Verdicts) -> str:
     count = len(answer.parts)
-    said = [f"{count} part{'s' * (count != 1)}, {params.parts} asked for"]
+    findings = [f"{count} part{'s' * (count != 1)}, {params.parts} asked for"]
     if missing:
-        said.append(f"{missing} cannot be drawn")
+        findings.append(f"{missing} cannot be drawn")
     if verdicts:
         failed = [
             name
@@ -394,6 +396,6 @@ def _caption(params: Params, answer: Answer, missing: int, verdicts: Sequence[Ve
             if any(check.passed is False and check.id != "gate" for check in verdict.checks)
         ]
         if failed:
-            said.append(f"not as asked: {', '.join(failed)}")
-        said.append(fraction(verdicts))
-    return "; ".join(said) + "."
+            findings.append(f"not as asked: {', '.join(failed)}")
+        findings.append(verdicts.fraction)
+    return "; ".join(findings) + "."

@@ -2,20 +2,18 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from scbench.base.model import Verdict
 from scbench.graders.largest_printable_prime import HEIGHTS, Pose, Stand, groups, pose
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import Gauge, Panel, Picture, Verdicts, gauge_panels
 from scbench.schemas.largest_printable_prime import Answer, Params
 
 _GLYPHS = 240
 """Digits drawn from above of a longer tower."""
 _LAYERS = 1_000
 """Digits drawn from the side."""
-_WIDE, _HIGH = 18.0, 35.0
+_WIDTH, _HEIGHT = 18.0, 35.0
 """Room for a digit, in millimetres."""
 _GAP = 7.0
 _GROUPS_PER_ROW = 4
@@ -31,6 +29,12 @@ _BARS = {
 }
 """Ends of the segments' bars, in millimetres."""
 
+_UPRIGHT: tuple[tuple[int, Literal["rotate90X", "rotate90Y"]], ...] = (
+    *((1, "rotate90X"), (3, "rotate90Y")),
+    *((7, "rotate90Y"), (7, "rotate90X")),
+)
+"""Digits that can stand, and how they are turned for it."""
+
 XY = tuple[float, float]
 
 
@@ -40,17 +44,17 @@ class _Digit(NamedTuple):
     digit: int
     segments: str
     pose: Pose | None
-    below: Pose | None
-    unsupported: bool
-    banned: bool
+    below: Pose | None = None
+    unsupported: bool = False
+    banned: bool = False
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the shapes of the digits, or a tower of them with what breaks the rules."""
     if answer is None:
-        return _asked(params, verdicts)
-    digits = _digits(params, answer, verdicts)
-    repeated = set(failures(verdicts).get("groups", ()))
+        return _digit_shapes(params, verdicts)
+    digits = _tower_digits(params, answer, verdicts)
+    repeated = set(verdicts.failures.get("groups", ()))
     caption = _caption(params, answer, verdicts)
     glyphs = _from_above(params, digits[:_GLYPHS], repeated, verdicts)
     side = _from_the_side(params, digits[:_LAYERS], answer)
@@ -61,9 +65,11 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         Panel("the tower from the side", side, f"The tower. {caption}"),
     ]
     panels += gauge_panels(_gauges(params, verdicts))
-    legend = [("answer", "a digit, with bars"), ("given", "the digit below it")]
-    if any(digit.pose and digit.pose.stand is not Stand.FLAT for digit in digits):
-        legend.append(("note", "stands upright, seen from the front"))
+    legend = [
+        ("answer", "a digit, with bars"),
+        ("given", "the digit below it"),
+        ("note", "stands upright, seen from the front"),
+    ]
     wrong = []
     if any(digit.unsupported for digit in digits):
         wrong.append("framed: cannot be printed on the one below; thick bars hang in the air")
@@ -76,93 +82,78 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(tuple(panels), caption, tuple(legend), _text(params, digits, repeated))
 
 
-def _digits(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list[_Digit]:
-    failed = failures(verdicts)
+def _tower_digits(params: Params, answer: Answer, verdicts: Verdicts) -> list[_Digit]:
+    failed = verdicts.failures
     unsupported = set(failed.get("stack", ()))
     banned = {*failed.get("allowed", ()), *failed.get("printable", ())}
-    found: list[_Digit] = []
+    tower: list[_Digit] = []
     below: Pose | None = None
     for i, item in enumerate(answer.numberSequence[:_LAYERS]):
         segments = params.segments[item.digit]
         here = pose(item.digit, item.orientation, segments)
-        found.append(_Digit(item.digit, segments, here, below, i in unsupported, i in banned))
+        tower.append(_Digit(item.digit, segments, here, below, i in unsupported, i in banned))
         below = here
-    return found
+    return tower
 
 
-def _asked(params: Params, verdicts: Sequence[Verdict]) -> Picture:
-    shown = [
-        _Digit(
-            digit,
-            params.segments[digit],
-            pose(digit, "flat", params.segments[digit]),
-            None,
-            False,
-            False,
-        )
-        for digit in params.digits
-    ]
+def _digit_shapes(params: Params, verdicts: Verdicts) -> Picture:
+    shapes = params.segments
+    glyphs = [_Digit(d, shapes[d], pose(d, "flat", shapes[d])) for d in params.digits]
     upright = [
         (digit, orientation)
-        for digit, orientation in (
-            (1, "rotate90X"),
-            (3, "rotate90Y"),
-            (7, "rotate90Y"),
-            (7, "rotate90X"),
-        )
+        for digit, orientation in _UPRIGHT
         if digit in params.digits and orientation in params.orientations
     ]
-    for digit, orientation in upright:
-        segments = params.segments[digit]
-        standing = pose(digit, "rotate90X" if orientation == "rotate90X" else "rotate90Y", segments)
-        shown.append(_Digit(digit, segments, standing, None, False, False))
+    glyphs += [_Digit(d, shapes[d], pose(d, orientation, shapes[d])) for d, orientation in upright]
     columns = 7
-    rows = -(-len(shown) // columns)
-    drawing = Drawing((0, 0, columns * _WIDE, rows * _HIGH), size=columns * _WIDE * 2.4)
-    for i, one in enumerate(shown):
-        centre = ((i % columns + 0.5) * _WIDE, (rows - 1 - i // columns + 0.5) * _HIGH)
-        _glyph(drawing, centre, one)
+    rows = -(-len(glyphs) // columns)
+    drawing = Drawing((0, 0, columns * _WIDTH, rows * _HEIGHT), size=columns * _WIDTH * 2.4)
+    for i, glyph in enumerate(glyphs):
+        centre = ((i % columns + 0.5) * _WIDTH, (rows - 1 - i // columns + 0.5) * _HEIGHT)
+        _glyph(drawing, centre, glyph)
     caption = (
         f"A prime number is to be stacked from these digits, printed on each other: as long as "
         f"possible, and taller than {params.target_height_mm:g} mm."
     )
     if verdicts:
         caption = f"There is no tower to draw. {caption}"
-    legend = [("answer", "lies flat")]
-    if upright:
-        legend.append(("note", "stands upright, seen from the front"))
-    return Picture((Panel("the digits", drawing, caption),), caption, tuple(legend))
+    legend = (("answer", "lies flat"), ("note", "stands upright, seen from the front"))
+    return Picture((Panel("the digits", drawing, caption),), caption, legend)
 
 
 def _from_above(
-    params: Params, digits: Sequence[_Digit], repeated: set[str], verdicts: Sequence[Verdict]
+    params: Params, digits: Sequence[_Digit], repeated: set[str], verdicts: Verdicts
 ) -> Drawing:
     """Return a table of digits in groups, in the order of the number."""
     number = "".join(str(digit.digit) for digit in digits)
     parts = groups(number, params.group)
-    pitch = params.group * _WIDE + _GAP
+    pitch = params.group * _WIDTH + _GAP
     columns = max(1, min(_GROUPS_PER_ROW, len(parts)))
     rows = max(1, -(-len(parts) // columns))
-    wide = columns * pitch - _GAP
-    composite = passed(verdicts, "prime") is False
-    top = rows * _HIGH + 9 * composite
-    drawing = Drawing((0, 0, wide, top), size=2.3 * max(wide, top), margin=10)
+    width = columns * pitch - _GAP
+    composite = verdicts.passed("prime") is False
+    top = rows * _HEIGHT + 9 * composite
+    drawing = Drawing((0, 0, width, top), size=2.3 * max(width, top), margin=10)
     i = 0
     for k, part in enumerate(parts):
-        left = k % columns * pitch + (params.group - len(part)) * _WIDE
-        bottom = (rows - 1 - k // columns) * _HIGH
+        left_edge = k % columns * pitch + (params.group - len(part)) * _WIDTH
+        bottom = (rows - 1 - k // columns) * _HEIGHT
         if part in repeated:
-            right = left + len(part) * _WIDE
-            corners = [(left, bottom + 1), (right, bottom + 1), (right, bottom + _HIGH - 1)]
-            corners.append((left, bottom + _HIGH - 1))
+            right_edge = left_edge + len(part) * _WIDTH
+            corners = [
+                (left_edge, bottom + 1),
+                (right_edge, bottom + 1),
+                (right_edge, bottom + _HEIGHT - 1),
+            ]
+            corners.append((left_edge, bottom + _HEIGHT - 1))
             drawing.area(corners, "wrong", opacity=0.12)
             drawing.line(corners, "wrong", closed=True, width=2.5)
         for _ in part:
-            _glyph(drawing, (left + _WIDE / 2, bottom + _HIGH / 2), digits[i], i)
-            left += _WIDE
+            _glyph(drawing, (left_edge + _WIDTH / 2, bottom + _HEIGHT / 2), digits[i], i)
+            left_edge += _WIDTH
             i += 1
     if composite:
-        place = (wide / 2, top - 3)
+        place = (width / 2, top - 3)
         drawing.text(place, "✗ this number is not a prime", "wrong", size=13, bold=True)
     return drawing
 
@@ -181,11 +172,13 @@ def _glyph(drawing: Drawing, centre: XY, digit: _Digit, position: int | None = N
     if digit.pose is None:
         drawing.strokes(bars(sorted(digit.segments)), "quiet", width=size, tip=tip)
     elif digit.pose.stand is Stand.FLAT:
-        own = digit.pose.segments
-        hanging = own - digit.below.segments if digit.unsupported and digit.below else frozenset()
+        segments = digit.pose.segments
+        hanging = (
+            segments - digit.below.segments if digit.unsupported and digit.below else frozenset()
+        )
         if digit.below is not None and digit.below.stand is not Stand.FLAT and digit.unsupported:
-            hanging = own
-        drawing.strokes(bars(sorted(own - hanging)), "answer", width=1.2 * size, tip=tip)
+            hanging = segments
+        drawing.strokes(bars(sorted(segments - hanging)), "answer", width=1.2 * size, tip=tip)
         drawing.strokes(bars(sorted(hanging)), "wrong", width=2 * size, tip=tip)
     else:
         role = "wrong" if digit.unsupported else "note"
@@ -234,8 +227,10 @@ def _from_the_side(params: Params, digits: Sequence[_Digit], answer: Answer) -> 
         wrong = digit.unsupported or digit.banned or digit.pose is None
         role = "wrong" if wrong else ("answer", "water")[group % 2]
         tall = (HEIGHTS[digit.pose.stand] if digit.pose else 12) / 10
-        for left, right, low, high in _front(digit, anchor):
-            boxes.setdefault((role, right - left, high - low), []).append((left, z + low))
+        for left_edge, right_edge, low, high in _front(digit, anchor):
+            boxes.setdefault((role, right_edge - left_edge, high - low), []).append(
+                (left_edge, z + low)
+            )
         anchor = _anchor(digit, anchor)
         if wrong:
             middle = z + tall / 2
@@ -249,8 +244,8 @@ def _from_the_side(params: Params, digits: Sequence[_Digit], answer: Answer) -> 
                 drawing.text((-7, middle), run, size=9, anchor="end")
                 labelled = middle
             run, start = "", z
-    for (role, wide, high), corners in sorted(boxes.items()):
-        drawing.tiles(corners, role, size=(wide, high))
+    for (role, width, high), corners in sorted(boxes.items()):
+        drawing.tiles(corners, role, size=(width, high))
     if all(digit.pose for digit in digits):
         drawing.text((8, total), f"{total:g} mm", anchor="start", bold=True, shift=(0, -4))
     return drawing
@@ -288,45 +283,45 @@ def _anchor(digit: _Digit, before: float) -> float:
     return 5.0 if digit.pose.stand is Stand.ON_HEAD else before
 
 
-def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
-    metrics = verdicts[0].metrics if verdicts else {}
+def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
+    metrics = verdicts.metrics
     if "digits" not in metrics:
         return []
-    gauges = [Gauge("digits", metrics["digits"], params.best_digits, passed(verdicts, "length"))]
+    gauges = [Gauge("digits", metrics["digits"], params.best_digits, verdicts.passed("length"))]
     if metrics.get("height_mm") is not None:
-        tall = passed(verdicts, "height")
+        tall = verdicts.passed("height")
         height = metrics["height_mm"]
         gauges.append(Gauge("height", height, params.target_height_mm, tall, "more than", " mm"))
     return gauges
 
 
-def _caption(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     count = len(answer.numberSequence)
-    failed = failures(verdicts)
+    failed = verdicts.failures
     parts = []
-    if passed(verdicts, "resource_limit") is False:
+    if verdicts.passed("resource_limit") is False:
         parts.append("far more than any tower can have")
-    if passed(verdicts, "prime") is False:
+    if verdicts.passed("prime") is False:
         parts.append("the number is not a prime")
     for check_id, says in (
         ("stack", "cannot be printed on the one below, first at position {}"),
         ("printable", "cannot be printed as turned, first at position {}"),
         ("allowed", "may not be used so, first at position {}"),
     ):
-        check = check_of(verdicts, check_id)
+        check = verdicts.check(check_id)
         if check is not None and failed.get(check_id):
             parts.append(f"{check.details['count']} {says.format(failed[check_id][0])}")
     if failed.get("groups"):
         parts.append(f"{failed['groups'][0]} occurs more than once")
-    if passed(verdicts, "leading_zero") is False:
+    if verdicts.passed("leading_zero") is False:
         parts.append("it begins with 0")
-    if passed(verdicts, "max_digits") is False:
+    if verdicts.passed("max_digits") is False:
         parts.append(f"only {params.max_digits} are allowed")
-    said = "; ".join(parts) or "a prime that can be printed"
+    summary = "; ".join(parts) or "a prime that can be printed"
     head = f"{count} digit{'s' * (count != 1)}"
     if not verdicts:
         return f"{head}."
-    return f"{head}: {said}. {fraction(verdicts).capitalize()}."
+    return f"{head}: {summary}. {verdicts.fraction.capitalize()}."
 
 
 def _text(params: Params, digits: Sequence[_Digit], repeated: set[str]) -> str:

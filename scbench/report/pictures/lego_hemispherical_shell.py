@@ -10,16 +10,15 @@ import shapely
 from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
-from scbench.base.model import Verdict
 from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, Body, Bricks, body
 from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import upright_prisms
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
-_MOST = 1500
+_MOST_BRICKS = 1500
 """Bricks drawn of an answer that lists more."""
 _RIM = 1.35
 """How far out, in outer radii, bricks are drawn where they are; others stand at the rim."""
@@ -28,6 +27,7 @@ _MOST_CROSSES = 300
 _PAIRS_NAMED = 1000
 """A verdict with so many pairs has perhaps not named all."""
 _TURN = np.linspace(0, 2 * np.pi, 73)
+_FORMS = {"hemisphere": "Half a hollow ball", "wall": "A round wall", "ring": "Half a ring"}
 _SINGLE = {"layers": "in no layer", "hollow": "in the hollow", "outside": "outside"}
 _WORDS = {
     "not_empty": "there are no bricks",
@@ -46,7 +46,7 @@ _WORDS = {
 Grid = tuple[tuple[float, ...], tuple[float, ...]]
 
 
-class _Shown(NamedTuple):
+class _DrawnBricks(NamedTuple):
     """What is drawn of the bricks: positions are those of the answer's list."""
 
     bricks: Bricks
@@ -60,73 +60,66 @@ class _Shown(NamedTuple):
     """Where those really are that stand at the rim."""
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the target; with an answer its bricks, those that break a rule marked."""
     target = body(params)
     radius = params.outer_radius_mm
     if answer is None:
         caption = (
-            f"{_form(params)}, {params.inner_radius_mm:g} to {radius:g} mm from the axis, to be "
-            "built from 2 x 4 bricks."
+            f"{_FORMS[params.form]}, {params.inner_radius_mm:g} to {radius:g} mm from the axis, to "
+            "be built from 2 x 4 bricks."
         )
-        cut = _cut(target, radius, None)
+        cut = _axis_cut(target, radius, None)
         panels = (
             Panel(
                 "the target",
-                Scene(tuple(_wires(target, "target")), grid=_grid(target, radius)),
+                Scene(tuple(_wires(target, "target")), grid=_bounding_box(target, radius)),
                 caption,
             ),
             Panel("cut through the axis", cut, caption),
         )
         return Picture(panels, caption, (("target", "the target"),))
-    shown = _shown(answer, target, radius, verdicts)
-    caption = _caption(answer, shown, verdicts)
+    wall = _drawn_bricks(answer, target, radius, verdicts)
+    caption = _caption(answer, wall, verdicts)
     legend = [("answer", "bricks"), ("target", "outline of the target")]
-    if shown.wrong:
+    if wall.wrong:
         legend.append(("wrong", "bricks that break a rule (crossed out)"))
     legend += [
         ("right", "cut: bricks in the target"),
         ("missing", "target without bricks (hatched)"),
         ("surplus", "cut: bricks outside the target"),
     ]
-    drawn = (
-        Panel("the bricks", _scene(shown, target, radius), caption),
-        Panel("cut through the axis", _cut(target, radius, shown), caption),
-        Panel("layer by layer, from the ground", _layers(shown, target, radius, verdicts), caption),
+    views = (
+        Panel("the bricks", _scene(wall, target, radius), caption),
+        Panel("cut through the axis", _axis_cut(target, radius, wall), caption),
+        Panel("layer by layer, from the ground", _layers(wall, target, radius, verdicts), caption),
     )
-    return Picture(drawn, caption, tuple(legend))
+    return Picture(views, caption, tuple(legend))
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the bricks, to be written as a file."""
     if answer is None or not answer.bricks:
         return []
-    shown = _shown(answer, body(params), params.outer_radius_mm, ())
-    return [upright_prisms(shown.plans, shown.low, shown.low + HEIGHT, "answer", name="bricks")]
+    wall = _drawn_bricks(answer, body(params), params.outer_radius_mm, Verdicts())
+    return [upright_prisms(wall.plans, wall.low, wall.low + HEIGHT, "answer", name="bricks")]
 
 
-def _form(params: Params) -> str:
-    return {"hemisphere": "Half a hollow ball", "wall": "A round wall", "ring": "Half a ring"}[
-        params.form
-    ]
-
-
-def _grid(target: Body, radius: float, shown: _Shown | None = None) -> Grid:
-    """Return a box around the target and all bricks."""
+def _bounding_box(target: Body, radius: float, wall: _DrawnBricks | None = None) -> Grid:
     ends = [[-radius, -radius, 0.0], [radius, radius, target.outer.top]]
-    if shown is not None and len(shown.low):
-        plans = shown.plans.reshape(-1, 2)
-        ends.append([*plans.min(axis=0), float(shown.low.min())])
-        ends.append([*plans.max(axis=0), float(shown.low.max()) + HEIGHT])
+    if wall is not None and len(wall.low):
+        plans = wall.plans.reshape(-1, 2)
+        ends.append([*plans.min(axis=0), float(wall.low.min())])
+        ends.append([*plans.max(axis=0), float(wall.low.max()) + HEIGHT])
     low, high = np.floor(np.min(ends, axis=0)), np.ceil(np.max(ends, axis=0))
     return tuple(low.tolist()), tuple(high.tolist())
 
 
-def _shown(answer: Answer, target: Body, radius: float, verdicts: Sequence[Verdict]) -> _Shown:
-    listed = answer.bricks[:_MOST]
+def _drawn_bricks(answer: Answer, target: Body, radius: float, verdicts: Verdicts) -> _DrawnBricks:
+    poses = answer.bricks[:_MOST_BRICKS]
     reach = _RIM * radius
     rows, far = [], {}
-    for i, brick in enumerate(listed):
+    for i, brick in enumerate(poses):
         place = (*brick.Centroid,)
         near = tuple(
             min(max(value, low), high)
@@ -141,94 +134,89 @@ def _shown(answer: Answer, target: Body, radius: float, verdicts: Sequence[Verdi
             far[i] = ", ".join(f"{value:.4g}" for value in place)
         rows.append((*near, math.fmod(brick.RotationDegrees, 360)))
     bricks = Bricks.of(rows)
-    return _Shown(
+    return _DrawnBricks(
         bricks,
         bricks.plans(),
         bricks.z - HEIGHT / 2,
-        _wrong(verdicts, len(listed), len(answer.bricks)),
+        _wrong(verdicts, len(poses), len(answer.bricks)),
         far,
     )
 
 
-def _wrong(verdicts: Sequence[Verdict], count: int, listed: int) -> dict[int, str]:
+def _wrong(verdicts: Verdicts, count: int, total: int) -> dict[int, str]:
     """Return the bricks that checks point at, with a word each."""
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
-    found: dict[int, str] = {}
+    metrics = verdicts.metrics
+    faults: dict[int, str] = {}
 
     def note(bricks: Sequence[Any], word: str) -> None:
         for i in bricks:
             if i < count:
-                found.setdefault(i, word)
+                faults.setdefault(i, word)
 
     counts = {c.id: c.details.get("count") for v in verdicts for c in v.checks}
     for check, word in _SINGLE.items():
         # A check names the first 50 only; but if all bricks are wrong, all are known.
-        note(range(count) if counts.get(check) == listed else failed.get(check, ()), word)
-    note([pair[0] for pair in failed.get("duplicates", ())], "listed twice")
+        note(range(count) if counts.get(check) == total else verdicts.failures.get(check, ()), word)
+    note([pair[0] for pair in verdicts.failures.get("duplicates", ())], "listed twice")
     note([i for pair in metrics.get("overlapping") or () for i in pair], "overlaps")
     note(_odd_ones(metrics.get("misaligned") or ()), "off the grid")
     note(metrics.get("floating") or (), "floats")
-    return found
+    return faults
 
 
 def _odd_ones(pairs: Sequence[Sequence[int]]) -> list[int]:
     """Return one brick of each pair, as few as possible: one brick aside is in pairs with all."""
     if len(pairs) >= _PAIRS_NAMED:
         return [second for _, second in pairs]
-    left, odd = {tuple(pair) for pair in pairs}, []
-    while left:
-        (brick, _), *_ = Counter(i for pair in left for i in sorted(pair)[::-1]).most_common(1)
+    unresolved, odd = {tuple(pair) for pair in pairs}, []
+    while unresolved:
+        (brick, _), *_ = Counter(i for pair in unresolved for i in sorted(pair)[::-1]).most_common(
+            1
+        )
         odd.append(brick)
-        left = {pair for pair in left if brick not in pair}
+        unresolved = {pair for pair in unresolved if brick not in pair}
     return odd
 
 
-def _scene(shown: _Shown, target: Body, radius: float) -> Scene:
-    bricks, wrong = shown.bricks, np.zeros(len(shown.low), dtype=bool)
-    wrong[list(shown.wrong)] = True
+def _scene(wall: _DrawnBricks, target: Body, radius: float) -> Scene:
+    bricks, wrong = wall.bricks, np.zeros(len(wall.low), dtype=bool)
+    wrong[list(wall.wrong)] = True
     parts: list[Shape] = []
     # Bricks that hide what is wrong are seen through.
     opacity = 1.0 if not wrong.any() or wrong.mean() > 0.5 else 0.35
-    for chosen, role, name in ((~wrong, "answer", "bricks"), (wrong, "wrong", "wrong bricks")):
-        at = np.flatnonzero(chosen)
+    for mask, role, name in ((~wrong, "answer", "bricks"), (wrong, "wrong", "wrong bricks")):
+        at = np.flatnonzero(mask)
         if len(at):
-            low, see = shown.low[at], opacity if role == "answer" else 1.0
+            low, see = wall.low[at], opacity if role == "answer" else 1.0
             parts.append(
-                upright_prisms(shown.plans[at], low, low + HEIGHT, role, opacity=see, name=name)
+                upright_prisms(wall.plans[at], low, low + HEIGHT, role, opacity=see, name=name)
             )
     parts += _wires(target, "target")
-    named = [*shown.far, *(i for i in shown.wrong if i not in shown.far)]
-    first = named if len(named) <= _MOST_MARKS else list(shown.far)[:_MOST_MARKS]
+    noteworthy = [*wall.far, *(i for i in wall.wrong if i not in wall.far)]
+    first = noteworthy if len(noteworthy) <= _MOST_MARKS else list(wall.far)[:_MOST_MARKS]
     if first:
         labels = tuple(
-            f"{i}: at {shown.far[i]}" if i in shown.far else f"{i} {shown.wrong[i]}" for i in first
+            f"{i}: at {wall.far[i]}" if i in wall.far else f"{i} {wall.wrong[i]}" for i in first
         )
         middles = np.stack([bricks.x[first], bricks.y[first], bricks.z[first]], axis=1)
         parts.append(Marks(middles, "wrong", 0, labels))
-    return Scene(tuple(parts), elevation=30, grid=_grid(target, radius, shown))
+    return Scene(tuple(parts), elevation=30, grid=_bounding_box(target, radius, wall))
 
 
 def _wires(target: Body, role: str) -> list[Lines]:
-    """Return circles and profiles of the target's surfaces."""
-    turn = _TURN
     paths: list[Points] = []
     for k, surface in enumerate((target.outer, target.inner)):
         z = surface.top * np.sin(np.linspace(0, np.pi / 2, 25))
         r = surface.radius(z)
         for level in (0, 8, 16) if k == 0 else (0,):
-            circle = [
-                r[level] * np.cos(turn),
-                r[level] * np.sin(turn),
-                np.full_like(turn, z[level]),
-            ]
-            paths.append(np.stack(circle, axis=1))
+            x, y = r[level] * np.cos(_TURN), r[level] * np.sin(_TURN)
+            paths.append(np.stack([x, y, np.full_like(_TURN, z[level])], axis=1))
         angles = np.arange(8) * np.pi / 4 if k == 0 else np.arange(4) * np.pi / 2
         paths.extend(np.stack([r * np.cos(a), r * np.sin(a), z], axis=1) for a in angles)
     return [Lines(tuple(paths), role, 1.5, name="the target")]
 
 
-def _profile(target: Body) -> BaseGeometry:
+def _target_profile(target: Body) -> BaseGeometry:
     """Return what a plane through the axis cuts of the target: distances from the axis, and z."""
     sides = []
     for surface in (target.outer, target.inner):
@@ -238,80 +226,78 @@ def _profile(target: Body) -> BaseGeometry:
     return shapely.union_all([Polygon(half), Polygon(half * (-1, 1))])
 
 
-def _sections(shown: _Shown) -> Iterator[tuple[int, Polygon]]:
+def _sections(wall: _DrawnBricks) -> Iterator[tuple[int, Polygon]]:
     """Yield the rectangles that the plane y = 0 cuts out of bricks."""
-    for i, plan in enumerate(shown.plans.tolist()):
+    for i, plan in enumerate(wall.plans.tolist()):
         xs = [
             x + (u - x) * y / (y - v)
             for (x, y), (u, v) in zip(plan, plan[1:] + plan[:1], strict=True)
             if (y < 0) != (v < 0)
         ]
         if xs:
-            low = float(shown.low[i])
+            low = float(wall.low[i])
             yield i, box(min(xs), low, max(xs), low + HEIGHT)
 
 
-def _cut(target: Body, radius: float, shown: _Shown | None) -> Drawing:
-    """Draw what the plane y = 0 cuts."""
-    (x, _, z), (u, _, w) = _grid(target, radius, shown)
-    more = 0.08 * (u - x)
-    reach = max(u, -x) + more / 2
-    drawing = Drawing((-reach, min(z, 0.0) - more, reach, w + more))
-    whole = _profile(target)
-    if shown is None:
-        fill(drawing, whole, "target", opacity=0.3)
+def _axis_cut(target: Body, radius: float, wall: _DrawnBricks | None) -> Drawing:
+    (x, _, z), (u, _, w) = _bounding_box(target, radius, wall)
+    margin = 0.08 * (u - x)
+    reach = max(u, -x) + margin / 2
+    drawing = Drawing((-reach, min(z, 0.0) - margin, reach, w + margin))
+    profile = _target_profile(target)
+    if wall is None:
+        fill(drawing, profile, "target", opacity=0.3)
     else:
-        sections = list(_sections(shown))
+        sections = list(_sections(wall))
         boxes = shapely.union_all([section for _, section in sections])
-        fill(drawing, whole.difference(boxes), "missing", hatched=True)
-        fill(drawing, whole.intersection(boxes), "right", opacity=0.5)
-        fill(drawing, boxes.difference(whole), "surplus", opacity=0.5)
+        fill(drawing, profile.difference(boxes), "missing", hatched=True)
+        fill(drawing, profile.intersection(boxes), "right", opacity=0.5)
+        fill(drawing, boxes.difference(profile), "surplus", opacity=0.5)
         plain: list[Sequence[Sequence[float]]] = []
         for i, section in sections:
             ring = section.exterior.coords[:-1]
-            if i not in shown.wrong:
+            if i not in wall.wrong:
                 plain.append([*ring, ring[0]])
                 continue
-            tip = f"brick {i}: {shown.wrong[i]}"
+            tip = f"brick {i}: {wall.wrong[i]}"
             drawing.line(ring, "wrong", closed=True, width=2.5, tip=tip)
             drawing.cross(section.centroid.coords[0], "wrong")
         drawing.strokes(plain, "ink", width=0.7)
-    for part in shapely.get_parts(whole):
+    for part in shapely.get_parts(profile):
         drawing.line(part.exterior.coords, "target", width=1.5)
     drawing.line([(-reach, 0), (reach, 0)], "ink", width=1.5)
     drawing.text((0, 0), "ground", "quiet", size=10, shift=(0, 9))
     return drawing
 
 
-def _layers(shown: _Shown, target: Body, radius: float, verdicts: Sequence[Verdict]) -> Drawing:
-    """Draw the plan of every layer, side by side."""
-    layer = np.maximum(np.rint(shown.low / HEIGHT), 0).astype(int)
-    most = max(math.ceil(target.outer.top / HEIGHT), int(layer.max(initial=-1)) + 1)
-    rows = math.ceil(most / 6)
-    columns = math.ceil(most / rows)
+def _layers(wall: _DrawnBricks, target: Body, radius: float, verdicts: Verdicts) -> Drawing:
+    layer = np.maximum(np.rint(wall.low / HEIGHT), 0).astype(int)
+    levels = max(math.ceil(target.outer.top / HEIGHT), int(layer.max(initial=-1)) + 1)
+    rows = math.ceil(levels / 6)
+    columns = math.ceil(levels / rows)
     pitch = 2.9 * radius
     size = max(columns, rows) * min(170.0, 690 / columns)
     drawing = Drawing((0, 0, columns * pitch, rows * pitch), size=size, margin=4)
     crosses = _MOST_CROSSES
-    for k in range(most):
+    for k in range(levels):
         middle = np.array([(k % columns + 0.5) * pitch, (rows - k // columns - 0.5) * pitch])
-        rims = _rims(target, HEIGHT * (k + 0.5))
+        rims = _radii_at(target, HEIGHT * (k + 0.5))
         ring = np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)
-        here = _union(shown.plans[layer == k] + middle)
+        here = _union(wall.plans[layer == k] + middle)
         if rims:
-            whole = Polygon(middle + rims[0] * ring, [middle + rims[1] * ring] if rims[1] else [])
-            fill(drawing, whole, "target", opacity=0.18)
-            fill(drawing, whole.difference(here), "missing", hatched=True)
+            annulus = Polygon(middle + rims[0] * ring, [middle + rims[1] * ring] if rims[1] else [])
+            fill(drawing, annulus, "target", opacity=0.18)
+            fill(drawing, annulus.difference(here), "missing", hatched=True)
         members = np.flatnonzero(layer == k).tolist()
-        fine = [shown.plans[i] + middle for i in members if i not in shown.wrong]
+        fine = [wall.plans[i] + middle for i in members if i not in wall.wrong]
         same = len(fine) == len(members)
         fill(drawing, here if same else _union(fine), "answer", opacity=0.5)
         drawing.strokes([[*plan, plan[0]] for plan in fine], "answer", width=0.8)
         for i in members:
-            if i not in shown.wrong:
+            if i not in wall.wrong:
                 continue
-            plan = shown.plans[i] + middle
-            tip = f"brick {i}: {shown.wrong[i]}"
+            plan = wall.plans[i] + middle
+            tip = f"brick {i}: {wall.wrong[i]}"
             drawing.area(plan, "wrong", opacity=0.4, edge="wrong", width=2, tip=tip)
             if crosses:
                 crosses -= 1
@@ -330,7 +316,7 @@ def _union(plans: Sequence[Points] | Points) -> BaseGeometry:
     return shapely.union_all(shapely.polygons(np.array(plans).reshape(-1, 4, 2)))
 
 
-def _rims(target: Body, z: float) -> list[float]:
+def _radii_at(target: Body, z: float) -> list[float]:
     """Return the radii of the target's two sides on a level; none above it."""
     if z >= target.outer.top:
         return []
@@ -338,11 +324,9 @@ def _rims(target: Body, z: float) -> list[float]:
     return [float(target.outer.radius(np.array([z]))[0]), inner]
 
 
-def _balance(drawing: Drawing, middle: Points, verdicts: Sequence[Verdict]) -> None:
-    """Draw each group's support and centre of gravity."""
-    metrics = verdicts[0].metrics if verdicts else {}
-    tipping = {entry["brick"] for entry in failures(verdicts).get("balance", ())}
-    for group in metrics.get("groups") or ():
+def _balance(drawing: Drawing, middle: Points, verdicts: Verdicts) -> None:
+    tipping = {entry["brick"] for entry in verdicts.failures.get("balance", ())}
+    for group in verdicts.metrics.get("groups") or ():
         centre = (np.array(group["centre"]) + middle).tolist()
         tips = group["brick"] in tipping
         hull = np.array(group["support"]).reshape(-1, 2) + middle
@@ -352,19 +336,17 @@ def _balance(drawing: Drawing, middle: Points, verdicts: Sequence[Verdict]) -> N
             drawing.ring(centre, "wrong", radius=8)
 
 
-def _caption(answer: Answer, shown: _Shown, verdicts: Sequence[Verdict]) -> str:
+def _caption(answer: Answer, wall: _DrawnBricks, verdicts: Verdicts) -> str:
     count = len(answer.bricks)
-    said = [f"{count} brick{'s' * (count != 1)}"]
-    if count > len(shown.low):
-        said.append(f"the first {len(shown.low)} are drawn")
+    findings = [f"{count} brick{'s' * (count != 1)}"]
+    if count > len(wall.low):
+        findings.append(f"the first {len(wall.low)} are drawn")
+    findings += verdicts.faults(_WORDS)[:4]
     for verdict in verdicts:
-        said += [
-            _WORDS[check.id].format(n=check.details.get("count", 1))
-            for check in verdict.checks
-            if check.passed is False and check.id in _WORDS
-        ][:4]
         if "filled" in verdict.metrics:
             filled, spill = verdict.metrics["filled"], verdict.metrics["spill"]
-            said.append(f"{filled:.1%} of the target filled, {spill:.1%} of its volume outside it")
-        said.append(fraction(verdicts))
-    return "; ".join(said) + "."
+            findings.append(
+                f"{filled:.1%} of the target filled, {spill:.1%} of its volume outside it"
+            )
+        findings.append(verdicts.fraction)
+    return "; ".join(findings) + "."

@@ -6,12 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scbench.base.model import Verdict
 from scbench.report.draw.scene import Lines, Marks, Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.schemas.maze_3d import Answer, Params
 
 _SPARE = 6
@@ -25,47 +23,49 @@ _MOST_COLUMNS = 50 * 50
 Place = Sequence[int]
 
 
-class _Seen(NamedTuple):
+class _Routes(NamedTuple):
     """What a verdict says about the maze, places as x, y."""
 
-    route: list[Place]
-    over: list[Place]
-    other: list[Place]
+    first: list[Place]
+    jumped: list[Place]
+    second: list[Place]
     reached: list[Place]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the empty square, or the maze with the routes and faults that the verdict found."""
     if answer is None:
-        return _asked(params, verdicts)
-    rows, cut = _rows(params, answer.maze)
-    seen = _seen(verdicts)
-    legend: list[tuple[str, str]] = []
-    plan = _plan(params, rows, seen, verdicts, legend)
-    caption = _caption(params, seen, verdicts, cut)
+        return _empty_square(params, verdicts)
+    limit = params.size + _SPARE
+    rows = [row[:limit] for row in answer.maze[:limit]]
+    cut = rows != list(answer.maze)
+    routes = _routes(verdicts)
+    legend: Legend = []
+    plan = _plan(params, rows, routes, verdicts, legend)
+    caption = _caption(params, routes, verdicts, cut)
     panels = [Panel("from above", plan, f"A square of heights. {caption}")]
-    readable = passed(verdicts, "shape") and passed(verdicts, "characters")
+    readable = verdicts.passed("shape") and verdicts.passed("characters")
     if readable and params.size**2 <= _MOST_COLUMNS:
-        scene = _columns(params, rows, seen)
+        scene = _columns(params, rows, routes)
         panels.append(Panel("as columns", scene, f"The heights as columns. {caption}"))
-    panels += gauge_panels(_gauges(params, seen, verdicts))
-    return Picture(tuple(panels), caption, tuple(legend), _text(params, rows, seen))
+    panels += gauge_panels(_gauges(params, routes, verdicts))
+    return Picture(tuple(panels), caption, tuple(legend), _text(params, rows, routes))
 
 
-def _asked(params: Params, verdicts: Sequence[Verdict]) -> Picture:
+def _empty_square(params: Params, verdicts: Verdicts) -> Picture:
     n = params.size
     drawing = Drawing((0, 0, n, n), size=300, up=False)
     lines = [[(0, i), (n, i)] for i in range(n + 1)] + [[(i, 0), (i, n)] for i in range(n + 1)]
     drawing.strokes(lines, "faint")
     least = -(-params.min_route_percent * n * n // 100)
-    wanted = [
+    demands = [
         f"A at height {params.a_height}, B at height {params.b_height}",
         "one route from A to B, and only one",
         f"{params.jumps} jumps or more on it",
         f"{least} cells or more on it",
         f"no height in more than {params.max_height_percent * n * n // 100} cells",
     ]
-    for i, words in enumerate(wanted):
+    for i, words in enumerate(demands):
         drawing.text((n / 2, n / 2), words, size=13, shift=(0, 24 * (i - 2)))
     caption = (
         f"A maze of {n} x {n} heights is to be designed, with one route from A to B that has at "
@@ -73,21 +73,14 @@ def _asked(params: Params, verdicts: Sequence[Verdict]) -> Picture:
     )
     if verdicts:
         caption = f"The answer is no maze. {caption}"
-    return Picture((Panel("the square to fill", drawing, "; ".join(wanted)),), caption)
+    return Picture((Panel("the square to fill", drawing, "; ".join(demands)),), caption)
 
 
-def _rows(params: Params, rows: Sequence[str]) -> tuple[list[str], bool]:
-    """Return the rows as far as they are drawn, and whether that leaves something out."""
-    most = params.size + _SPARE
-    drawn = [row[:most] for row in rows[:most]]
-    return drawn, drawn != list(rows)
-
-
-def _seen(verdicts: Sequence[Verdict]) -> _Seen:
-    metrics = verdicts[0].metrics if verdicts else {}
-    check = check_of(verdicts, "route")
+def _routes(verdicts: Verdicts) -> _Routes:
+    metrics = verdicts.metrics
+    check = verdicts.check("route")
     reached = check.details.get("reached", []) if check and check.passed is False else []
-    return _Seen(
+    return _Routes(
         list(metrics.get("route", [])),
         list(metrics.get("jumped_over", [])),
         list(metrics.get("other_route", [])),
@@ -100,53 +93,51 @@ def _moves(route: Sequence[Place]) -> list[tuple[tuple[int, int], tuple[int, int
     return list(pairwise(places))
 
 
-def _detour(seen: _Seen) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+def _detour(routes: _Routes) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Return the moves of the other route that are not on the first."""
-    shared = {frozenset(move) for move in _moves(seen.route)}
-    return [move for move in _moves(seen.other) if frozenset(move) not in shared]
+    shared = {frozenset(move) for move in _moves(routes.first)}
+    return [move for move in _moves(routes.second) if frozenset(move) not in shared]
 
 
 def _plan(
-    params: Params,
-    rows: Sequence[str],
-    seen: _Seen,
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    params: Params, rows: Sequence[str], routes: _Routes, verdicts: Verdicts, legend: Legend
 ) -> Drawing:
     n = params.size
-    wide = max([n, *map(len, rows)])
-    high = max(n, len(rows))
-    size = min(max(24 * max(wide, high), 260), 560)
-    drawing = Drawing((0, 0, wide, high), size=size, up=False, margin=30)
+    width = max([n, *map(len, rows)])
+    height = max(n, len(rows))
+    size = min(max(24 * max(width, height), 260), 560)
+    drawing = Drawing((0, 0, width, height), size=size, up=False, margin=30)
     cell = drawing.scale
-    _shade(drawing, params, rows)
-    if seen.reached:
-        drawing.tiles([(x, y) for x, y in seen.reached], "note", opacity=0.55)
+    _shade_heights(drawing, params, rows)
+    if routes.reached:
+        drawing.tiles([(x, y) for x, y in routes.reached], "note", opacity=0.55)
         legend.append(("note", "can be reached from A"))
-    if seen.over:
-        drawing.tiles([(x, y) for x, y in seen.over], "note", hatched=True)
+    if routes.jumped:
+        drawing.tiles([(x, y) for x, y in routes.jumped], "note", hatched=True)
         legend.append(("note", "jumped over"))
     drawing.line([(0, 0), (n, 0), (n, n), (0, n)], "ink", closed=True, width=1.5)
     fine = cell < _FINE
     if fine:
-        _digits(drawing, rows)
+        _draw_digits(drawing, rows)
     thick = min(max(cell / 6, 2), 4)
     main = "right" if verdicts and verdicts[0].score > 0 else "answer"
-    if seen.route:
-        _draw_moves(drawing, _moves(seen.route), main, thick, dashed=False)
+    if routes.first:
+        _draw_moves(drawing, _moves(routes.first), main, thick, dashed=False)
         legend.append((main, "the route; jumps are arcs"))
-    if seen.other:
-        detour = _detour(seen)
+    if routes.second:
+        detour = _detour(routes)
         _draw_moves(drawing, detour, "wrong", thick + 1, dashed=True)
         for place in (detour[0][0], detour[-1][1]):
-            drawing.ring(_middle(place), "wrong", radius=min(max(cell * 0.55, 6), 24), width=2.5)
-    marked = _mark_faults(drawing, params, rows, verdicts)
+            drawing.ring(
+                _cell_middle(place), "wrong", radius=min(max(cell * 0.55, 6), 24), width=2.5
+            )
+    marked = _mark_maze_faults(drawing, params, rows, verdicts)
     if not fine:
-        _digits(drawing, rows)
+        _draw_digits(drawing, rows)
     wrong = ["breaks a rule"] if marked else []
-    if seen.other:
+    if routes.second:
         wrong.append("another way, from ring to ring")
-    if seen.reached:
+    if routes.reached:
         wrong.append("B, out of reach")
         for y, row in enumerate(rows):
             for x in (x for x, c in enumerate(row) if c == "B"):
@@ -155,12 +146,11 @@ def _plan(
                 )
     if wrong:
         legend.append(("wrong", "; ".join(wrong)))
-    if "missing" in drawing.roles:
-        legend.append(("missing", "hatched: not there"))
+    legend.append(("missing", "hatched: not there"))
     return drawing
 
 
-def _middle(place: Sequence[float]) -> tuple[float, float]:
+def _cell_middle(place: Sequence[float]) -> tuple[float, float]:
     return place[0] + 0.5, place[1] + 0.5
 
 
@@ -172,7 +162,7 @@ def _height(params: Params, character: str) -> int | None:
     return int(character) if character in set("0123456789") else None
 
 
-def _shade(drawing: Drawing, params: Params, rows: Sequence[str]) -> None:
+def _shade_heights(drawing: Drawing, params: Params, rows: Sequence[str]) -> None:
     places: dict[int, list[tuple[int, int]]] = {}
     for y, row in enumerate(rows):
         for x, character in enumerate(row):
@@ -183,7 +173,7 @@ def _shade(drawing: Drawing, params: Params, rows: Sequence[str]) -> None:
         drawing.tiles(cells, "rock", opacity=0.06 + 0.08 * height)
 
 
-def _digits(drawing: Drawing, rows: Sequence[str]) -> None:
+def _draw_digits(drawing: Drawing, rows: Sequence[str]) -> None:
     cell = drawing.scale
     for y, row in enumerate(rows):
         for x, character in enumerate(row):
@@ -200,8 +190,8 @@ def _draw_moves(
     drawing: Drawing, moves: Sequence[tuple[Place, Place]], role: str, width: float, *, dashed: bool
 ) -> None:
     steps = []
-    for one, other in moves:
-        (ax, ay), (bx, by) = _middle(one), _middle(other)
+    for origin, goal in moves:
+        (ax, ay), (bx, by) = _cell_middle(origin), _cell_middle(goal)
         if abs(ax - bx) + abs(ay - by) < 2:
             steps.append([(ax, ay), (bx, by)])
             continue
@@ -211,25 +201,27 @@ def _draw_moves(
     drawing.strokes(steps, role, width=width, dashed=dashed)
 
 
-def _mark_faults(
-    drawing: Drawing, params: Params, rows: Sequence[str], verdicts: Sequence[Verdict]
+def _mark_maze_faults(
+    drawing: Drawing, params: Params, rows: Sequence[str], verdicts: Verdicts
 ) -> bool:
-    """Mark rows, characters, ends and heights that the verdict found wrong."""
     n, cell = params.size, drawing.scale
-    shape = check_of(verdicts, "shape")
+    shape = verdicts.check("shape")
     if shape is not None and shape.passed is False:
         for y in shape.details.get("wrong_rows", ()):
             if y < len(rows):
-                _mark_row(drawing, n, y, len(rows[y]))
+                length = len(rows[y])
+                end = (max(length, 0.2), y + 1)
+                drawing.box((0, y), end, "wrong", opacity=0, edge="wrong", width=2)
+                if length < n:
+                    drawing.box((length, y), (n, y + 1), "missing", hatched=True)
         for y in range(len(rows), n):
             drawing.box((0, y), (n, y + 1), "missing", hatched=True)
         for y in range(n, len(rows)):
             drawing.box((0, y), (max(len(rows[y]), 1), y + 1), "wrong", opacity=0.25, edge="wrong")
-    failed = failures(verdicts)
-    for x, y in failed.get("characters", ()):
+    for x, y in verdicts.failures.get("characters", ()):
         if y < len(rows) and x < len(rows[y]):
             drawing.cross((x + 0.5, y + 0.5), "wrong", radius=max(cell * 0.4, 4), width=2.5)
-    ends = check_of(verdicts, "ends")
+    ends = verdicts.check("ends")
     if ends is not None and ends.passed is False:
         for end in "AB":
             places = ends.details.get(end, ())
@@ -237,7 +229,7 @@ def _mark_faults(
                 drawing.ring(
                     (x + 0.5, y + 0.5), "wrong", radius=min(max(cell * 0.6, 7), 28), width=3
                 )
-    for height, _ in failed.get("height_share", ()):
+    for height, _ in verdicts.failures.get("height_share", ()):
         cells = [
             (x, y)
             for y, row in enumerate(rows)
@@ -246,16 +238,10 @@ def _mark_faults(
         ]
         drawing.tiles(cells, "wrong", hatched=True, opacity=0.6, tip=f"height {height}")
     kinds = ("shape", "characters", "ends", "height_share")
-    return any(passed(verdicts, check_id) is False for check_id in kinds)
+    return any(verdicts.passed(check_id) is False for check_id in kinds)
 
 
-def _mark_row(drawing: Drawing, n: int, y: int, length: int) -> None:
-    drawing.box((0, y), (max(length, 0.2), y + 1), "wrong", opacity=0, edge="wrong", width=2)
-    if length < n:
-        drawing.box((length, y), (n, y + 1), "missing", hatched=True)
-
-
-def _columns(params: Params, rows: Sequence[str], seen: _Seen) -> Scene:
+def _columns(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
     """Return the maze as columns, the first row at the back."""
     n = params.size
     heights = np.array([[_height(params, c) or 0 for c in row] for row in rows], dtype=np.float64)
@@ -263,7 +249,7 @@ def _columns(params: Params, rows: Sequence[str], seen: _Seen) -> Scene:
     heights = heights[::-1].T * min(max(n / 25, 0.3), 0.5)
     special = {"route": np.zeros((n, n), bool), "reached": np.zeros((n, n), bool)}
     ends = np.zeros((n, n), bool)
-    for name, places in (("route", seen.route), ("reached", seen.reached)):
+    for name, places in (("route", routes.first), ("reached", routes.reached)):
         for x, y in places:
             special[name][x, n - 1 - y] = True
     letters = [
@@ -272,11 +258,11 @@ def _columns(params: Params, rows: Sequence[str], seen: _Seen) -> Scene:
     for _, x, y in letters:
         ends[x, y] = True
     on_route, reached = special["route"] & ~ends, special["reached"] & ~ends
-    rest = ~(ends | on_route | reached)
+    plain = ~(ends | on_route | reached)
     parts: list[Any] = [
         columns(heights, role, base=-0.5, only=mask)
         for role, mask in (
-            ("given", rest),
+            ("given", plain),
             ("answer", on_route),
             ("note", reached),
             ("target", ends),
@@ -288,14 +274,14 @@ def _columns(params: Params, rows: Sequence[str], seen: _Seen) -> Scene:
         x, y = place[0], n - 1 - place[1]
         return x + 0.5, y + 0.5, float(heights[x, y]) + lift
 
-    for role, route in (("ink", _moves(seen.route)), ("wrong", _detour(seen))):
+    for role, route in (("ink", _moves(routes.first)), ("wrong", _detour(routes))):
         path: list[tuple[float, float, float]] = []
-        for one, other in route:
-            start, end = above(one, 0.3), above(other, 0.3)
+        for origin, goal in route:
+            start, end = above(origin, 0.3), above(goal, 0.3)
             path.append(start)
-            if abs(one[0] - other[0]) + abs(one[1] - other[1]) == 2:
+            if abs(origin[0] - goal[0]) + abs(origin[1] - goal[1]) == 2:
                 steps = [i / 8 for i in range(1, 8)]
-                path += [_arc(start, end, t) for t in steps]
+                path += [_jump_arc(start, end, t) for t in steps]
             path.append(end)
         if path:
             line = np.array(path, dtype=np.float64)
@@ -306,79 +292,79 @@ def _columns(params: Params, rows: Sequence[str], seen: _Seen) -> Scene:
     return Scene(tuple(parts), azimuth=-70, elevation=55)
 
 
-def _arc(
+def _jump_arc(
     start: tuple[float, float, float], end: tuple[float, float, float], t: float
 ) -> tuple[float, float, float]:
     x, y, z = (a + (b - a) * t for a, b in zip(start, end, strict=True))
     return x, y, z + 2.4 * t * (1 - t)
 
 
-def _gauges(params: Params, seen: _Seen, verdicts: Sequence[Verdict]) -> list[Gauge]:
+def _gauges(params: Params, routes: _Routes, verdicts: Verdicts) -> list[Gauge]:
     gauges = []
-    if seen.route and not seen.other:
-        share = round(100 * len(seen.route) / params.size**2, 1)
-        on_route = passed(verdicts, "coverage")
+    if routes.first and not routes.second:
+        share = round(100 * len(routes.first) / params.size**2, 1)
+        on_route = verdicts.passed("coverage")
         gauges.append(
             Gauge("cells on the route", share, params.min_route_percent, on_route, unit=" %")
         )
-        jumps = passed(verdicts, "jumps")
-        gauges.append(Gauge("jumps on the route", len(seen.over), params.jumps, jumps))
-    for height, count in failures(verdicts).get("height_share", ()):
+        jumps = verdicts.passed("jumps")
+        gauges.append(Gauge("jumps on the route", len(routes.jumped), params.jumps, jumps))
+    for height, count in verdicts.failures.get("height_share", ()):
         share = round(100 * count / params.size**2, 1)
-        most = params.max_height_percent
-        gauges.append(Gauge(f"cells of height {height}", share, most, False, "at most", " %"))
+        limit = params.max_height_percent
+        gauges.append(Gauge(f"cells of height {height}", share, limit, False, "at most", " %"))
     return gauges
 
 
-def _caption(params: Params, seen: _Seen, verdicts: Sequence[Verdict], cut: bool) -> str:
-    parts = []
-    if passed(verdicts, "resource_limit") is False:
-        parts.append("There is far too much text for a maze.")
-    if passed(verdicts, "shape") is False:
-        parts.append(f"This is no square of {params.size} x {params.size} characters.")
-    if passed(verdicts, "characters") is False:
-        parts.append("Some characters are neither digits nor A or B.")
-    if passed(verdicts, "ends") is False:
-        parts.append("There is not one A and one B.")
-    if seen.other:
+def _caption(params: Params, routes: _Routes, verdicts: Verdicts, cut: bool) -> str:
+    faults = {
+        "resource_limit": "There is far too much text for a maze.",
+        "shape": f"This is no square of {params.size} x {params.size} characters.",
+        "characters": "Some characters are neither digits nor A or B.",
+        "ends": "There is not one A and one B.",
+    }
+    parts = verdicts.faults(faults)
+    if routes.second:
         parts.append("There is a second way from A to B.")
-    elif seen.route:
-        cells, jumps = len(seen.route), len(seen.over)
+    elif routes.first:
+        cells, jumps = len(routes.first), len(routes.jumped)
         parts.append(
             f"The only route has {cells} of {params.size**2} cells and {jumps} "
             f"jump{'s' * (jumps != 1)}."
         )
-    if seen.reached:
-        count = len(seen.reached)
+    if routes.reached:
+        count = len(routes.reached)
         parts.append(f"From A, {count} cell{'s' * (count != 1)} can be reached, but not B.")
-    if failures(verdicts).get("height_share"):
+    if verdicts.failures.get("height_share"):
         parts.append("One height fills too many cells.")
     if verdicts:
-        parts.append(f"{fraction(verdicts).capitalize()}.")
+        parts.append(f"{verdicts.fraction.capitalize()}.")
     if cut:
         parts.append("Only the beginning of the text is drawn.")
     return " ".join(parts) or "A maze of heights."
 
 
-def _text(params: Params, rows: Sequence[str], seen: _Seen) -> str:
+def _text(params: Params, rows: Sequence[str], routes: _Routes) -> str:
     """Return the maze and, beside or below it, what the verdict found in it."""
     maze = ["".join(c if c.isprintable() else "?" for c in row) for row in rows]
-    if not (seen.route or seen.reached):
+    if not (routes.first or routes.reached):
         return "\n".join(maze)
     table = [["."] * params.size for _ in range(params.size)]
-    for x, y in seen.reached:
+    for x, y in routes.reached:
         table[y][x] = "+"
-    for x, y in seen.over:
+    for x, y in routes.jumped:
         table[y][x] = "^"
-    for x, y in seen.other:
+    for x, y in routes.second:
         table[y][x] = "?"
-    for x, y in seen.route:
+    for x, y in routes.first:
         table[y][x] = rows[y][x]
-    key = "B is out of reach; reached: +" if seen.reached else "the route; jumped over: ^"
-    if seen.other:
+    key = "B is out of reach; reached: +" if routes.reached else "the route; jumped over: ^"
+    if routes.second:
         key += "; another way: ?"
-    found = [key, *("".join(row) for row in table)]
+    findings = [key, *("".join(row) for row in table)]
     if 2 * params.size + 4 > 120:
-        return "\n".join([*maze, "", *found])
-    left = ["the maze", *maze]
-    return "\n".join(f"{a:<{max(params.size, 8)}}    {b}" for a, b in zip(left, found, strict=True))
+        return "\n".join([*maze, "", *findings])
+    left_column = ["the maze", *maze]
+    return "\n".join(
+        f"{a:<{max(params.size, 8)}}    {b}" for a, b in zip(left_column, findings, strict=True)
+    )

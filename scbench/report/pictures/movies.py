@@ -1,29 +1,23 @@
 """Films to choose from, and the points that each has in common with those that are liked."""
 
-from collections.abc import Sequence
-
-from scbench.base.model import Verdict
 from scbench.graders.movies import points_of
 from scbench.graders.shared.short_answers import option
-from scbench.report.picture import Picture
+from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
-    is_wrong,
     table_panels,
     table_text,
     text_picture,
-    told,
 )
 from scbench.schemas.movies import Answer, Params
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the films; with an answer the points of every pair, the best and the chosen one."""
-    caption = told(
+    caption = verdicts.caption(
         f"Which of {len(params.choices)} films is most like {len(params.liked)} that are liked? "
-        f"{params.genre_weight} for a genre in common, {params.theme_weight} for a theme.",
-        verdicts,
+        f"{params.genre_weight} for a genre in common, {params.theme_weight} for a theme."
     )
     names = [film[0] for film in params.choices]
     liked: list[Row] = [(i, film[0]) for i, film in enumerate(params.liked, 1)]
@@ -33,9 +27,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         # One liked film at a time gives the points of each pair.
         pairs = [points_of(params.model_copy(update={"liked": (film,)})) for film in params.liked]
         sums = points_of(params)
-        chosen = _chosen(answer, params) if is_wrong(verdicts) else None
+        answered = _answered_choice(answer, params) if verdicts.wrong else None
         roles = [
-            "right" if s == max(sums) else "wrong" if i == chosen else ""
+            "right" if s == max(sums) else "wrong" if i == answered else ""
             for i, s in enumerate(sums)
         ]
         head += [*(str(i) for i in range(1, len(pairs) + 1)), "points"]
@@ -51,10 +45,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return text_picture(panels, caption, text)
 
 
-def _chosen(answer: Answer | None, params: Params) -> int | None:
+def _answered_choice(answer: Answer | None, params: Params) -> int | None:
     """Return the choice that was named, with its year or without."""
     for names in ([f[0] for f in params.choices], [f"{f[0]} ({f[1]})" for f in params.choices]):
-        found = option(answer.answer, names) if answer else None
-        if found is not None:
-            return found
+        place = option(answer.answer, names) if answer else None
+        if place is not None:
+            return place
     return None

@@ -1,15 +1,12 @@
 """A list of things: which count, how many there are, and the sum so far."""
 
-from collections.abc import Sequence
-
-from scbench.base.model import Verdict
 from scbench.graders.objects import quantity_of
-from scbench.report.picture import Picture
-from scbench.report.pictures.shared.text_views import Cell, Row, sum_rows, table_picture, told
+from scbench.report.picture import Picture, Verdicts
+from scbench.report.pictures.shared.text_views import Cell, Row, sum_rows, table_picture
 from scbench.schemas.objects import Answer, Params
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """List the things; with an answer those that count and the sum."""
     rows: list[Row] = []
     total = 0
@@ -30,5 +27,5 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         "things",
         ("thing", "group", "number", "sum") if verdicts else (),
         rows,
-        told(caption, verdicts),
+        verdicts.caption(caption),
     )

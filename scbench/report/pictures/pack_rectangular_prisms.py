@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scbench.base.model import Verdict
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
-_MOST = 700
+_MOST_BOXES = 700
 """Boxes drawn of an answer that lists more."""
 _MOST_PAIRS = 50
 _MOST_LABELS = 10
@@ -37,7 +36,7 @@ _WORDS = {
 Ends = tuple[Points, Points]
 
 
-class _Shown(NamedTuple):
+class _Packing(NamedTuple):
     """What is drawn of the boxes, the shortest side of the whole first, the longest last."""
 
     low: Points
@@ -55,25 +54,24 @@ class _Shown(NamedTuple):
     """How many boxes lie so far away that they are not drawn."""
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the prisms by size; with an answer the packing, overlaps and empty space marked."""
     if answer is None:
         return _instance(params)
-    shown = _shown(params, answer, verdicts)
-    caption = _caption(answer, shown, verdicts)
-    used = sorted({k for k in shown.kind if k >= 0})
+    packing = _packing(params, answer, verdicts)
+    caption = _caption(answer, packing, verdicts)
+    used = sorted({k for k in packing.kind if k >= 0})
     legend = [(_role(k), _size_words(params, k)) for k in used]
-    if shown.wrong:
-        legend.append(("wrong", "overlapping boxes, or boxes of a wrong size (numbered)"))
-    if not shown.at:
+    legend.append(("wrong", "overlapping boxes, or boxes of a wrong size (numbered)"))
+    if not packing.at:
         empty = Scene((Marks(np.zeros((1, 3)), "quiet", 0, ("no boxes",)),))
         return Picture((Panel("the packing", empty, caption),), caption)
-    title, pieces = _pieces(shown)
-    lacking = failures(verdicts).get("counts", ())
-    scene = _scene(params, shown, pieces, lacking)
+    title, pieces = _pieces(packing)
+    lacking = verdicts.failures.get("counts", ())
+    scene = _scene(params, packing, pieces, lacking)
     panels = [Panel(title, scene, caption)]
-    if not shown.wrong or len(shown.wrong) < len(shown.at):
-        panels.append(Panel("how full the box is", _profile(shown), caption))
+    if not packing.wrong or len(packing.wrong) < len(packing.at):
+        panels.append(Panel("how full the box is", _fill_profile(packing), caption))
         legend += [("right", "filled"), ("missing", "empty (hatched), or not placed (dashed)")]
     return Picture(tuple(panels), caption, tuple(legend))
 
@@ -82,10 +80,10 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the boxes, one mesh for each size, to be written as a file."""
     if answer is None:
         return []
-    shown = _shown(params, answer, ())
-    ends = list(zip(shown.low.tolist(), shown.high.tolist(), strict=True))
-    kinds = sorted(set(shown.kind))
-    groups = [[e for e, kind in zip(ends, shown.kind, strict=True) if kind == k] for k in kinds]
+    packing = _packing(params, answer, Verdicts())
+    ends = list(zip(packing.low.tolist(), packing.high.tolist(), strict=True))
+    kinds = sorted(set(packing.kind))
+    groups = [[e for e, kind in zip(ends, packing.kind, strict=True) if kind == k] for k in kinds]
     return [
         boxes(group, _role(k) if k >= 0 else "wrong", name=_size_words(params, k) if k >= 0 else "")
         for k, group in zip(kinds, groups, strict=True)
@@ -103,11 +101,11 @@ def _size_words(params: Params, k: int) -> str:
 
 def _instance(params: Params) -> Picture:
     parts: list[Shape] = []
-    x, most = 0.0, max(max(line.size) for line in params.prisms)
+    x, longest = 0.0, max(max(line.size) for line in params.prisms)
     for k, line in enumerate(params.prisms):
         a, b, c = sorted(map(float, line.size))
         parts.append(boxes([((x, 0, 0), (x + b, c, a))], _role(k), name=_size_words(params, k)))
-        x += b + 0.12 * most
+        x += b + 0.12 * longest
     count = sum(line.count for line in params.prisms)
     caption = (
         f"{count} prisms of {len(params.prisms)} sizes, one of each shown, to be packed into the "
@@ -118,12 +116,12 @@ def _instance(params: Params) -> Picture:
     return Picture((Panel("one of each size", scene, caption),), caption, legend)
 
 
-def _shown(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> _Shown:
+def _packing(params: Params, answer: Answer, verdicts: Verdicts) -> _Packing:
     kinds = {tuple(sorted(line.size)): k for k, line in reversed([*enumerate(params.prisms)])}
     need = sum(line.count * math.prod(line.size) for line in params.prisms)
-    listed = answer.boxes[:_MOST]
+    entries = answer.boxes[:_MOST_BOXES]
     at, low, high = [], [], []
-    for i, entry in enumerate(listed):
+    for i, entry in enumerate(entries):
         ends = list(zip(entry.XyzMin, entry.XyzMax, strict=True))
         corner = [min(pair) for pair in ends], [max(pair) for pair in ends]
         if max(map(abs, corner[0] + corner[1])) < _FARTHEST:
@@ -131,26 +129,28 @@ def _shown(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> _Show
             low.append(corner[0])
             high.append(corner[1])
     lows, highs = (np.array(ends, dtype=np.float64).reshape(-1, 3) for ends in (low, high))
-    keep = _near(lows, highs, need)
+    keep = _near_most(lows, highs, need)
     kind = [
         kinds.get(tuple(sorted(int(h - l) for l, h in zip(low[k], high[k], strict=True))), -1)
         for k in np.flatnonzero(keep).tolist()
     ]
     extent = (highs[keep].max(axis=0) - lows[keep].min(axis=0)) if keep.any() else np.zeros(3)
     order = tuple(np.argsort(extent, kind="stable").tolist())
-    return _Shown(
+    return _Packing(
         lows[keep][:, order],
         highs[keep][:, order],
-        [i for i, kept in zip(at, keep.tolist(), strict=True) if kept],
+        [i for i, near in zip(at, keep.tolist(), strict=True) if near],
         kind,
         _wrong(verdicts),
         order,
-        tuple((a, b) for a, b in failures(verdicts).get("overlap", ())[:_MOST_PAIRS]),
-        len(listed) - int(keep.sum()),
+        tuple((a, b) for a, b in verdicts.failures.get("overlap", ())[:_MOST_PAIRS]),
+        len(entries) - int(keep.sum()),
     )
 
 
-def _near(low: Points, high: Points, need: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def _near_most(
+    low: Points, high: Points, need: int
+) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Return which boxes lie where most others do, so that one far away leaves them in view."""
     if not len(low):
         return np.zeros(0, dtype=bool)
@@ -164,53 +164,53 @@ def _near(low: Points, high: Points, need: int) -> "np.ndarray[tuple[int], np.dt
     return near
 
 
-def _wrong(verdicts: Sequence[Verdict]) -> dict[int, str]:
-    failed = failures(verdicts)
-    found: dict[int, str] = {}
+def _wrong(verdicts: Verdicts) -> dict[int, str]:
+    failed = verdicts.failures
+    faults: dict[int, str] = {}
     for i in failed.get("corners", ()):
-        found.setdefault(i, "no volume")
+        faults.setdefault(i, "no volume")
     for i in failed.get("sizes", ()):
-        found.setdefault(i, "not listed")
+        faults.setdefault(i, "not listed")
     for a, b in failed.get("overlap", ())[:_MOST_PAIRS]:
-        found.setdefault(a, f"overlaps {b}")
-        found.setdefault(b, f"overlaps {a}")
-    return found
+        faults.setdefault(a, f"overlaps {b}")
+        faults.setdefault(b, f"overlaps {a}")
+    return faults
 
 
-def _pieces(shown: _Shown) -> tuple[str, list[tuple[float, float]]]:
+def _pieces(packing: _Packing) -> tuple[str, list[tuple[float, float]]]:
     """Return how a long box is cut along its longest side: a title, and the ends of the pieces."""
-    low, high = shown.low.min(axis=0), shown.high.max(axis=0)
-    wide, _, long = np.maximum(high - low, 1e-9).tolist()
-    width = max(wide, 1e-3 * long)
+    low, high = packing.low.min(axis=0), packing.high.max(axis=0)
+    shortest, _, long = np.maximum(high - low, 1e-9).tolist()
+    width = max(shortest, 1e-3 * long)
     count = 1 if long <= 4 * width else max(2, round(math.sqrt(long / (width * (1 + _GAP)))))
     cuts = np.linspace(low[2], high[2], count + 1).tolist()
-    axis = _AXES[shown.order[2]]
+    axis = _AXES[packing.order[2]]
     title = "the packing" if count == 1 else f"the packing, cut along {axis} into {count} lengths"
     return title, list(pairwise(cuts))
 
 
 def _scene(
     params: Params,
-    shown: _Shown,
+    packing: _Packing,
     pieces: list[tuple[float, float]],
     lacking: Sequence[Mapping[str, Any]],
 ) -> Scene:
-    low, high = shown.low.min(axis=0), shown.high.max(axis=0)
+    low, high = packing.low.min(axis=0), packing.high.max(axis=0)
     step = (1 + _GAP) * float(high[0] - low[0])
-    bad = np.array([i in shown.wrong for i in shown.at])
+    bad = np.array([i in packing.wrong for i in packing.at])
     parts: list[Shape] = []
-    for k in sorted(set(shown.kind)):
-        mine = np.array(shown.kind) == k
+    for k in sorted(set(packing.kind)):
+        mine = np.array(packing.kind) == k
         name = _size_words(params, k) if k >= 0 else "not listed"
-        chosen = _cut(shown.low[mine & ~bad], shown.high[mine & ~bad], pieces, step)
-        if chosen:
+        members = _cut_boxes(packing.low[mine & ~bad], packing.high[mine & ~bad], pieces, step)
+        if members:
             # What is wrong inside would be hidden.
             opacity = 0.25 if bad.any() else 1.0
-            parts.append(boxes(chosen, _role(k), opacity=opacity, name=name))
-    chosen = _cut(shown.low[bad], shown.high[bad], pieces, step)
-    if chosen:
-        parts.append(boxes(chosen, "wrong", opacity=0.45, name="wrong boxes"))
-    shared = _cut(*_shared(shown), pieces, step)
+            parts.append(boxes(members, _role(k), opacity=opacity, name=name))
+    members = _cut_boxes(packing.low[bad], packing.high[bad], pieces, step)
+    if members:
+        parts.append(boxes(members, "wrong", opacity=0.45, name="wrong boxes"))
+    shared = _cut_boxes(*_shared(packing), pieces, step)
     if shared:
         parts.append(boxes(shared, "wrong", name="where boxes overlap"))
     labels, places = [], []
@@ -221,13 +221,13 @@ def _scene(
         labels.append(f"{start:g} to {end:g}" if len(pieces) <= 2 else f"{start:.0f}")
         places.append(corner + size * (0.5, 0, 0) - (0, 0, 0.05 * (pieces[0][1] - pieces[0][0])))
     parts.append(Marks(np.array(places), "quiet", 0, tuple(labels)))
-    parts += _numbers(shown, pieces, step)
+    parts += _number_labels(packing, pieces, step)
     least = 0.2 * (pieces[0][1] - pieces[0][0])
-    parts += _lacking(lacking, float(low[0]) + len(pieces) * step, float(low[1]), least)
+    parts += _unplaced_boxes(lacking, float(low[0]) + len(pieces) * step, float(low[1]), least)
     return Scene(tuple(parts), azimuth=-65, elevation=22)
 
 
-def _lacking(
+def _unplaced_boxes(
     lines: Sequence[Mapping[str, Any]], x: float, y: float, least: float
 ) -> list[Lines | Marks]:
     """Return one dashed box, beside the packing, for each size of which some are not placed.
@@ -249,50 +249,54 @@ def _lacking(
     return parts
 
 
-def _cut(
+def _cut_boxes(
     low: Points, high: Points, pieces: list[tuple[float, float]], step: float
 ) -> list[tuple[list[float], list[float]]]:
     """Return the parts of boxes in each piece, the pieces side by side."""
-    found = []
+    cuttings = []
     for k, (start, end) in enumerate(pieces):
         shift = np.array([k * step, 0.0, -start])
         inside = (high[:, 2] > start) & (low[:, 2] < end) if len(pieces) > 1 else slice(None)
         a, b = low[inside].copy(), high[inside].copy()
         a[:, 2], b[:, 2] = np.clip(a[:, 2], start, end), np.clip(b[:, 2], start, end)
-        found += list(zip((a + shift).tolist(), (b + shift).tolist(), strict=True))
-    return found
+        cuttings += list(zip((a + shift).tolist(), (b + shift).tolist(), strict=True))
+    return cuttings
 
 
-def _shared(shown: _Shown) -> Ends:
+def _shared(packing: _Packing) -> Ends:
     """Return what pairs of boxes have in common that are known to overlap."""
-    place = {i: k for k, i in enumerate(shown.at)}
-    pairs = [(place[a], place[b]) for a, b in shown.overlaps if a in place and b in place]
+    place = {i: k for k, i in enumerate(packing.at)}
+    pairs = [(place[a], place[b]) for a, b in packing.overlaps if a in place and b in place]
     i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return np.maximum(shown.low[i], shown.low[j]), np.minimum(shown.high[i], shown.high[j])
+    return np.maximum(packing.low[i], packing.low[j]), np.minimum(packing.high[i], packing.high[j])
 
 
-def _numbers(shown: _Shown, pieces: list[tuple[float, float]], step: float) -> list[Marks]:
+def _number_labels(
+    packing: _Packing, pieces: list[tuple[float, float]], step: float
+) -> list[Marks]:
     """Return labels for wrong boxes, unless there are too many to be read."""
-    named = [k for k, i in enumerate(shown.at) if i in shown.wrong]
-    if not named or len(named) > _MOST_LABELS:
+    faulty = [k for k, i in enumerate(packing.at) if i in packing.wrong]
+    if not faulty or len(faulty) > _MOST_LABELS:
         return []
     places, labels = [], []
-    for k in named:
-        x, y, z = ((shown.low[k] + shown.high[k]) / 2).tolist()
+    for k in faulty:
+        x, y, z = ((packing.low[k] + packing.high[k]) / 2).tolist()
         piece = next(n for n, (_, end) in enumerate(pieces) if z <= end or n == len(pieces) - 1)
         places.append((x + piece * step, y, z - pieces[piece][0]))
-        labels.append(f"{shown.at[k]} {shown.wrong[shown.at[k]]}")
+        labels.append(f"{packing.at[k]} {packing.wrong[packing.at[k]]}")
     return [Marks(np.array(places), "wrong", 0, tuple(labels))]
 
 
-def _profile(shown: _Shown) -> Drawing:
+def _fill_profile(packing: _Packing) -> Drawing:
     """Draw how much of the box is filled, all along its longest side."""
-    low, high = shown.low.min(axis=0), shown.high.max(axis=0)
+    low, high = packing.low.min(axis=0), packing.high.max(axis=0)
     across = max(float((high[0] - low[0]) * (high[1] - low[1])), 1e-9)
-    ends = np.unique(np.concatenate([shown.low[:, 2], shown.high[:, 2]]))
+    ends = np.unique(np.concatenate([packing.low[:, 2], packing.high[:, 2]]))
     middle = (ends[:-1] + ends[1:]) / 2
-    area = (shown.high[:, 0] - shown.low[:, 0]) * (shown.high[:, 1] - shown.low[:, 1])
-    covers = (shown.low[None, :, 2] < middle[:, None]) & (middle[:, None] < shown.high[None, :, 2])
+    area = (packing.high[:, 0] - packing.low[:, 0]) * (packing.high[:, 1] - packing.low[:, 1])
+    covers = (packing.low[None, :, 2] < middle[:, None]) & (
+        middle[:, None] < packing.high[None, :, 2]
+    )
     share = np.minimum(covers @ area / across, 1.0)
     drawing = Drawing((-36, -30, 360, 146), size=396, margin=4)
     drawing.box((0, 0), (340, 120), "missing", hatched=True)
@@ -305,7 +309,7 @@ def _profile(shown: _Shown) -> Drawing:
     drawing.box((0, 0), (340, 120), "paper", opacity=0, edge="ink", width=1)
     for height, words in ((0, "0 %"), (120, "100 %")):
         drawing.text((-4, height), words, "quiet", size=10, anchor="end")
-    axis = _AXES[shown.order[2]]
+    axis = _AXES[packing.order[2]]
     for place, words in ((0, low[2]), (340, high[2])):
         drawing.text((place, -10), f"{words:g}", "quiet", size=10)
     drawing.text((170, -10), f"along {axis}", "quiet", size=10)
@@ -313,26 +317,22 @@ def _profile(shown: _Shown) -> Drawing:
     return drawing
 
 
-def _caption(answer: Answer, shown: _Shown, verdicts: Sequence[Verdict]) -> str:
+def _caption(answer: Answer, packing: _Packing, verdicts: Verdicts) -> str:
     count = len(answer.boxes)
-    said = [f"{count} box{'es' * (count != 1)}"]
-    if count > _MOST:
-        said.append(f"the first {_MOST} are drawn")
-    if shown.far:
-        said.append(f"{shown.far} far away not drawn")
+    findings = [f"{count} box{'es' * (count != 1)}"]
+    if count > _MOST_BOXES:
+        findings.append(f"the first {_MOST_BOXES} are drawn")
+    if packing.far:
+        findings.append(f"{packing.far} far away not drawn")
+    findings += verdicts.faults(_WORDS)
     for verdict in verdicts:
-        said += [
-            _WORDS[check.id].format(n=check.details.get("count", 1))
-            for check in verdict.checks
-            if check.passed is False and check.id in _WORDS
-        ]
-        said += [
+        findings += [
             f"{line['placed']} of {line['listed']} of {' x '.join(map(str, line['size']))} placed"
-            for line in failures(verdicts).get("counts", ())[:2]
+            for line in verdicts.failures.get("counts", ())[:2]
         ]
         if "efficiency" in verdict.metrics:
             extent = verdict.metrics["extent"]
             where = f"their box of {' x '.join(map(str, extent))}" if extent else "their box"
-            said.append(f"they fill {verdict.metrics['efficiency']:.2%} of {where}")
-        said.append(fraction(verdicts))
-    return "; ".join(said) + "."
+            findings.append(f"they fill {verdict.metrics['efficiency']:.2%} of {where}")
+        findings.append(verdicts.fraction)
+    return "; ".join(findings) + "."

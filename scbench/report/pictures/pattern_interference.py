@@ -1,26 +1,24 @@
 """A sequence: its terms, by which rule each is made, and those that were given."""
 
-from collections.abc import Sequence
-
-from scbench.base.model import Verdict
 from scbench.graders.pattern_interference import following
 from scbench.graders.shared.short_answers import entries, integer
-from scbench.report.picture import Picture
-from scbench.report.pictures.shared.text_views import Cell, Row, is_wrong, table_picture, told
-from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
+from scbench.report.picture import Picture, Verdicts
+from scbench.report.pictures.shared.text_views import Cell, Row, table_picture
+from scbench.schemas.pattern_interference import Answer, Params
 
-_MADE = {"add": "+ {}", "subtract": "- {}", "multiply": "x {}", "add_digits": "+ its digits"}
-_CHANGED = {
+_BASE_WORDS = {"add": "+ {}", "subtract": "- {}", "multiply": "x {}", "add_digits": "+ its digits"}
+_CHANGE_WORDS = {
     "every": "every {n}: {amount:+}",
     "divisible": "if {n} divides: {amount:+}",
     "repeat": "if seen: {amount:+}",
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """List the terms with their rules; with an answer those given beside those that follow."""
-    rules = "; ".join(map(_changed, params.interference)) or "none"
-    caption = told(f"Remainders by {params.modulus}. Changes in order: {rules}.", verdicts)
+    changes = [_CHANGE_WORDS[c.kind].format(n=c.n, amount=c.amount) for c in params.interference]
+    rules = "; ".join(changes) or "none"
+    caption = verdicts.caption(f"Remainders by {params.modulus}. Changes in order: {rules}.")
     # All terms but the first, as if the prompt had shown that one alone.
     terms = (
         params.start,
@@ -28,28 +26,21 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
             params.model_copy(update={"shown": 1, "asked": params.shown + params.asked - 1})
         ),
     )
-    given = list((entries(answer.answer) if answer else None) or ())
+    answered = list((entries(answer.answer) if answer else None) or ())
     rows: list[Row] = []
     for i, term in enumerate(terms):
-        rule = _made(params.base[(i - 1) % len(params.base)]) if i else "start"
+        base = params.base[(i - 1) % len(params.base)]
+        rule = _BASE_WORDS[base.kind].format(base.amount) if i else "start"
         k = i - params.shown
         if k < 0:
             rows.append((i + 1, rule, term))
         elif not verdicts:
             rows.append((i + 1, rule, Cell("?", "target")))
         else:
-            said = given[k] if k < len(given) else None
-            role = "right" if said and integer(said) == term else "wrong" if said else "missing"
-            rows.append((i + 1, rule, term, Cell(said or "-", role)))
-    extra = given[params.asked :][:5] if is_wrong(verdicts) else []
+            word = answered[k] if k < len(answered) else None
+            role = "right" if word and integer(word) == term else "wrong" if word else "missing"
+            rows.append((i + 1, rule, term, Cell(word or "-", role)))
+    extra = answered[params.asked :][:5] if verdicts.wrong else []
     rows += [("", "", "-", Cell(word, "wrong")) for word in extra]
     head = ("", "rule", "term", *(["given"] if verdicts else []))
     return table_picture("the sequence", head, rows, caption)
-
-
-def _made(rule: BaseRule) -> str:
-    return _MADE[rule.kind].format(rule.amount)
-
-
-def _changed(change: Interference) -> str:
-    return _CHANGED[change.kind].format(n=change.n, amount=change.amount)

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from scbench.base.model import Verdict
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
-_SHOWN = 1000
+_MOST_RECTANGLES = 1000
 """Rectangles drawn of an answer that lists more."""
 _CELLS = 3600
 """Grids with more cells are drawn without the numbers of every row and column."""
@@ -21,21 +20,21 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Rectangle = tuple[int, int, int, int]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the numbers; with an answer its rectangles, and where they break a rule."""
     clues = sum(value > 0 for row in params.grid for value in row)
     if answer is None:
-        drawing = _grid(params, 0)
+        drawing = _clue_grid(params, 0)
         _finish(drawing, params, [])
         caption = (
             f"{params.width} x {params.height} cells to be cut into {clues} rectangles, each with "
             "one number, which is its area."
         )
-        numbers = "\n".join(_numbers(params)) if params.width <= _WIDEST else None
+        numbers = "\n".join(_number_rows(params)) if params.width <= _WIDEST else None
         return Picture((Panel("the grid", drawing, caption),), caption, text=numbers)
-    legend: list[tuple[str, str]] = []
-    outside = bool(failures(verdicts).get("inside"))
-    drawing = _grid(params, 1 if outside else 0)
+    legend: Legend = []
+    outside = bool(verdicts.failures.get("inside"))
+    drawing = _clue_grid(params, 1 if outside else 0)
     _draw_rectangles(drawing, params, answer, verdicts, legend)
     caption = _caption(answer, verdicts, clues)
     picture = Panel("the cut", drawing, caption)
@@ -43,7 +42,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture((picture,), caption, tuple(legend), text)
 
 
-def _grid(params: Params, room: int) -> Drawing:
+def _clue_grid(params: Params, room: int) -> Drawing:
     w, h = params.width, params.height
     size = min(max(26 * max(w, h), 220), 520)
     drawing = Drawing((-room, -room, w + room, h + room), size=size, up=False, margin=22)
@@ -52,7 +51,6 @@ def _grid(params: Params, room: int) -> Drawing:
 
 
 def _finish(drawing: Drawing, params: Params, open_clues: Sequence[Sequence[int]]) -> None:
-    """Draw the numbers, the lines between cells and the axes."""
     w, h = params.width, params.height
     lines = [[(x, 0), (x, h)] for x in range(w + 1)] + [[(0, y), (w, y)] for y in range(h + 1)]
     drawing.strokes(lines, "faint", width=0.7)
@@ -73,34 +71,29 @@ def _finish(drawing: Drawing, params: Params, open_clues: Sequence[Sequence[int]
             drawing.text((0, y + 0.5), y, "quiet", size=9, shift=(-11, 0))
 
 
-def _placed(rectangle: Sequence[int], params: Params) -> Rectangle:
+def _corners_near(rectangle: Sequence[int], params: Params) -> Rectangle:
     """Return the corners a rectangle is drawn with, in order, not far outside the grid."""
-    left, top, right, bottom = rectangle
+    left_edge, top, right_edge, bottom = rectangle
     w, h = params.width, params.height
     return (
-        min(left, right, w),
+        min(left_edge, right_edge, w),
         min(top, bottom, h),
-        min(max(left, right), w) + 1,
+        min(max(left_edge, right_edge), w) + 1,
         min(max(top, bottom), h) + 1,
     )
 
 
 def _draw_rectangles(
-    drawing: Drawing,
-    params: Params,
-    answer: Answer,
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts, legend: Legend
 ) -> None:
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     kinds = ("corners", "inside", "one_clue", "area")
-    wrong = {i for check_id in kinds for i in failed.get(check_id, ())}
-    shown = list(answer.rectangles[:_SHOWN])
-    for i, rectangle in enumerate(shown):
-        left, top, right, bottom = _placed(rectangle, params)
+    wrong = {i for check_id in kinds for i in verdicts.failures.get(check_id, ())}
+    rectangles = list(answer.rectangles[:_MOST_RECTANGLES])
+    for i, rectangle in enumerate(rectangles):
+        left_edge, top, right_edge, bottom = _corners_near(rectangle, params)
         gap = min(2 / drawing.scale, 0.2)
-        low, high = (left + gap, top + gap), (right - gap, bottom - gap)
+        low, high = (left_edge + gap, top + gap), (right_edge - gap, bottom - gap)
         role = series(_PALE[i % len(_PALE)])
         tip = f"number {i} of the list: {[min(value, 10**6) for value in rectangle]}"
         if i in wrong:
@@ -124,11 +117,13 @@ def _draw_rectangles(
         drawing.strokes(marks, "wrong", width=2)
     open_clues = metrics.get("open_clues", ())
     _finish(drawing, params, open_clues)
-    for i in failed.get("corners", ()):
-        if i < len(shown):
-            left, top, right, bottom = _placed(shown[i], params)
-            drawing.cross(((left + right) / 2, (top + bottom) / 2), "wrong", radius=7, width=3)
-    plain = [i for i in range(len(shown)) if i not in wrong]
+    for i in verdicts.failures.get("corners", ()):
+        if i < len(rectangles):
+            left_edge, top, right_edge, bottom = _corners_near(rectangles[i], params)
+            drawing.cross(
+                ((left_edge + right_edge) / 2, (top + bottom) / 2), "wrong", radius=7, width=3
+            )
+    plain = [i for i in range(len(rectangles)) if i not in wrong]
     if plain:
         role = series(_PALE[plain[0] % len(_PALE)])
         legend.append((role, "rectangles, each in a colour of its own"))
@@ -136,49 +131,47 @@ def _draw_rectangles(
         legend.append(("wrong", "thick: a rectangle that breaks a rule"))
     if overlapped:
         legend.append(("wrong", "crossed out: cells in more than one rectangle"))
-    if uncovered:
-        legend.append(("missing", "hatched: cells in no rectangle"))
+    legend.append(("missing", "hatched: cells in no rectangle"))
     if open_clues:
         legend.append(("wrong", "ringed: a number without a rectangle of its own and its area"))
 
 
-def _caption(answer: Answer, verdicts: Sequence[Verdict], clues: int) -> str:
+def _caption(answer: Answer, verdicts: Verdicts, clues: int) -> str:
     n = len(answer.rectangles)
-    said = f"{n} rectangle{'s' * (n != 1)}"
-    if n > _SHOWN:
-        said += f" (the first {_SHOWN} are drawn)"
+    summary = f"{n} rectangle{'s' * (n != 1)}"
+    if n > _MOST_RECTANGLES:
+        summary += f" (the first {_MOST_RECTANGLES} are drawn)"
     if not verdicts:
-        return f"{said}."
-    metrics = verdicts[0].metrics
+        return f"{summary}."
+    metrics = verdicts.metrics
     if "open_clues" not in metrics:
-        return f"{said}, more than there are cells; {fraction(verdicts)}."
+        return f"{summary}, more than there are cells; {verdicts.fraction}."
     right = clues - len(metrics["open_clues"])
-    parts = [f"{said}; {right} of {clues} numbers have one of their area"]
+    parts = [f"{summary}; {right} of {clues} numbers have one of their area"]
     for name, words in (("overlapped", "covered more than once"), ("uncovered", "left over")):
         count = len(metrics[name])
         parts += [f"{count} cell{'s' * (count > 1)} {words}"] if count else []
-    outside = len(failures(verdicts).get("inside", ()))
+    outside = len(verdicts.failures.get("inside", ()))
     parts += [f"{outside} outside the grid"] if outside else []
-    return f"{'; '.join(parts)}; {fraction(verdicts)}."
+    return f"{'; '.join(parts)}; {verdicts.fraction}."
 
 
-def _numbers(params: Params) -> list[str]:
-    wide = max(len(str(value)) for row in params.grid for value in row)
-    return [" ".join(f"{value or '.':>{wide}}" for value in row) for row in params.grid]
+def _number_rows(params: Params) -> list[str]:
+    width = max(len(str(value)) for row in params.grid for value in row)
+    return [" ".join(f"{value or '.':>{width}}" for value in row) for row in params.grid]
 
 
-def _text(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str | None:
+def _text(params: Params, answer: Answer, verdicts: Verdicts) -> str | None:
     """Return the numbers, and below them a letter for the rectangle of each cell."""
     if params.width > _WIDEST or params.width * params.height > _CELLS:
         return None
     table = [["."] * params.width for _ in range(params.height)]
-    for i, rectangle in enumerate(answer.rectangles[:_SHOWN]):
-        left, top, right, bottom = _placed(rectangle, params)
+    for i, rectangle in enumerate(answer.rectangles[:_MOST_RECTANGLES]):
+        left_edge, top, right_edge, bottom = _corners_near(rectangle, params)
         for y in range(top, min(bottom, params.height)):
-            for x in range(left, min(right, params.width)):
+            for x in range(left_edge, min(right_edge, params.width)):
                 table[y][x] = _LETTERS[i % len(_LETTERS)]
-    metrics = verdicts[0].metrics if verdicts else {}
-    for x, y in metrics.get("overlapped", ()):
+    for x, y in verdicts.metrics.get("overlapped", ()):
         table[y][x] = "#"
     key = "rectangles; . is left over, # is covered more than once"
-    return "\n".join([*_numbers(params), "", key, *(" ".join(row) for row in table)])
+    return "\n".join([*_number_rows(params), "", key, *(" ".join(row) for row in table)])

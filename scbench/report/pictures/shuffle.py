@@ -2,23 +2,14 @@
 
 from collections.abc import Sequence
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import option, quote
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    Row,
-    is_wrong,
-    mark,
-    table_text,
-    text_picture,
-    told,
-)
+from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.text_views import Cell, Row, mark, table_text, text_picture
 from scbench.schemas.shuffle import Answer, Params
 
-_STEP, _LANE, _LEFT, _RIGHT = 26, 30, 150, 150
+_STEP, _LANE, _LEFT_MARGIN, _RIGHT_MARGIN = 26, 30, 150, 150
 _ACROSS = 40
 """Events drawn beside each other; what follows goes on below."""
 _LINES = 10
@@ -31,61 +22,62 @@ _LEGEND = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw a lane for each person; with an answer the way of every thing, and the end of one."""
-    held = [list(range(len(params.things)))]
+    holdings = [list(range(len(params.things)))]
     for swaps, a, b, _ in params.events:
-        now = list(held[-1])
+        now = list(holdings[-1])
         if swaps:
             now[a], now[b] = now[b], now[a]
-        held.append(now)
+        holdings.append(now)
     count = sum(event[0] for event in params.events)
     person = params.people[params.asked]
-    caption = told(
-        f"{count} swaps in {len(params.events)} events; what does {person} have at the end?",
-        verdicts,
+    caption = verdicts.caption(
+        f"{count} swaps in {len(params.events)} events; what does {person} have at the end?"
     )
-    given = option(answer.answer, params.options) if answer and is_wrong(verdicts) else None
-    said = ""
-    if is_wrong(verdicts):
-        said = "nothing" if answer is None else quote(answer.answer)
-        said = said if given is None else params.options[given]
-    drawing = _lanes(params, held, bool(verdicts), said)
-    rows: list[Row] = [("at first", *(params.things[i] for i in held[0]))]
+    option_index = option(answer.answer, params.options) if answer and verdicts.wrong else None
+    mistake = ""
+    if verdicts.wrong:
+        mistake = "nothing" if answer is None else quote(answer.answer)
+        mistake = mistake if option_index is None else params.options[option_index]
+    drawing = _lanes(params, holdings, bool(verdicts), mistake)
+    rows: list[Row] = [("at first", *(params.things[i] for i in holdings[0]))]
     for i, (is_swap, a, b, _) in enumerate(params.events, 1):
         what = f"{params.people[a]}, {params.people[b]} {'swap' if is_swap else 'meet'}"
-        rows.append((f"{i} {what}", *((params.things[k] for k in held[i]) if verdicts else ())))
+        rows.append((f"{i} {what}", *((params.things[k] for k in holdings[i]) if verdicts else ())))
     if verdicts:
-        end: list[Cell | object] = [params.things[k] for k in held[-1]]
+        end: list[Cell | object] = [params.things[k] for k in holdings[-1]]
         end[params.asked] = Cell(end[params.asked], "right")
         rows.append(("at the end", *end))
-    if said:
+    if mistake:
         blank = ["" for _ in params.people]
-        blank[params.asked] = said
+        blank[params.asked] = mistake
         rows.append(("given", *(Cell(words, "wrong" if words else "") for words in blank)))
     text = table_text(("", *params.people), rows)
     return text_picture([Panel("lanes", drawing, caption)], caption, text, _LEGEND)
 
 
-def _lanes(params: Params, held: Sequence[Sequence[int]], solved: bool, said: str) -> Drawing:
+def _lanes(
+    params: Params, holdings: Sequence[Sequence[int]], solved: bool, mistake: str
+) -> Drawing:
     people, events = len(params.people), params.events
     lines = [range(i, min(i + _ACROSS, len(events))) for i in range(0, len(events), _ACROSS)]
     lines = lines[:_LINES] or [range(0)]
     block = (people + 1) * _LANE
-    size = (_LEFT + (max(map(len, lines)) + 1) * _STEP + _RIGHT, block * len(lines))
+    size = (_LEFT_MARGIN + (max(map(len, lines)) + 1) * _STEP + _RIGHT_MARGIN, block * len(lines))
     drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=6)
-    final = held[-1][params.asked]
+    final = holdings[-1][params.asked]
     for n, line in enumerate(lines):
         top = n * block
 
         def at(step: int, lane: int, line: range = line, top: int = top) -> tuple[float, float]:
-            return _LEFT + (step - line.start) * _STEP, top + (lane + 0.5) * _LANE
+            return _LEFT_MARGIN + (step - line.start) * _STEP, top + (lane + 0.5) * _LANE
 
         for lane, name in enumerate(params.people):
             place = at(line.start, lane)
-            low, high = (2, place[1] - 11), (_LEFT - 8, place[1] + 11)
+            low, high = (2, place[1] - 11), (_LEFT_MARGIN - 8, place[1] + 11)
             mark(drawing, low, high, "target" if lane == params.asked else "")
-            words = params.things[held[line.start][lane]] if solved or not n else ""
+            words = params.things[holdings[line.start][lane]] if solved or not n else ""
             drawing.text((8, place[1]), f"{name}: {words}"[:23], size=11, anchor="start")
             if not solved:
                 drawing.line([place, at(line.stop, lane)], "faint", width=1.5)
@@ -97,29 +89,29 @@ def _lanes(params: Params, held: Sequence[Sequence[int]], solved: bool, said: st
         for thing in range(people) if solved else ():
             path = []
             for i in range(line.start, line.stop + 1):
-                lane = held[i].index(thing)
+                lane = holdings[i].index(thing)
                 x, y = at(i, lane)
                 path += [(x - _STEP / 5, y), (x + _STEP / 5, y)]
-            wide = 4.5 if thing == final else 1.8
+            width = 4.5 if thing == final else 1.8
             drawing.line(
                 path,
                 "right" if thing == final else series(thing),
-                width=wide,
+                width=width,
                 opacity=1 if thing == final else 0.6,
             )
         if line.stop == len(events) and solved:
             for lane in range(people):
                 x, y = at(line.stop, lane)
-                words = params.things[held[-1][lane]]
+                words = params.things[holdings[-1][lane]]
                 drawing.text(
                     (x + 12, y), words[:20], size=11, anchor="start", bold=lane == params.asked
                 )
                 if lane == params.asked:
-                    mark(drawing, (x + 8, y - 11), (x + _RIGHT - 6, y + 11), "right")
-            if said:
+                    mark(drawing, (x + 8, y - 11), (x + _RIGHT_MARGIN - 6, y + 11), "right")
+            if mistake:
                 y = top + (people + 0.5) * _LANE
-                mark(drawing, (x + 8, y - 11), (x + _RIGHT - 6, y + 11), "wrong")
+                mark(drawing, (x + 8, y - 11), (x + _RIGHT_MARGIN - 6, y + 11), "wrong")
                 drawing.text(
-                    (x + 12, y), f"not {said}"[:20], "wrong", size=11, anchor="start", bold=True
+                    (x + 12, y), f"not {mistake}"[:20], "wrong", size=11, anchor="start", bold=True
                 )
     return drawing

@@ -5,25 +5,18 @@ from cmath import phase, rect
 from collections.abc import Iterator, Sequence
 from math import pi, radians, sqrt
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import option
 from scbench.graders.svg_shapes import shape_of
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    table_panels,
-    table_text,
-    text_picture,
-    told,
-)
+from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.text_views import Cell, table_panels, table_text, text_picture
 from scbench.schemas.svg_shapes import Answer, Params
 
 _STEPS = 48
 """Straight lines that a piece of a curve is drawn with."""
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the outline; the answer and what was wrong with it are below in words."""
     joints, outline = flattened(params.path)
     xs, ys = [p.real for p in outline], [p.imag for p in outline]
@@ -33,12 +26,12 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     drawing.area([(p.real, p.imag) for p in outline], "given", opacity=0.3, edge="ink", width=2)
     for joint in joints:
         drawing.dot((joint.real, joint.imag), "answer", tip=f"{joint.real:g}, {joint.imag:g}")
-    caption = told(f"An outline through {len(joints)} points, y downwards.", verdicts)
+    caption = verdicts.caption(f"An outline through {len(joints)} points, y downwards.")
     names = [kind.replace("_", " ") for kind in params.options]
-    given = option(answer.answer, names) if answer and verdicts else None
+    answered = option(answer.answer, names) if answer and verdicts else None
     right = params.options.index(shape_of(params.path)) if verdicts else None
     rows = [
-        (letter, Cell(name, "right" if i == right else "wrong" if i == given else ""))
+        (letter, Cell(name, "right" if i == right else "wrong" if i == answered else ""))
         for i, (letter, name) in enumerate(zip("ABCDEFGHIJ", names, strict=True))
     ]
     panels = [Panel("the outline", drawing, caption), *table_panels("options", (), rows, caption)]
@@ -58,7 +51,7 @@ def flattened(path: str) -> tuple[list[complex], list[complex]]:
             first, second = (base + complex(*numbers[i : i + 2]) for i in (0, 2))
             outline += _bezier(here, first, second, end)
         elif word in "Aa":
-            outline += _arc(here, end, numbers)
+            outline += _elliptic_arc(here, end, numbers)
         else:
             outline.append(end)
         here = end
@@ -75,14 +68,14 @@ def _bezier(start: complex, first: complex, second: complex, end: complex) -> It
         yield s**3 * start + 3 * s * s * t * first + 3 * s * t * t * second + t**3 * end
 
 
-def _arc(start: complex, end: complex, numbers: Sequence[float]) -> Iterator[complex]:
+def _elliptic_arc(start: complex, end: complex, numbers: Sequence[float]) -> Iterator[complex]:
     """Yield points of an elliptical arc; the ellipse is squeezed to a circle and back."""
-    wide, high, degrees, large, sweep = numbers[:5]
+    radius_x, radius_y, degrees, large, sweep = numbers[:5]
     turn = rect(1, radians(degrees))
 
     def squeezed(point: complex) -> complex:
         point /= turn
-        return complex(point.real / wide, point.imag / high)
+        return complex(point.real / radius_x, point.imag / radius_y)
 
     a, b = squeezed(start), squeezed(end)
     chord = b - a
@@ -94,4 +87,4 @@ def _arc(start: complex, end: complex, numbers: Sequence[float]) -> Iterator[com
         span -= 2 * pi
     for i in range(1, _STEPS + 1):
         point = centre + (a - centre) * rect(1, span * i / _STEPS)
-        yield complex(point.real * wide, point.imag * high) * turn
+        yield complex(point.real * radius_x, point.imag * radius_y) * turn

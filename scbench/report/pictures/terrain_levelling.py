@@ -1,18 +1,15 @@
 """Rough ground before and after blasts: the plan, the change, and the flat region that grew."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from scbench.base.model import Verdict
 from scbench.graders.terrain_levelling.blast_simulation import largest_flat
 from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
 _SHADES = 12
@@ -27,10 +24,10 @@ Heights = npt.NDArray[np.float64]
 Region = npt.NDArray[np.bool_]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the map; with an answer its blasts and the map after as many as were simulated."""
     before = np.array(params.heights, dtype=np.float64)
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     caption = _caption(params, answer, verdicts)
     region = _region(metrics.get("region_before"), params)
     legend = [
@@ -43,7 +40,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         after = np.array(metrics["heights_after"], dtype=np.float64)
         low, high = min(low, float(after.min())), max(high, float(after.max()))
     first = _map(before, low, high, figures=answer is None)
-    _outline(first, region, "note")
+    _draw_border(first, region, "note")
     if answer is not None:
         legend += _blasts(first, params, answer, verdicts)
     title = "the ground" if answer is None else "the plan"
@@ -56,13 +53,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
             ("missing", "lower than before"),
             ("surplus", "higher than before"),
         ]
-    shown = (before, region) if after is None else (after, flat)
+    terrain = (before, region) if after is None else (after, flat)
     if before.size <= _MOST_COLUMNS:
         title, role = ("as columns", "note") if after is None else ("after, as columns", "right")
-        panels.append(Panel(title, _scene(*shown, role), f"The ground as columns. {caption}"))
+        panels.append(Panel(title, _scene(*terrain, role), f"The ground as columns. {caption}"))
     if "flat_after" in metrics:
-        panels += gauge_panels(_gauges(metrics, verdicts))
-    return Picture(tuple(panels), caption, tuple(legend), _text(*shown))
+        target, level = metrics["flat_before"] + metrics["gain_wanted"], verdicts.passed("level")
+        label = "cells of the largest flat region"
+        panels += gauge_panels([Gauge(label, metrics["flat_after"], target, level)])
+    return Picture(tuple(panels), caption, tuple(legend), _text(*terrain))
 
 
 def _region(rows: Sequence[str] | None, params: Params) -> Region:
@@ -81,7 +80,7 @@ def _map(heights: Heights, low: float, high: float, *, figures: bool = False) ->
     n = len(heights)
     drawing = Drawing((0, 0, n, n), size=460 if figures else 340, up=False, margin=22)
     shades = (heights - low) / max(high - low, 1e-9)
-    _shade(drawing, shades, "rock")
+    _shade_shares(drawing, shades, "rock")
     if figures and drawing.scale >= 19:
         for y, x in np.ndindex(n, n):
             drawing.text(
@@ -93,7 +92,7 @@ def _map(heights: Heights, low: float, high: float, *, figures: bool = False) ->
     return drawing
 
 
-def _shade(drawing: Drawing, shares: Heights, role: str) -> None:
+def _shade_shares(drawing: Drawing, shares: Heights, role: str) -> None:
     """Fill cells, the larger their share of 1 the darker."""
     levels = np.clip(np.ceil(shares * _SHADES), 0, _SHADES).astype(int)
     for level in range(1, _SHADES + 1):
@@ -101,8 +100,7 @@ def _shade(drawing: Drawing, shares: Heights, role: str) -> None:
         drawing.tiles(cells, role, opacity=0.05 + 0.8 * level / _SHADES)
 
 
-def _outline(drawing: Drawing, region: Region, role: str, *, width: float = 2.5) -> None:
-    """Draw the border of a region."""
+def _draw_border(drawing: Drawing, region: Region, role: str, *, width: float = 2.5) -> None:
     around = np.pad(region, 1)
     lines = []
     for y, x in np.argwhere(around[1:, 1:-1] != around[:-1, 1:-1]).tolist():
@@ -112,13 +110,11 @@ def _outline(drawing: Drawing, region: Region, role: str, *, width: float = 2.5)
     drawing.strokes(lines, role, width=width)
 
 
-def _blasts(
-    drawing: Drawing, params: Params, answer: Answer, verdicts: Sequence[Verdict]
-) -> list[tuple[str, str]]:
+def _blasts(drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts) -> Legend:
     """Mark the blasts in order and those that break a rule; return what the legend needs."""
     n = len(params.heights)
-    failed = failures(verdicts)
-    deep = check_of(verdicts, "depth")
+    failed = verdicts.failures
+    deep = verdicts.check("depth")
     too_deep = deep.details.get("blast") if deep is not None and deep.passed is False else None
     depths: dict[tuple[int, int], float] = {}
     for blast in answer.blasts:
@@ -131,9 +127,9 @@ def _blasts(
         legend.append(("answer", "hatched: cells with blasts"))
     elif depths:
         deepest = max([*depths.values(), 1e-9])
-        most = min(drawing.scale * 0.48, 12)
+        largest = min(drawing.scale * 0.48, 12)
         for (x, y), depth in sorted(depths.items()):
-            radius = max(most * min(depth / deepest, 1.0) ** 0.5, 1.5)
+            radius = max(largest * min(depth / deepest, 1.0) ** 0.5, 1.5)
             tip = f"x = {x}, y = {y}: {depth:.6g} deep in all"
             drawing.dot((x + 0.5, y + 0.5), "answer", radius=radius, tip=tip)
         legend.append(("answer", "blasts: the larger, the deeper"))
@@ -174,18 +170,21 @@ def _after(
     caption: str,
 ) -> list[Panel]:
     then = _map(after, *span)
-    kept = [(x, y) for y, x in np.argwhere(flat).tolist()]
-    then.tiles(kept, "right", opacity=0.35)
-    _outline(then, flat, "right", width=3)
-    _outline(then, region, "note", width=1.5)
+    level_cells = [(x, y) for y, x in np.argwhere(flat).tolist()]
+    then.tiles(level_cells, "right", opacity=0.35)
+    _draw_border(then, flat, "right", width=3)
+    _draw_border(then, region, "note", width=1.5)
     change = after - before
-    most = max(float(np.abs(change).max()), 1e-9)
+    largest = max(float(np.abs(change).max()), 1e-9)
     n = len(before)
     delta = Drawing((0, 0, n, n), size=340, up=False, margin=22)
     # Roots, so that what a few balls added can be seen beside deep holes.
-    lower, higher = np.sqrt(np.maximum(-change, 0) / most), np.sqrt(np.maximum(change, 0) / most)
-    _shade(delta, lower, "missing")
-    _shade(delta, higher, "surplus")
+    lower, higher = (
+        np.sqrt(np.maximum(-change, 0) / largest),
+        np.sqrt(np.maximum(change, 0) / largest),
+    )
+    _shade_shares(delta, lower, "missing")
+    _shade_shares(delta, higher, "surplus")
     if delta.scale >= 9:
         for sign, mask in (("−", change < -1e-9), ("+", change > 1e-9)):
             for y, x in np.argwhere(mask).tolist():
@@ -211,18 +210,12 @@ def _scene(heights: Heights, region: Region, flat_role: str) -> Scene:
     return Scene(tuple(parts), azimuth=-65, elevation=40)
 
 
-def _gauges(metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> list[Gauge]:
-    wanted = metrics["flat_before"] + metrics["gain_wanted"]
-    level = passed(verdicts, "level")
-    return [Gauge("cells of the largest flat region", metrics["flat_after"], wanted, level)]
-
-
-def _caption(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
     n = len(params.heights)
     if answer is None:
         start = "There are no blasts to draw. " if verdicts else ""
         return f"{start}Ground of {n} x {n} cells, to be blasted flat."
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     count = len(answer.blasts)
     blasts = f"{count} blast{'s' * (count != 1)}"
     if "flat_after" not in metrics:
@@ -231,18 +224,15 @@ def _caption(params: Params, answer: Answer | None, verdicts: Sequence[Verdict])
         f"the largest flat region went from {metrics['flat_before']} to {metrics['flat_after']} "
         "cells"
     )
-    score = f"{fraction(verdicts).capitalize()}."
-    faults = [
-        says
-        for check_id, says in (
-            ("count", f"more blasts than {params.max_blasts}"),
-            ("grid", "a blast outside the map"),
-            ("positive", "a blast without depth"),
-            ("depth", "a blast deeper than its cell is high"),
-            ("resource_limit", "more than can be simulated"),
-        )
-        if passed(verdicts, check_id) is False
-    ]
+    score = f"{verdicts.fraction.capitalize()}."
+    rules = {
+        "count": f"more blasts than {params.max_blasts}",
+        "grid": "a blast outside the map",
+        "positive": "a blast without depth",
+        "depth": "a blast deeper than its cell is high",
+        "resource_limit": "more than can be simulated",
+    }
+    faults = verdicts.faults(rules)
     if faults:
         simulated = metrics["simulated"]
         return f"{blasts}, void for {' and '.join(faults)}; {simulated} were simulated. {score}"

@@ -1,6 +1,6 @@
 """Tetrahedra and their shadow: what of the target is covered, gaps, spill, bodies that cut."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,15 +8,14 @@ import shapely
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from scbench.base.model import Verdict
 from scbench.graders.tetrahedra_shadow_projection import Floats, corners
 from scbench.report.draw.outlines import fill
-from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Points, Scene, Shape
+from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Scene, Shape
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
-_MOST = 400
+_MOST_BODIES = 400
 """Tetrahedra drawn of an answer that places more."""
 _RIM = 1.0
 """How far beyond the target, in times its size, tetrahedra are drawn where they are."""
@@ -26,11 +25,19 @@ _SLIM = 1.3
 """A stack so many times as high as wide is squeezed in space, and lies on its side beside that."""
 _MOST_MARKS = 12
 
+_WORDS = {
+    "reach": "{n} out of reach",
+    "rotation": "{n} without a direction",
+    "unit_quaternions": "{n} quaternions not of length 1",
+    "intersection": "{n} pairs cut each other",
+    "resource_limit": "too many to be judged",
+}
+
 _FACES: Faces = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
 _EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
 
 
-class _Shown(NamedTuple):
+class _Arrangement(NamedTuple):
     """What is drawn of the tetrahedra."""
 
     bodies: Floats
@@ -43,32 +50,28 @@ class _Shown(NamedTuple):
     """How many were pulled in."""
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the target; with an answer the shadow on it, a view from the side, and the bodies."""
     target = Polygon(params.exterior, params.holes)
     if answer is None:
         caption = f"The target: {params.title}. Unit tetrahedra are to cast this shadow."
-        drawing = Drawing(_frame(target, 0.06))
+        drawing = Drawing(_frame_around(target, 0.06))
         fill(drawing, target, "target", opacity=0.3)
-        _outline(drawing, target)
+        _draw_rings(drawing, target)
         panel = Panel("the target from above", drawing, caption)
         return Picture((panel,), caption, (("target", "the target"),))
-    shown = _shown(answer, target, verdicts)
-    caption = _caption(answer, shown, verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
-    legend = [("target", "outline of the target")]
-    if metrics.get("gaps"):
-        legend.append(("missing", "gaps: no shadow (hatched)"))
+    arrangement = _arrangement(answer, target, verdicts)
+    caption = _caption(answer, arrangement, verdicts)
+    metrics = verdicts.metrics
+    legend = [("target", "outline of the target"), ("missing", "gaps: no shadow (hatched)")]
     if metrics.get("spills"):
         legend.append(("surplus", "spill: shadow beside the target"))
-    if shown.at:
-        legend.append(("right", "shadow on the target"))
-    if shown.wrong:
-        legend.append(("wrong", "tetrahedra that cut each other or have a fault (thick)"))
+    legend.append(("right", "shadow on the target"))
+    legend.append(("wrong", "tetrahedra that cut each other or have a fault (thick)"))
     panels = (
-        Panel("from above", _plan(shown, target, metrics), caption),
-        Panel(*_space(shown, target), caption),
-        Panel(*_side(shown, target), caption),
+        Panel("from above", _plan(arrangement, target, metrics), caption),
+        Panel(*_bodies_in_space(arrangement, target), caption),
+        Panel(*_side_view(arrangement, target), caption),
     )
     return Picture(panels, caption, tuple(legend))
 
@@ -77,63 +80,60 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the tetrahedra where they stand, to be written as a file."""
     if answer is None:
         return []
-    bodies = _shown(answer, Polygon(params.exterior, params.holes), ()).bodies
+    bodies = _arrangement(answer, Polygon(params.exterior, params.holes), Verdicts()).bodies
     faces = (_FACES[None] + 4 * np.arange(len(bodies))[:, None, None]).reshape(-1, 3)
     return [Mesh(bodies.reshape(-1, 3), faces, "answer", name="tetrahedra")]
 
 
-def _frame(target: BaseGeometry, share: float) -> tuple[float, float, float, float]:
+def _frame_around(target: BaseGeometry, share: float) -> tuple[float, float, float, float]:
     x, y, u, v = target.bounds
-    more = share * max(u - x, v - y)
-    return x - more, y - more, u + more, v + more
+    margin = share * max(u - x, v - y)
+    return x - margin, y - margin, u + margin, v + margin
 
 
-def _shown(answer: Answer, target: Polygon, verdicts: Sequence[Verdict]) -> _Shown:
-    listed = answer.tetrahedrons[:_MOST]
-    at = [i for i, pose in enumerate(listed) if any((pose.q0, pose.q1, pose.q2, pose.q3))]
-    x, y, u, v = _frame(target, _RIM)
+def _arrangement(answer: Answer, target: Polygon, verdicts: Verdicts) -> _Arrangement:
+    poses = answer.tetrahedrons[:_MOST_BODIES]
+    at = [i for i, pose in enumerate(poses) if any((pose.q0, pose.q1, pose.q2, pose.q3))]
+    x, y, u, v = _frame_around(target, _RIM)
     tall = 2 * (u - x) + _LAYER * len(at)
     # Only differences of heights matter, so a stack may be anywhere.
-    heights = np.sort([listed[i].z for i in at])
+    heights = np.sort([poses[i].z for i in at])
     options = [0.0, *heights[len(heights) // 2 : len(heights) // 2 + 1].tolist()]
     middle = max(options, key=lambda m: int(np.sum(np.abs(heights - m) <= tall)))
     low, high = np.array([x, y, middle - tall]), np.array([u, v, middle + tall])
-    places = np.array([(p.x, p.y, p.z) for p in (listed[i] for i in at)]).reshape(-1, 3)
+    places = np.array([(p.x, p.y, p.z) for p in (poses[i] for i in at)]).reshape(-1, 3)
     pulled = np.clip(places, low, high)
-    rows = [(*place, *_direction(listed[i])) for place, i in zip(pulled.tolist(), at, strict=True)]
+    rows = [(*place, *_direction(poses[i])) for place, i in zip(pulled.tolist(), at, strict=True)]
     bodies = corners(np.array(rows, dtype=np.float64).reshape(-1, 7))
     far = int(np.sum(np.any(pulled != places, axis=1)))
-    return _Shown(bodies, at, _wrong(verdicts), far)
+    return _Arrangement(bodies, at, _wrong(verdicts), far)
 
 
 def _direction(pose: Pose) -> tuple[float, ...]:
     """Return a pose's quaternion with entries that can be squared."""
     parts = (pose.q0, pose.q1, pose.q2, pose.q3)
-    most = max(map(abs, parts))
-    return tuple(part / most for part in parts)
+    largest = max(map(abs, parts))
+    return tuple(part / largest for part in parts)
 
 
-def _wrong(verdicts: Sequence[Verdict]) -> dict[int, str]:
+def _wrong(verdicts: Verdicts) -> dict[int, str]:
     """Return the tetrahedra that checks point at, with a word each."""
-    failed = failures(verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
-    found: dict[int, str] = {}
-    for i in failed.get("reach", ()):
-        found.setdefault(i, "out of reach")
-    for i in failed.get("unit_quaternions", ()):
-        found.setdefault(i, "quaternion not of length 1")
-    for pair in metrics.get("cutting_pairs", ()):
-        for i, other in ((pair[0], pair[1]), (pair[1], pair[0])):
-            found.setdefault(i, f"cuts {other}")
-    return found
+    faults: dict[int, str] = {}
+    for i in verdicts.failures.get("reach", ()):
+        faults.setdefault(i, "out of reach")
+    for i in verdicts.failures.get("unit_quaternions", ()):
+        faults.setdefault(i, "quaternion not of length 1")
+    for pair in verdicts.metrics.get("cutting_pairs", ()):
+        for i, partner in ((pair[0], pair[1]), (pair[1], pair[0])):
+            faults.setdefault(i, f"cuts {partner}")
+    return faults
 
 
-def _plan(shown: _Shown, target: Polygon, metrics: Mapping[str, Any]) -> Drawing:
-    """Draw the shadows from above."""
-    hulls = [shapely.MultiPoint(body).convex_hull for body in shown.bodies[:, :, :2].tolist()]
+def _plan(arrangement: _Arrangement, target: Polygon, metrics: Mapping[str, Any]) -> Drawing:
+    hulls = [shapely.MultiPoint(body).convex_hull for body in arrangement.bodies[:, :, :2].tolist()]
     # All of the shadow is in view, unless it is absurdly far away.
-    seen = shapely.union_all([target, *hulls])
-    drawing = Drawing(_frame(seen, 0.06))
+    extent = shapely.union_all([target, *hulls])
+    drawing = Drawing(_frame_around(extent, 0.06))
     shadow = shapely.union_all(hulls)
     fill(drawing, target.intersection(shadow), "right", opacity=0.35)
     fill(drawing, shadow.difference(target), "surplus", opacity=0.2)
@@ -142,12 +142,12 @@ def _plan(shown: _Shown, target: Polygon, metrics: Mapping[str, Any]) -> Drawing
     for gap in metrics.get("gaps", ()):
         shape = _polygon(gap)
         fill(drawing, shape, "missing", hatched=True)
-        _outline(drawing, shape, "missing", width=1)
-    order = sorted(range(len(shown.at)), key=lambda k: shown.at[k] in shown.wrong)
+        _draw_rings(drawing, shape, "missing", width=1)
+    order = sorted(range(len(arrangement.at)), key=lambda k: arrangement.at[k] in arrangement.wrong)
     for k in order:
-        i = shown.at[k]
-        bad = i in shown.wrong
-        tip = f"tetrahedron {i}" + (f": {shown.wrong[i]}" if bad else "")
+        i = arrangement.at[k]
+        bad = i in arrangement.wrong
+        tip = f"tetrahedron {i}" + (f": {arrangement.wrong[i]}" if bad else "")
         drawing.line(
             shapely.get_coordinates(hulls[k])[:-1].tolist(),
             "wrong" if bad else "quiet",
@@ -155,7 +155,7 @@ def _plan(shown: _Shown, target: Polygon, metrics: Mapping[str, Any]) -> Drawing
             width=2.2 if bad else 0.7,
             tip=tip,
         )
-    _outline(drawing, target)
+    _draw_rings(drawing, target)
     return drawing
 
 
@@ -163,75 +163,78 @@ def _polygon(shape: Mapping[str, Any]) -> Polygon:
     return Polygon(shape["exterior"], shape["holes"])
 
 
-def _outline(drawing: Drawing, shape: Polygon, role: str = "target", width: float = 2) -> None:
+def _draw_rings(drawing: Drawing, shape: Polygon, role: str = "target", width: float = 2) -> None:
     for ring in (shape.exterior, *shape.interiors):
         drawing.line(ring.coords[:-1], role, closed=True, width=width)
 
 
-def _side(shown: _Shown, target: Polygon) -> tuple[str, Drawing]:
+def _side_view(arrangement: _Arrangement, target: Polygon) -> tuple[str, Drawing]:
     """Draw the edges of the bodies as seen along y, and say how; a tall stack lies on its side."""
     spots = np.array([[target.bounds[0], 0.0], [target.bounds[2], 0.0]])
-    flat = shown.bodies[:, :, [0, 2]]
+    flat = arrangement.bodies[:, :, [0, 2]]
     points = np.concatenate([spots, flat.reshape(-1, 2)])
     low, high = points.min(axis=0), points.max(axis=0)
     lying = float(high[1] - low[1]) > _SLIM * float(high[0] - low[0])
     if lying:
         flat, spots, low, high = flat[..., ::-1], spots[:, ::-1], low[::-1], high[::-1]
-    more = 0.04 * float(np.max(high - low))
-    frame = (*(low - more).tolist(), *(high + more).tolist())
+    margin = 0.04 * float(np.max(high - low))
+    frame = (*(low - margin).tolist(), *(high + margin).tolist())
     drawing = Drawing(frame, size=680 if lying else 340)
     edges: dict[bool, list[list[list[float]]]] = {False: [], True: []}
-    for body, i in zip(flat.tolist(), shown.at, strict=True):
-        edges[i in shown.wrong] += [[body[a], body[b]] for a, b in _EDGES]
+    for body, i in zip(flat.tolist(), arrangement.at, strict=True):
+        edges[i in arrangement.wrong] += [[body[a], body[b]] for a, b in _EDGES]
     drawing.strokes(edges[False], "answer", width=0.8)
     drawing.strokes(edges[True], "wrong", width=1.8)
     drawing.line(spots.tolist(), "target", width=4, tip="the target, edge on")
     return f"from the side: {'z to the right, x up' if lying else 'x to the right, z up'}", drawing
 
 
-def _squeezed(shown: _Shown, target: Polygon) -> tuple[bool, Floats]:
+def _squeezed(arrangement: _Arrangement, target: Polygon) -> tuple[bool, Floats]:
     """Return whether the bodies are so high a stack that it is squeezed, and them as drawn."""
     x, _, u, _ = target.bounds
-    middles = shown.bodies[:, :, 2].mean(axis=1)
+    middles = arrangement.bodies[:, :, 2].mean(axis=1)
     if not len(middles) or float(np.ptp(middles)) <= _SLIM * (u - x):
-        return False, shown.bodies
+        return False, arrangement.bodies
     low = float(middles.min())
-    bodies = shown.bodies.copy()
+    bodies = arrangement.bodies.copy()
     shift = (middles - low) * (1 - _SLIM * (u - x) / float(np.ptp(middles)))
     bodies[:, :, 2] -= shift[:, None]
     return True, bodies
 
 
-def _space(shown: _Shown, target: Polygon) -> tuple[str, Scene]:
+def _bodies_in_space(arrangement: _Arrangement, target: Polygon) -> tuple[str, Scene]:
     """Show the bodies above the target and their shadows on it, and say how."""
-    squeezed, bodies = _squeezed(shown, target)
-    shown = shown._replace(bodies=bodies)
-    bad = np.array([i in shown.wrong for i in shown.at], dtype=bool)
-    floor = min(0.0, float(shown.bodies[:, :, 2].min(initial=0.0))) - 0.3
+    squeezed, bodies = _squeezed(arrangement, target)
+    arrangement = arrangement._replace(bodies=bodies)
+    bad = np.array([i in arrangement.wrong for i in arrangement.at], dtype=bool)
+    floor = min(0.0, float(arrangement.bodies[:, :, 2].min(initial=0.0))) - 0.3
     parts: list[Shape] = []
-    for chosen, role, opacity in ((~bad, "answer", 0.75), (bad, "wrong", 0.9)):
-        bodies = shown.bodies[chosen]
+    for mask, role, opacity in ((~bad, "answer", 0.75), (bad, "wrong", 0.9)):
+        bodies = arrangement.bodies[mask]
         if len(bodies):
             faces = (_FACES[None] + 4 * np.arange(len(bodies))[:, None, None]).reshape(-1, 3)
             rims = tuple(body[[a, b]] for body in bodies for a, b in _EDGES)
             name = "tetrahedra" if role == "answer" else "faulty tetrahedra"
             parts.append(Mesh(bodies.reshape(-1, 3), faces, role, opacity, name, rims))
-    if len(shown.bodies):
-        parts.append(_shadows(shown.bodies, floor - 0.01))
-    rings = (target.exterior, *target.interiors)
-    parts.append(
-        Lines(tuple(_on_floor(r.coords, floor) for r in rings), "target", 3, name="target")
-    )
-    named = [k for k, i in enumerate(shown.at) if i in shown.wrong][:_MOST_MARKS]
-    if named and len(shown.wrong) <= _MOST_MARKS:
-        labels = tuple(f"{shown.at[k]} {shown.wrong[shown.at[k]]}" for k in named)
-        parts.append(Marks(shown.bodies[named].mean(axis=1), "wrong", 0, labels))
+    if len(arrangement.bodies):
+        parts.append(_shadow_mesh(arrangement.bodies, floor - 0.01))
+    rings = [
+        np.array([(x, y, floor) for x, y, *_ in ring.coords])
+        for ring in (target.exterior, *target.interiors)
+    ]
+    parts.append(Lines(tuple(rings), "target", 3, name="target"))
+    faulty = [k for k, i in enumerate(arrangement.at) if i in arrangement.wrong][:_MOST_MARKS]
+    if faulty and len(arrangement.wrong) <= _MOST_MARKS:
+        labels = tuple(
+            f"{arrangement.at[k]} {arrangement.wrong[arrangement.at[k]]}" for k in faulty
+        )
+        parts.append(Marks(arrangement.bodies[faulty].mean(axis=1), "wrong", 0, labels))
     title = "in space, heights squeezed" if squeezed else "in space"
     # Along no side of a square or of an equilateral triangle, which would look cut off.
     return title, Scene(tuple(parts), azimuth=-40, elevation=30)
 
 
-def _shadows(bodies: Floats, floor: float) -> Mesh:
+def _shadow_mesh(bodies: Floats, floor: float) -> Mesh:
     """Return the shadows as flat triangles: those of all four faces together."""
     flat = bodies.copy()
     flat[:, :, 2] = floor
@@ -239,31 +242,17 @@ def _shadows(bodies: Floats, floor: float) -> Mesh:
     return Mesh(flat.reshape(-1, 3), faces, "faint", name="shadow")
 
 
-def _on_floor(ring: Iterable[Sequence[float]], floor: float) -> Points:
-    return np.array([(x, y, floor) for x, y, *_ in ring])
-
-
-def _caption(answer: Answer, shown: _Shown, verdicts: Sequence[Verdict]) -> str:
+def _caption(answer: Answer, arrangement: _Arrangement, verdicts: Verdicts) -> str:
     count = len(answer.tetrahedrons)
-    said = [f"{count} tetrahedra" if count != 1 else "1 tetrahedron"]
-    if count > _MOST:
-        said.append(f"the first {_MOST} are drawn")
-    if shown.far:
-        said.append(f"{shown.far} far away are drawn at the rim")
+    findings = [f"{count} tetrahedra" if count != 1 else "1 tetrahedron"]
+    if count > _MOST_BODIES:
+        findings.append(f"the first {_MOST_BODIES} are drawn")
+    if arrangement.far:
+        findings.append(f"{arrangement.far} far away are drawn at the rim")
     for verdict in verdicts:
         metrics = verdict.metrics
-        counts = {c.id: c.details.get("count", 1) for c in verdict.checks if c.passed is False}
         if "covered" in metrics:
-            said.append(f"the shadow covers {metrics['covered']:.1%} of the target")
-            said.append(f"{metrics['spill']:.1%} is spill")
-        for check, words in (
-            ("reach", "{n} out of reach"),
-            ("rotation", "{n} without a direction"),
-            ("unit_quaternions", "{n} quaternions not of length 1"),
-            ("intersection", "{n} pairs cut each other"),
-            ("resource_limit", "too many to be judged"),
-        ):
-            if check in counts:
-                said.append(words.format(n=counts[check]))
-        said.append(fraction(verdicts))
-    return "; ".join(said) + "."
+            findings.append(f"the shadow covers {metrics['covered']:.1%} of the target")
+            findings.append(f"{metrics['spill']:.1%} is spill")
+        findings += [*verdicts.faults(_WORDS), verdicts.fraction]
+    return "; ".join(findings) + "."

@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.corner_labels import canonical, on_ring
-from scbench.report.draw.text_blocks import side_by_side
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.labelled_squares import (
     Tile,
     interfaces,
@@ -13,69 +11,67 @@ from scbench.report.pictures.shared.labelled_squares import (
     square_text,
     tuple_text,
 )
+from scbench.report.pictures.shared.text_views import side_by_side
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
-_SHOWN = 60
+_MOST_PATTERNS = 60
 """Patterns drawn of a longer list."""
 _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the order of the corners; with an answer a tile for each pattern listed or missing."""
-    key = _key(params)
-    panels = [Panel("order of the corners", sheet([key], half=45), _asked(params))]
+    ring = POLYGONS[len(params.corner_order)]
+    order = tuple(map(ring.index, params.corner_order))
+    key = Tile(order=order, letters=params.known, corners=len(ring))
+    panels = [Panel("order of the corners", sheet([key], half=45), _question(params))]
     if answer is None:
-        return Picture(tuple(panels), _asked(params), text="\n".join(_key_text(params)))
-    listed = _listed(params, answer, verdicts)
-    metrics = verdicts[0].metrics if verdicts else {}
-    missing = [tuple(pattern) for pattern in metrics.get("missing", ())]
+        return Picture(tuple(panels), _question(params), text="\n".join(_key_lines(params)))
+    answered = _answered_tiles(params, answer, verdicts)
+    missing = [tuple(pattern) for pattern in verdicts.metrics.get("missing", ())]
     caption = _caption(params, answer, verdicts, missing)
-    tiles = list(listed)
+    tiles = list(answered)
     if tiles:
-        title = "listed" if len(answer.configs) <= _SHOWN else f"the first {_SHOWN} listed"
+        title = (
+            "listed"
+            if len(answer.configs) <= _MOST_PATTERNS
+            else f"the first {_MOST_PATTERNS} listed"
+        )
         panels.append(Panel(title, sheet(tiles), caption))
-    lacking = [_missing(params, pattern) for pattern in missing[:_SHOWN]]
+    lacking = [_missing(params, pattern) for pattern in missing[:_MOST_PATTERNS]]
     if lacking:
         alt = f"Patterns that were not listed: {len(missing)}."
         panels.append(Panel("missing", sheet(lacking), alt))
     return Picture(tuple(panels), caption, _legend(tiles, lacking), _text(params, tiles, lacking))
 
 
-def _asked(params: Params) -> str:
+def _question(params: Params) -> str:
     k, n = len(params.corner_order), params.n_classes
-    known = f" that read ({', '.join(params.known)})" if params.known else ""
+    condition = f" that read ({', '.join(params.known)})" if params.known else ""
     return (
-        f"Corner patterns of a {_SHAPES[k]}{known}, read in the numbered order, that force {n} "
+        f"Corner patterns of a {_SHAPES[k]}{condition}, read in the numbered order, that force {n} "
         "classes to meet at a point inside."
     )
 
 
-def _key(params: Params) -> Tile:
-    ring = POLYGONS[len(params.corner_order)]
-    order = tuple(ring.index(name) for name in params.corner_order)
-    return Tile(order=order, known=params.known, corners=len(ring))
-
-
-def _key_text(params: Params) -> list[str]:
+def _key_lines(params: Params) -> list[str]:
     corners = [f"{i}: {name}" for i, name in enumerate(params.corner_order, start=1)]
-    known = [f"known: ({', '.join(params.known)})"] if params.known else []
-    return [f"{params.n_classes} classes; order of the corners:", *corners, *known]
+    condition = [f"known: ({', '.join(params.known)})"] if params.known else []
+    return [f"{params.n_classes} classes; order of the corners:", *corners, *condition]
 
 
-def _listed(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list[Tile]:
+def _answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[Tile]:
     k = len(params.corner_order)
     why = _reasons(verdicts)
     surplus = (
-        {tuple(pattern) for pattern in verdicts[0].metrics.get("surplus", ())}
-        if verdicts
-        else set()
+        {tuple(pattern) for pattern in verdicts.metrics.get("surplus", ())} if verdicts else set()
     )
-    short = set(failures(verdicts).get("corners", ()))
-    judged = bool(verdicts) and "surplus" in verdicts[0].metrics
-    again = {tuple(pattern) for pattern in failures(verdicts).get("repeats", ())}
+    short = set(verdicts.failures.get("corners", ()))
+    judged = "surplus" in verdicts.metrics
+    again = {tuple(pattern) for pattern in verdicts.failures.get("repeats", ())}
     met: set[tuple[int, ...]] = set()
     tiles = []
-    for i, labels in enumerate(answer.configs[:_SHOWN]):
+    for i, labels in enumerate(answer.configs[:_MOST_PATTERNS]):
         title = tuple_text(labels)
         if i in short or len(labels) != k:
             below = (("wrong", f"{len(labels)} labels"),)
@@ -95,15 +91,14 @@ def _listed(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list
     return tiles
 
 
-def _reasons(verdicts: Sequence[Verdict]) -> Mapping[tuple[int, ...], str]:
-    failed = failures(verdicts)
+def _reasons(verdicts: Verdicts) -> Mapping[tuple[int, ...], str]:
     why: dict[tuple[int, ...], str] = {}
     for check_id, words in (
         ("all_classes", ""),
         ("known", "not as known"),
         ("forced", "can stay apart"),
     ):
-        for pattern in map(tuple, failed.get(check_id, ())):
+        for pattern in map(tuple, verdicts.failures.get(check_id, ())):
             count = max(pattern) + 1
             why.setdefault(pattern, words or f"{count} class{'es' * (count > 1)}")
     return why
@@ -115,58 +110,47 @@ def _missing(params: Params, pattern: tuple[int, ...]) -> Tile:
     return Tile(ring, tuple_text(pattern), "missing", (), strokes, junctions)
 
 
-def _caption(
-    params: Params, answer: Answer, verdicts: Sequence[Verdict], missing: Sequence[object]
-) -> str:
+def _caption(params: Params, answer: Answer, verdicts: Verdicts, missing: Sequence[object]) -> str:
     n = len(answer.configs)
-    said = f"{n} pattern{'s' * (n != 1)} listed"
-    if verdicts and "surplus" in verdicts[0].metrics:
+    summary = f"{n} pattern{'s' * (n != 1)} listed"
+    if verdicts and "surplus" in verdicts.metrics:
         faults = []
         for check_id, words in (
             ("corners", f"without {len(params.corner_order)} labels"),
             ("repeats", "repeated"),
         ):
-            count = _count(verdicts, check_id)
+            count = verdicts.fault_count(check_id)
             faults += [f"{count} {words}"] if count else []
-        surplus = len(verdicts[0].metrics["surplus"])
+        surplus = len(verdicts.metrics["surplus"])
         faults += (
             [f"{surplus} that {'do' if surplus > 1 else 'does'} not belong"] if surplus else []
         )
         faults += [f"{len(missing)} missing"] if missing else []
-        said += f"; {', '.join(faults) or 'all right, and none is missing'}"
-    if n > _SHOWN:
-        said += f"; the first {_SHOWN} are drawn"
-    return f"{said}; {fraction(verdicts)}." if verdicts else f"{said}."
+        summary += f"; {', '.join(faults) or 'all right, and none is missing'}"
+    if n > _MOST_PATTERNS:
+        summary += f"; the first {_MOST_PATTERNS} are drawn"
+    return f"{summary}; {verdicts.fraction}." if verdicts else f"{summary}."
 
 
-def _count(verdicts: Sequence[Verdict], check_id: str) -> int:
-    return sum(
-        check.details.get("count", 0)
-        for verdict in verdicts
-        for check in verdict.failed
-        if check.id == check_id
-    )
-
-
-def _legend(listed: Sequence[Tile], lacking: Sequence[Tile]) -> tuple[tuple[str, str], ...]:
+def _legend(answered: Sequence[Tile], lacking: Sequence[Tile]) -> tuple[tuple[str, str], ...]:
     words = {
         "right": "listed, and right: the classes must meet",
         "wrong": "listed, but wrong; the curves show how the classes can stay apart",
         "": "",
     }
-    states = sorted({tile.state for tile in listed})
+    states = sorted({tile.state for tile in answered})
     legend = [(state, words[state]) for state in states if state]
     if lacking:
         legend.append(("missing", "missing: the classes must meet here too"))
     return tuple(legend)
 
 
-def _text(params: Params, listed: Sequence[Tile], lacking: Sequence[Tile]) -> str:
-    tiles = (*listed, *lacking)
+def _text(params: Params, answered: Sequence[Tile], lacking: Sequence[Tile]) -> str:
+    tiles = (*answered, *lacking)
     if len(params.corner_order) == 4:
-        return "\n".join((*_key_text(params), "", side_by_side(map(square_text, tiles))))
+        return "\n".join((*_key_lines(params), "", side_by_side(map(square_text, tiles))))
     lines = [
         f"{tile.title} {tile.state} {' '.join(words for _, words in tile.below)}".rstrip()
         for tile in tiles
     ]
-    return "\n".join((*_key_text(params), "", *lines))
+    return "\n".join((*_key_lines(params), "", *lines))

@@ -5,11 +5,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
-from scbench.base.model import Verdict
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import passed
+from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.two_segments import Answer, Params
 
 KINDS = {"triangle": 3, "quadrilateral": 4, "pentagon": 5, "hexagon": 6}
@@ -18,40 +16,47 @@ _ROLES = {3: series(5), 4: series(4), 5: series(3), 6: series(2)}
 _BEYOND = 1.5
 """How far outside the frame ends are drawn, in sides of the frame."""
 
+_WORDS = {
+    "length": "a segment without length",
+    "one_side": "a segment along a side",
+    "distinct": "both segments the same",
+}
+
 XY = tuple[float, float]
 Exact = tuple[Fraction, Fraction]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the frame; with an answer the segments, the regions they cut, and rejected ends."""
-    wanted = {sides: getattr(params.counts, kind) for kind, sides in KINDS.items()}
-    asked = _listed(wanted)
+    targets = {sides: getattr(params.counts, kind) for kind, sides in KINDS.items()}
+    target_words = _count_words(targets)
     if answer is None:
-        caption = f"To be cut by two segments into {asked}."
-        frame = Panel("the frame", _frame(params, ()), caption)
-        return Picture((frame, Panel("asked for", _tally(wanted, None), caption)), caption)
-    metrics = verdicts[0].metrics if verdicts else {}
-    observed = metrics.get("observed")
-    made = {KINDS[kind]: n for kind, n in observed.items()} if observed else None
-    legend: list[tuple[str, str]] = []
-    drawing = _frame(params, [end for segment in answer.segments for end in segment])
-    if made is not None:
-        _draw_regions(drawing, params, metrics["endpoints"])
+        caption = f"To be cut by two segments into {target_words}."
+        frame = Panel("the frame", _frame_drawing(params, ()), caption)
+        return Picture((frame, Panel("asked for", _tally(targets, None), caption)), caption)
+    observed = verdicts.metrics.get("observed")
+    regions = {KINDS[kind]: n for kind, n in observed.items()} if observed else None
+    legend: Legend = []
+    drawing = _frame_drawing(params, [end for segment in answer.segments for end in segment])
+    if regions is not None:
+        _draw_regions(drawing, params, verdicts.metrics["endpoints"])
     _draw_segments(drawing, params, answer, verdicts, legend)
-    caption = _caption(asked, made, verdicts)
+    caption = _caption(target_words, regions, verdicts)
     panels = [
         Panel("the cut", drawing, caption),
         Panel(
-            "asked for" if made is None else "asked for, and made", _tally(wanted, made), caption
+            "asked for" if regions is None else "asked for, and made",
+            _tally(targets, regions),
+            caption,
         ),
     ]
-    if made is not None:
+    if regions is not None:
         kinds = {sides: kind for kind, sides in KINDS.items()}
-        legend += [(_ROLES[n], f"{kinds[n]} ({n})") for n in kinds if made[n] or wanted[n]]
+        legend += [(_ROLES[n], f"{kinds[n]} ({n})") for n in kinds if regions[n] or targets[n]]
     return Picture(tuple(panels), caption, tuple(legend))
 
 
-def _listed(counts: Mapping[int, int]) -> str:
+def _count_words(counts: Mapping[int, int]) -> str:
     kinds = {sides: kind for kind, sides in KINDS.items()}
     return (
         ", ".join(f"{n} {kinds[sides]}{'s' * (n > 1)}" for sides, n in counts.items() if n)
@@ -59,14 +64,14 @@ def _listed(counts: Mapping[int, int]) -> str:
     )
 
 
-def _frame(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
+def _frame_drawing(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
     xs, ys = zip(*params.corners, strict=True)
-    wide = max(max(xs) - min(xs), max(ys) - min(ys))
-    room = _BEYOND * wide
+    width = max(max(xs) - min(xs), max(ys) - min(ys))
+    room = _BEYOND * width
 
     all_x = [*xs, *(min(max(x, min(xs) - room), max(xs) + room) for x, _ in ends)]
     all_y = [*ys, *(min(max(y, min(ys) - room), max(ys) + room) for _, y in ends)]
-    pad = 0.1 * wide
+    pad = 0.1 * width
     drawing = Drawing(
         (min(all_x) - pad, min(all_y) - pad, max(all_x) + pad, max(all_y) + pad), size=340
     )
@@ -85,9 +90,9 @@ def _frame(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
         drawing.dot((x, y), "ink", radius=3.5, tip=tip)
         if not params.coordinate_grid:
             words = f"({x:.4g}, {y:.4g})"
-            left, above = 4 * x < sum(xs), 4 * y > sum(ys)
-            shift = (-10 if left else 10, -13 if above else 13)
-            anchor: Literal["start", "end"] = "start" if left else "end"
+            at_left, above = 4 * x < sum(xs), 4 * y > sum(ys)
+            shift = (-10 if at_left else 10, -13 if above else 13)
+            anchor: Literal["start", "end"] = "start" if at_left else "end"
             drawing.text((x, y), words, "quiet", size=9, shift=shift, anchor=anchor)
     return drawing
 
@@ -123,9 +128,9 @@ def _halves(region: Sequence[Exact], a: Exact, b: Exact) -> list[list[Exact]]:
     values = [_cross(a, b, p) for p in region]
     halves: list[list[Exact]] = [[], []]
     for i, (p, value) in enumerate(zip(region, values, strict=True)):
-        q, other = region[i - 1], values[i - 1]
-        if value * other < 0:
-            share = other / (other - value)
+        q, before = region[i - 1], values[i - 1]
+        if value * before < 0:
+            share = before / (before - value)
             x, y = q[0] + share * (p[0] - q[0]), q[1] + share * (p[1] - q[1])
             halves[0].append((x, y))
             halves[1].append((x, y))
@@ -154,25 +159,22 @@ def _draw_regions(drawing: Drawing, params: Params, endpoints: Sequence[Mapping[
 
 
 def _draw_segments(
-    drawing: Drawing,
-    params: Params,
-    answer: Answer,
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts, legend: Legend
 ) -> None:
-    failed = failures(verdicts)
+    failed = verdicts.failures
     bad = {i for check_id in ("length", "one_side") for i in failed.get(check_id, ())}
-    distinct = passed(verdicts, "distinct") is not False
+    distinct = verdicts.passed("distinct") is not False
     for i, ends in enumerate(answer.segments):
         wrong = i in bad or (i == 1 and not distinct)
         role = "wrong" if wrong else "answer"
         drawing.line(ends, role, width=4 if wrong else 3, dashed=wrong, tip=f"segment {i}")
         for j, end in enumerate(ends):
-            drawing.dot(end, role, radius=4, tip=f"end {j} of segment {i} at {_shown(end)}")
+            drawing.dot(
+                end, role, radius=4, tip=f"end {j} of segment {i} at {end[0]:.6g}, {end[1]:.6g}"
+            )
     legend.append(("answer", "the two segments"))
     off = {(item["segment"], item["end"]): item for item in failed.get("boundary", ())}
-    metrics = verdicts[0].metrics if verdicts else {}
-    for end in metrics.get("endpoints", ()):
+    for end in verdicts.metrics.get("endpoints", ()):
         at = (end["segment"], end["end"])
         if at in off:
             place = drawing.nearest(answer.segments[at[0]][at[1]])
@@ -208,37 +210,33 @@ def _mark_off(drawing: Drawing, params: Params, place: XY, end: Mapping[str, Any
     )
 
 
-def _shown(end: Sequence[float]) -> str:
-    return ", ".join(f"{value:.6g}" for value in end)
-
-
-def _tally(wanted: Mapping[int, int], made: Mapping[int, int] | None) -> Drawing:
+def _tally(targets: Mapping[int, int], regions: Mapping[int, int] | None) -> Drawing:
     """Return small polygons in columns: those asked for above those made."""
     columns: list[tuple[int, bool, bool]] = []
-    for sides in wanted:
-        n, m = wanted[sides], wanted[sides] if made is None else made[sides]
+    for sides in targets:
+        n, m = targets[sides], targets[sides] if regions is None else regions[sides]
         columns += [(sides, i < n, i < m) for i in range(max(n, m))]
-    rows = 1 if made is None else 2
+    rows = 1 if regions is None else 2
     step = 46
-    left = 78 if made is not None else 0
-    frame = (left + step * max(len(columns), 4), step * rows)
+    left_edge = 78 if regions is not None else 0
+    frame = (left_edge + step * max(len(columns), 4), step * rows)
     drawing = Drawing((0, 0, *frame), size=max(frame), up=False, margin=6)
-    if made is not None:
+    if regions is not None:
         drawing.text((0, step / 2), "asked for", anchor="start", size=13)
         drawing.text((0, step * 1.5), "made", anchor="start", size=13)
-    for i, (sides, asked, there) in enumerate(columns):
-        x = left + step * (i + 0.5)
-        if made is not None and not (asked and there):
-            role = "missing" if asked else "wrong"
+    for i, (sides, expected, there) in enumerate(columns):
+        x = left_edge + step * (i + 0.5)
+        if regions is not None and not (expected and there):
+            role = "missing" if expected else "wrong"
             drawing.box((x - 22, 1), (x + 22, 2 * step - 1), role, opacity=0.12)
-        for row, shown in enumerate((asked, there)[:rows]):
+        for row, solid in enumerate((expected, there)[:rows]):
             y = step * (row + 0.5)
             shape = _regular(sides, (x, y), 15)
-            if shown:
-                edge = "wrong" if row and not asked else "ink"
+            if solid:
+                edge = "wrong" if row and not expected else "ink"
                 drawing.area(shape, _ROLES[sides], opacity=0.6, edge=edge, width=1.5 + row)
                 drawing.text((x, y), sides, size=13, bold=True)
-                if row and not asked:
+                if row and not expected:
                     drawing.cross((x + 15, y - 15), "wrong", radius=4, width=2.5)
             else:
                 role = "missing" if row else "quiet"
@@ -252,26 +250,21 @@ def _regular(sides: int, centre: XY, radius: float) -> list[XY]:
     return [(centre[0] + radius * math.cos(a), centre[1] - radius * math.sin(a)) for a in angles]
 
 
-def _caption(asked: str, made: Mapping[int, int] | None, verdicts: Sequence[Verdict]) -> str:
+def _caption(target_words: str, regions: Mapping[int, int] | None, verdicts: Verdicts) -> str:
     if not verdicts:
-        return f"Two segments; asked for: {asked}."
-    score = fraction(verdicts)
-    failed = failures(verdicts)
+        return f"Two segments; asked for: {target_words}."
+    score = verdicts.fraction
+    failed = verdicts.failures
     faults = []
     if "grid" in failed:
         n = len(failed["grid"])
         faults.append(f"{n} end{'s' * (n > 1)} not on the grid")
-    if made is not None:
-        more = "".join(f"; {words}" for words in faults)
-        return f"Made: {_listed(made)}; asked for: {asked}{more}; {score}."
+    if regions is not None:
+        fault_words = "".join(f"; {words}" for words in faults)
+        return f"Made: {_count_words(regions)}; asked for: {target_words}{fault_words}; {score}."
     if "boundary" in failed:
         n = len(failed["boundary"])
         faults.append(f"{n} end{'s' * (n > 1)} off the frame")
-    if "length" in failed:
-        faults.append("a segment without length")
-    if "one_side" in failed:
-        faults.append("a segment along a side")
-    if passed(verdicts, "distinct") is False:
-        faults.append("both segments the same")
-    said = ", ".join(faults) or "The cut cannot be counted"
-    return f"{said[:1].upper()}{said[1:]}; asked for: {asked}; {score}."
+    faults += verdicts.faults(_WORDS)
+    summary = ", ".join(faults) or "The cut cannot be counted"
+    return f"{summary[:1].upper()}{summary[1:]}; asked for: {target_words}; {score}."

@@ -6,13 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.base.model import Verdict
 from scbench.graders.voxel_grid_projection import forbidden
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import voxels
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 _READ = 50_000
@@ -20,7 +18,7 @@ _READ = 50_000
 _SOLID = 1_600
 """Cells drawn in three dimensions, each of up to twelve triangles."""
 _OUTSIDE = 50
-_FEW = 12
+_MOST_HOLES = 12
 """More holes in a shadow are neither ringed nor shown as lines through the cube."""
 
 _BANDS = ("answer", "water", "given", "faint")
@@ -28,6 +26,13 @@ _BANDS = ("answer", "water", "given", "faint")
 
 _VIEWS = (("projection_xy", 0, 1, 2), ("projection_xz", 0, 2, 1), ("projection_yz", 1, 2, 0))
 """Check, the axes of a shadow, to the right and upwards, and the axis it falls along."""
+
+_WORDS = {
+    "cells": "{n} entries are no cells of the cube|{n} entry is no cell of the cube",
+    "permitted": "{n} cells are forbidden|{n} cell is forbidden",
+    "repeats": "{n} cells are listed more than once|{n} cell is listed more than once",
+    "connected": "{n} cells hang apart|{n} cell hangs apart",
+}
 
 Cell = tuple[int, int, int]
 
@@ -39,13 +44,13 @@ class _Cells(NamedTuple):
     outside: list[tuple[float, ...]]
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the cube and its shadows; with an answer its cells, holes and what else is wrong."""
     cells = _Cells(Counter(), []) if answer is None else _read(params, answer)
-    legend: list[tuple[str, str]] = []
+    legend: Legend = []
     scene = _scene(params, cells, answer is not None, verdicts, legend)
-    shadows = _shadows(params, cells, answer is not None, verdicts)
-    if any(passed(verdicts, view[0]) is False for view in _VIEWS) and answer is not None:
+    shadows = _shadow_drawing(params, cells, answer is not None, verdicts)
+    if any(verdicts.passed(view[0]) is False for view in _VIEWS) and answer is not None:
         legend.append(("missing", "not covered by any cell"))
     caption = _caption(params, answer, verdicts)
     if len(cells.inside) > _SOLID:
@@ -56,7 +61,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         Panel("the cube", scene, f"A cube of {params.size} cells a side. {caption}"),
         Panel("its three shadows", shadows, f"Shadows along z, y and x. {caption}"),
     ]
-    count = check_of(verdicts, "count")
+    count = verdicts.check("count")
     if count is not None and answer is not None:
         gauge = Gauge("cells listed", len(answer.voxels), params.cells, count.passed, "exactly")
         panels += gauge_panels([gauge])
@@ -88,14 +93,10 @@ def _mask(n: int, cells: Iterable[Sequence[int]]) -> np.ndarray:
 
 
 def _scene(
-    params: Params,
-    cells: _Cells,
-    answered: bool,
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    params: Params, cells: _Cells, answered: bool, verdicts: Verdicts, legend: Legend
 ) -> Scene:
     n = params.size
-    failed = failures(verdicts)
+    failed = verdicts.failures
     parts: list[Shape] = [wire((0, 0, 0), (n, n, n), "quiet")]
     if not answered:
         sums, barred = forbidden(params)
@@ -103,18 +104,18 @@ def _scene(
         if shut.any():
             parts.append(voxels(shut, "wrong", opacity=0.25, name="forbidden cells", seams=True))
             legend.append(("wrong", "forbidden cells"))
-    kept = list(cells.inside)[:_SOLID]
-    every = _mask(n, kept)
+    solid = list(cells.inside)[:_SOLID]
+    every = _mask(n, solid)
     wrong = _mask(n, failed.get("permitted", ())) & every
     twice = _mask(n, failed.get("repeats", ())) & every & ~wrong
     apart = _mask(n, failed.get("connected", ())) & every & ~wrong & ~twice
     heights = np.indices((n, n, n))[2] * len(_BANDS) // n
     plain = every & ~(wrong | twice | apart)
-    shown = [(plain & (heights == i), role) for i, role in enumerate(_BANDS)]
-    shown += [(wrong, "wrong"), (twice, "note"), (apart, "target")]
-    for mask, role in shown:
+    masks = [(plain & (heights == i), role) for i, role in enumerate(_BANDS)]
+    masks += [(wrong, "wrong"), (twice, "note"), (apart, "target")]
+    for mask, role in masks:
         if mask.any():
-            parts.append(voxels(mask, role, others=every, seams=True))
+            parts.append(voxels(mask, role, neighbours=every, seams=True))
     words = {
         "wrong": (wrong, "a forbidden cell"),
         "note": (twice, "listed more than once"),
@@ -129,7 +130,7 @@ def _scene(
             labels = tuple("✗" if role == "wrong" else "!" for _ in middles)
             parts.append(Marks(middles, role, 0, labels, name=says))
     parts += _holes(n, verdicts)
-    if cells.outside and passed(verdicts, "cells") is False:
+    if cells.outside and verdicts.passed("cells") is False:
         points = [[min(max(v, -2), n + 1) + 0.5 for v in xyz] for xyz in cells.outside[:_OUTSIDE]]
         parts.append(Marks(np.array(points, dtype=np.float64), "wrong", 9, name="no cell"))
         legend.append(("wrong", "entries that are no cells of the cube"))
@@ -141,13 +142,12 @@ def _scene(
     return Scene(tuple(parts), azimuth=-60, elevation=25)
 
 
-def _holes(n: int, verdicts: Sequence[Verdict]) -> list[Shape]:
+def _holes(n: int, verdicts: Verdicts) -> list[Shape]:
     """Return lines through the cube where no cell is met."""
-    failed = failures(verdicts)
     paths = []
     for check_id, i, j, along in _VIEWS:
-        found = failed.get(check_id, ())
-        for hole in found if len(found) <= _FEW else ():
+        holes = verdicts.failures.get(check_id, ())
+        for hole in holes if len(holes) <= _MOST_HOLES else ():
             ends = np.zeros((2, 3))
             ends[:, i], ends[:, j] = hole[0] + 0.5, hole[1] + 0.5
             ends[:, along] = (-0.5, n + 0.5)
@@ -192,46 +192,48 @@ def _mirror(n: int, name: str) -> Mesh | None:
     return Mesh(points, faces, "target", 0.4, "mirror", outline)
 
 
-def _shadows(params: Params, cells: _Cells, answered: bool, verdicts: Sequence[Verdict]) -> Drawing:
+def _shadow_drawing(params: Params, cells: _Cells, answered: bool, verdicts: Verdicts) -> Drawing:
     n = params.size
     pitch = n * 1.3
     drawing = Drawing((0, -0.12 * n, 2 * pitch + n, n * 1.15), size=680, margin=12)
     for k, (check_id, i, j, along) in enumerate(_VIEWS):
-        left = k * pitch
+        left_edge = k * pitch
         counts = Counter((cell[i], cell[j]) for cell in cells.inside)
-        most = max(counts.values(), default=1)
+        highest = max(counts.values(), default=1)
         for level in range(1, 6):
             at_level = [
-                (left + a, b) for (a, b), count in counts.items() if -(-5 * count // most) == level
+                (left_edge + a, b)
+                for (a, b), count in counts.items()
+                if -(-5 * count // highest) == level
             ]
             drawing.tiles(at_level, "answer", opacity=0.25 + 0.1 * level)
-        lines = [[(left + c, 0), (left + c, n)] for c in range(n + 1)]
-        lines += [[(left, c), (left + n, c)] for c in range(n + 1)]
+        lines = [[(left_edge + c, 0), (left_edge + c, n)] for c in range(n + 1)]
+        lines += [[(left_edge, c), (left_edge + n, c)] for c in range(n + 1)]
         drawing.strokes(lines, "faint", width=0.7)
         title = f"along {'xyz'[along]}"
         role = "ink"
-        if answered and passed(verdicts, check_id) is False:
+        if answered and verdicts.passed(check_id) is False:
             holes = [(a, b) for a in range(n) for b in range(n) if (a, b) not in counts]
-            drawing.tiles([(left + a, b) for a, b in holes], "missing", hatched=True)
-            found = failures(verdicts).get(check_id, ())
-            for a, b in found if len(found) <= _FEW else ():
+            drawing.tiles([(left_edge + a, b) for a, b in holes], "missing", hatched=True)
+            offenders = verdicts.failures.get(check_id, ())
+            for a, b in offenders if len(offenders) <= _MOST_HOLES else ():
                 radius = max(0.75 * drawing.scale, 6)
                 tip = f"no cell at {'xyz'[i]} = {a}, {'xyz'[j]} = {b}"
-                drawing.ring((left + a + 0.5, b + 0.5), "missing", radius=radius, tip=tip)
-            check = check_of(verdicts, check_id)
+                drawing.ring((left_edge + a + 0.5, b + 0.5), "missing", radius=radius, tip=tip)
+            check = verdicts.check(check_id)
             count = check.details.get("count", len(holes)) if check else len(holes)
             title += f": {count} hole{'s' * (count != 1)}"
             role = "wrong"
-        elif answered and passed(verdicts, check_id):
+        elif answered and verdicts.passed(check_id):
             title += ": full"
             role = "right"
-        edge = [(left, 0), (left + n, 0), (left + n, n), (left, n)]
+        edge = [(left_edge, 0), (left_edge + n, 0), (left_edge + n, n), (left_edge, n)]
         drawing.line(edge, role, closed=True, width=2)
-        drawing.text((left + n / 2, n), title, role, size=13, bold=answered, shift=(0, -12))
+        drawing.text((left_edge + n / 2, n), title, role, size=13, bold=answered, shift=(0, -12))
         words = f"{'xyz'[i]} →"
-        drawing.text((left + n / 2, 0), words, "quiet", size=11, shift=(0, 12))
+        drawing.text((left_edge + n / 2, 0), words, "quiet", size=11, shift=(0, 12))
         words = f"{'xyz'[j]} ↑"
-        drawing.text((left, n), words, "quiet", size=11, anchor="start", shift=(0, -12))
+        drawing.text((left_edge, n), words, "quiet", size=11, anchor="start", shift=(0, -12))
     return drawing
 
 
@@ -255,58 +257,44 @@ def _in_words(name: str) -> str:
     matrix = _matrix(name)
     if matrix is None:
         return name
-    known = _PLAIN.get(str(matrix.tolist()))
-    return known or f"mapped by {name}"
+    plain = _PLAIN.get(str(matrix.tolist()))
+    return plain or f"mapped by {name}"
 
 
-def _caption(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
     n = params.size
     if answer is None:
-        asked = f"{params.cells} of {n} x {n} x {n} cells are to fill all three shadows"
+        task_words = f"{params.cells} of {n} x {n} x {n} cells are to fill all three shadows"
         missing = "There are no cells to draw. " if verdicts else ""
-        return f"{missing}{asked}, without any symmetry."
-    failed = failures(verdicts)
+        return f"{missing}{task_words}, without any symmetry."
     parts = []
-    listed = len(answer.voxels)
-    if passed(verdicts, "count") is False:
-        parts.append(f"{listed} cells are listed instead of {params.cells}")
-    for check_id, many, one in (
-        ("cells", "entries are no cells of the cube", "entry is no cell of the cube"),
-        ("permitted", "cells are forbidden", "cell is forbidden"),
-        ("repeats", "cells are listed more than once", "cell is listed more than once"),
-        ("connected", "cells hang apart", "cell hangs apart"),
-    ):
-        count = _count(verdicts, check_id)
-        parts += [f"{count} {one if count == 1 else many}"] * (count > 0)
-    holes = sum(_count(verdicts, view[0]) for view in _VIEWS)
+    entries = len(answer.voxels)
+    if verdicts.passed("count") is False:
+        parts.append(f"{entries} cells are listed instead of {params.cells}")
+    parts += verdicts.faults(_WORDS)
+    holes = sum(verdicts.fault_count(view[0]) for view in _VIEWS)
     if holes:
         parts.append(f"the shadows have {holes} hole{'s' * (holes != 1)}")
-    for name in _plainest(failed.get("no_symmetry", ())):
+    for name in _plainest(verdicts.failures.get("no_symmetry", ())):
         parts.append(f"{_in_words(name)}, the set is the same")
-    if passed(verdicts, "resource_limit") is False:
+    if verdicts.passed("resource_limit") is False:
         parts.append("the list is far too long to be judged")
-    score = f" {fraction(verdicts).capitalize()}." if verdicts else ""
+    score = f" {verdicts.fraction.capitalize()}." if verdicts else ""
     if not parts:
-        said = ", all shadows full and no symmetry" if verdicts else ""
-        return f"{listed} cells{said}.{score}"
+        praise = ", all shadows full and no symmetry" if verdicts else ""
+        return f"{entries} cells{praise}.{score}"
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}.{score}"
-
-
-def _count(verdicts: Sequence[Verdict], check_id: str) -> int:
-    """Return how many offenders a failed check has."""
-    check = check_of(verdicts, check_id)
-    return 0 if check is None or check.passed is not False else int(check.details.get("count", 0))
 
 
 def _text(params: Params, cells: _Cells) -> str:
     """Return the three shadows side by side, the first row with the highest coordinate."""
     n = params.size
-    wide = max(n, 12)
+    width = max(n, 12)
     titles = [f"{'xyz'[i]} right, {'xyz'[j]} up" for _, i, j, _ in _VIEWS]
-    seen = [{(cell[i], cell[j]) for cell in cells.inside} for _, i, j, _ in _VIEWS]
-    lines = ["  ".join(f"{title:<{wide}}" for title in titles)]
+    shadows = [{(cell[i], cell[j]) for cell in cells.inside} for _, i, j, _ in _VIEWS]
+    lines = ["  ".join(f"{title:<{width}}" for title in titles)]
     for b in range(n - 1, -1, -1):
-        rows = ["".join("#" if (a, b) in view else "o" for a in range(n)) for view in seen]
-        lines.append("  ".join(f"{row:<{wide}}" for row in rows))
+        rows = ["".join("#" if (a, b) in view else "o" for a in range(n)) for view in shadows]
+        lines.append("  ".join(f"{row:<{width}}" for row in rows))
     return "\n".join([*(line.rstrip() for line in lines), "", "# covered, o a hole"])

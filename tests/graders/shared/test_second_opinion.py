@@ -17,7 +17,7 @@ from scbench.graders.shared.meshes import (
     triangulate,
     volume,
 )
-from scbench.report.draw.solid_files import FORMS, solid_file
+from scbench.report.draw.solids import FORMS, solid_file
 from scbench.report.picture import solids_of
 from scbench.schemas.csg_union import Params
 

@@ -9,11 +9,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from scbench.report.draw.camera import camera_of, labels_of
 from scbench.report.draw.colours import ROLES
-from scbench.report.draw.raster import scene_pixels, scene_svg
+from scbench.report.draw.raster import (
+    Triangles,
+    camera_of,
+    labels_of,
+    paint,
+    scene_pixels,
+    scene_svg,
+)
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, boxes, wire
-from scbench.report.draw.zbuffer import Triangles, paint
 
 
 def pixels(scene, *, dark=False):

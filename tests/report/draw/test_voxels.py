@@ -52,7 +52,7 @@ def test_faces_against_other_cells_are_left_out():
     water = np.zeros((3, 3, 2), bool)
     water[1, 1, 1] = True
     rock = np.ones((3, 3, 2), bool) & ~water
-    mesh = voxels(water, "water", others=rock)
+    mesh = voxels(water, "water", neighbours=rock)
     assert len(mesh.faces) == 2
     assert (mesh.points[:, 2] == 2).all()
 

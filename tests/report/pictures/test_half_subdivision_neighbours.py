@@ -7,7 +7,7 @@ from scbench.catalog import get_task
 from scbench.graders.half_subdivision_neighbours import boxes
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene
 from scbench.report.draw.svg import Drawing
-from scbench.report.pictures.half_subdivision_neighbours.halved_boxes import unit_boxes
+from scbench.report.pictures.half_subdivision_neighbours import unit_boxes
 
 TASK = "half_subdivision_neighbours"
 FLAT, SOLID = 5, 4

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scbench.catalog import get_task
-from scbench.report.pictures.polynomial_curve_fitting.contours import crossings, zero_curve
+from scbench.report.pictures.polynomial_curve_fitting import crossings, zero_curve
 
 TASK = "polynomial_curve_fitting"
 GRID = ["..##", "..##", "..##", "...#"]

@@ -5,16 +5,16 @@ from itertools import pairwise, product
 
 import pytest
 
-from scbench.report.pictures.hyper_snake.unfolding import unfold
+from scbench.report.pictures.hyper_snake import unfold
 
 
 @pytest.mark.parametrize("size", [(5,), (4, 3), (3, 4, 2), (2, 3, 2, 2), (2,) * 10, (2,) * 14])
 @pytest.mark.parametrize("whole", [False, True])
 def test_cells_do_not_overlap(size, whole):
-    layout = unfold(size, whole=whole)
-    places = sorted(layout.at(cell) for cell in product(*map(range, layout.shown)))
-    assert layout.shown == size or math.prod(size) > 8000
-    assert len(set(places)) == math.prod(layout.shown)
+    layout = unfold(size, rounded=whole)
+    places = sorted(layout.at(cell) for cell in product(*map(range, layout.extents)))
+    assert layout.extents == size or math.prod(size) > 8000
+    assert len(set(places)) == math.prod(layout.extents)
     assert all(0 <= x <= layout.width - 1 and 0 <= y <= layout.height - 1 for x, y in places)
     rows = {}
     for x, y in places:
@@ -43,7 +43,7 @@ def test_one_long_axis_does_not_make_a_ribbon():
 
 def test_large_boxes_are_cut():
     layout = unfold((300, 300))
-    assert math.prod(layout.shown) <= 8000
+    assert math.prod(layout.extents) <= 8000
     assert layout.holds((0, 0))
     assert not layout.holds((0, 299))
     assert not layout.holds((0, 0, 0))

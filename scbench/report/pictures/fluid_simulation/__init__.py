@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from scbench.base.model import Verdict
 from scbench.graders.fluid_simulation.earthworks import ground
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import roughness, voxels
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.fluid_simulation.rain_maps import level_maps, paint, section
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.report.pictures.fluid_simulation.rain_worlds import (
     MOST_LAKES,
     World,
     cut_open,
+    level_maps,
     middle_cell,
+    paint,
     read_world,
+    section,
 )
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.fluid_simulation import Answer, Params
 
 _ROUGHEST = 8_000
@@ -30,7 +30,7 @@ _AHEAD = 4
 """How far outside the world boxes are still drawn."""
 
 
-_ASKED = {
+_GOALS = {
     "lake_surface": "one lake with a surface of {min_columns} columns or more",
     "wide_lakes": "{lakes} separate lakes, each with a block of {side} x {side} columns",
     "high_water": "{min_voxels} voxels of water or more at z = {min_z} or above",
@@ -59,69 +59,64 @@ _COUNTED = {
 }
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the ground; with an answer the world after its earthworks and the rain."""
-    asked = _asked(params)
-    metrics = verdicts[0].metrics if verdicts else {}
+    goal = _goal_words(params)
+    metrics = verdicts.metrics
     if answer is None or "water" not in metrics:
-        return _start(params, asked, answer, verdicts)
+        return _start(params, goal, answer, verdicts)
     world = read_world(params, metrics, verdicts)
-    caption = _caption(asked, metrics, verdicts)
+    caption = _caption(goal, metrics, verdicts)
     panels = []
-    cut = _cut(world, verdicts)
+    cut = _cut_row(world, verdicts)
     at = cut + world.corner[1]
     if max(roughness(world.rock), roughness(world.water)) <= _ROUGHEST:
         scene = _scene(params, world, answer, verdicts)
         panels.append(Panel("after the rain", scene, f"The world after the rain. {caption}"))
         if not all(lake["visible"] for lake in metrics["lakes"]):
-            opened = _scene(params, cut_open(world, cut), None, ())
+            opened = _scene(params, cut_open(world, cut), None, Verdicts())
             title = f"cut open at y = {at}"
             panels.append(Panel(title, opened, f"The half behind y = {at}. {caption}"))
     else:
         caption += " The world is too ragged to be drawn in space."
     x, y = world.corner
-    where = f", x {x}-{x + world.wide - 1}, y {y}-{y + world.wide - 1}"
-    title = "level by level" + where * (world.wide < params.width)
-    panels.append(
-        Panel(title, level_maps(world, failures(verdicts).get("dry_levels", ())), caption)
-    )
+    where = f", x {x}-{x + world.width - 1}, y {y}-{y + world.width - 1}"
+    title = "level by level" + where * (world.width < params.width)
+    panels.append(Panel(title, level_maps(world, verdicts.failures.get("dry_levels", ())), caption))
     panels.append(Panel(f"cut at y = {at}", section(world, cut), caption))
     if world.lakes:
         panels.append(_lake_table(metrics, verdicts))
     panels += gauge_panels(_gauges(params, verdicts))
-    legend = _legend(params, world, verdicts)
+    legend = _legend(world, verdicts)
     return Picture(tuple(panels), caption, tuple(legend), _text(world))
 
 
-def _asked(params: Params) -> str:
+def _goal_words(params: Params) -> str:
     values = {
         name: ", ".join(map(str, value)) if isinstance(value, tuple) else value
         for name, value in params.goal.model_dump().items()
     }
-    return _ASKED[params.goal.kind].format(**values)
+    return _GOALS[params.goal.kind].format(**values)
 
 
-def _cut(world: World, verdicts: Sequence[Verdict]) -> int:
+def _cut_row(world: World, verdicts: Verdicts) -> int:
     """Return the row where a cut shows most: through a fault, the goal's water, or any."""
     if world.wrong.any():
         return int(np.argwhere(world.wrong)[0][1])
-    goal = check_of(verdicts, "goal")
+    goal = verdicts.check("goal")
     column = goal.details.get("column") if goal else None
     if column:
         return int(column[1]) - world.corner[1]
     if world.lakes:
         largest = max(world.lakes, key=lambda lake: int(lake.sum()))
         return middle_cell(np.any(largest, axis=2))[1]
-    return (world.drains or [(0, world.wide // 2)])[0][1]
+    return (world.drains or [(0, world.width // 2)])[0][1]
 
 
-def _start(
-    params: Params, asked: str, answer: Answer | None, verdicts: Sequence[Verdict]
-) -> Picture:
-    """Draw the ground before anything is done to it."""
+def _start(params: Params, goal: str, answer: Answer | None, verdicts: Verdicts) -> Picture:
     width, stretch = params.width, _stretch(params.width)
     rock = ground(params)
-    parts: list[Shape] = [_lifted(voxels(rock, "rock", name="rock"), stretch)]
+    parts: list[Shape] = [_stretched(voxels(rock, "rock", name="rock"), stretch)]
     top = params.height * stretch
     surface = rock.sum(axis=2) * stretch
     drops = tuple(
@@ -144,19 +139,21 @@ def _start(
         drawing.dot((x + 0.5, y + 0.5), "water", radius=3, tip=f"rain at {x}, {y}")
     drawing.text((0, 0), "x →", "quiet", anchor="start", shift=(14, 10))
     drawing.text((0, 0), "y ↑", "quiet", shift=(-8, -14), size=10)
-    caption = f"A world of {width} x {width} x {params.height} cells. Asked for: {asked}."
+    caption = f"A world of {width} x {width} x {params.height} cells. Asked for: {goal}."
     if verdicts and answer is None:
         caption = f"There are no earthworks to draw. {caption}"
     elif verdicts:
-        caption = f"The world cannot be worked out; {fraction(verdicts)}. {caption}"
-    legend = [("rock", "rock"), ("water", "where most of the rain falls")]
-    if params.protected:
-        legend.append(("note", "must not be changed"))
+        caption = f"The world cannot be worked out; {verdicts.fraction}. {caption}"
+    legend = (
+        ("rock", "rock"),
+        ("water", "where most of the rain falls"),
+        ("note", "must not be changed"),
+    )
     panels = (
         Panel("the ground", Scene(tuple(parts), azimuth=-60, elevation=35), caption),
         Panel("from above", drawing, caption),
     )
-    return Picture(panels, caption, tuple(legend))
+    return Picture(panels, caption, legend)
 
 
 def _stretch(width: int) -> float:
@@ -164,7 +161,7 @@ def _stretch(width: int) -> float:
     return max(1.0, width / 24)
 
 
-def _lifted(mesh: Mesh, stretch: float) -> Mesh:
+def _stretched(mesh: Mesh, stretch: float) -> Mesh:
     scale = np.array([1.0, 1.0, stretch])
     lines = tuple(line * scale for line in mesh.outline)
     return replace(mesh, points=mesh.points * scale, outline=lines)
@@ -182,10 +179,8 @@ def _zone(
     return wire((a, b, c * stretch), high, role, width=2, name=name)
 
 
-def _scene(
-    params: Params, world: World, answer: Answer | None, verdicts: Sequence[Verdict]
-) -> Scene:
-    width, stretch = world.wide, _stretch(world.wide)
+def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdicts) -> Scene:
+    width, stretch = world.width, _stretch(world.width)
     top = params.height * stretch
     stood = world.rock & ~world.fallen
     solid = world.rock | world.water
@@ -197,7 +192,7 @@ def _scene(
         (world.wrong, "wrong", "water where it must not be"),
     ):
         if mask.any():
-            parts.append(_lifted(voxels(mask, role, others=solid, name=name), stretch))
+            parts.append(_stretched(voxels(mask, role, neighbours=solid, name=name), stretch))
     for x, y, z in np.argwhere(world.wrong)[:MOST_LAKES].tolist():
         ends = [(x + 0.5, y + 0.5, (z + 1) * stretch), (x + 0.5, y + 0.5, top * 1.2)]
         parts.append(Lines((np.array(ends),), "wrong", 2, dashed=True, name="seen from above"))
@@ -226,15 +221,13 @@ def _scene(
     return Scene(tuple(parts), azimuth=-60, elevation=35)
 
 
-def _ignored(
-    params: Params, world: World, answer: Answer, verdicts: Sequence[Verdict]
-) -> list[Shape]:
+def _ignored(params: Params, world: World, answer: Answer, verdicts: Verdicts) -> list[Shape]:
     """Return the boxes that the verdict says were passed over, as far as they are near."""
-    stretch = _stretch(world.wide)
+    stretch = _stretch(world.width)
     start = (*world.corner, 0)
-    end = (world.wide, world.wide, params.height)
-    found: list[Shape] = []
-    for i, _ in failures(verdicts).get("boxes", ()):
+    end = (world.width, world.width, params.height)
+    frames: list[Shape] = []
+    for i, _ in verdicts.failures.get("boxes", ()):
         box = answer.earthworks[i] if i < len(answer.earthworks) else None
         if box is None:
             continue
@@ -246,14 +239,13 @@ def _ignored(
             for corner in (box.xyzMin, box.xyzMax)
         )
         pairs = [sorted(pair) for pair in zip(low, high, strict=True)]
-        least, most = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-        found.append(_zone(least, most, stretch, "wrong", f"box {i}, ignored"))
-    return found
+        least, greatest = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        frames.append(_zone(least, greatest, stretch, "wrong", f"box {i}, ignored"))
+    return frames
 
 
-def _lake_table(metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Panel:
-    """Return the figures of the lakes in rows."""
-    goal = check_of(verdicts, "goal")
+def _lake_table(metrics: Mapping[str, Any], verdicts: Verdicts) -> Panel:
+    goal = verdicts.check("goal")
     details = goal.details if goal else {}
     good = set(details.get("lakes", ()))
     if details.get("lake") is not None:
@@ -268,7 +260,7 @@ def _lake_table(metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Pane
         places, ("lake", "voxels", "columns", "levels", "from above"), strict=True
     ):
         drawing.text((place, 8), title, "quiet", size=11)
-    hidden = passed(verdicts, "no_visible_water") is not None
+    hidden = verdicts.passed("no_visible_water") is not None
     for i, lake in enumerate(lakes):
         levels = [z for z, count in enumerate(lake["levels"]) if count]
         y = (i + 1) * row + 8
@@ -285,38 +277,36 @@ def _lake_table(metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Pane
             drawing.text(
                 (place, y), value, "wrong" if wrong else role, size=12, bold=wrong or i in good
             )
-    more = metrics["lake_count"] - len(lakes)
-    if more > 0:
+    remainder = metrics["lake_count"] - len(lakes)
+    if remainder > 0:
         y = (len(lakes) + 1) * row + 8
-        drawing.text((0, y), f"and {more} more", "quiet", anchor="start", size=11)
+        drawing.text((0, y), f"and {remainder} more", "quiet", anchor="start", size=11)
     return Panel("the lakes", drawing, f"Figures of {metrics['lake_count']} lakes.")
 
 
-def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
-    goal = check_of(verdicts, "goal")
+def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
+    goal = verdicts.check("goal")
     if goal is None or "wanted" not in goal.details:
         return []
     kind = params.goal.kind
-    reached, wanted = goal.details["reached"], goal.details["wanted"]
+    reached, target = goal.details["reached"], goal.details["wanted"]
     sense = "at least"
     if kind == "exact_volume":
-        reached, sense = verdicts[0].metrics["water_voxels"], "exactly"
-    gauges = [Gauge(_COUNTED[kind], reached, wanted, goal.passed, sense)]
+        reached, sense = verdicts.metrics["water_voxels"], "exactly"
+    gauges = [Gauge(_COUNTED[kind], reached, target, goal.passed, sense)]
     for check_id, label in (
         ("no_visible_water", "columns with visible water"),
         ("dry_levels", "wet levels that must be dry"),
     ):
-        check = check_of(verdicts, check_id)
+        check = verdicts.check(check_id)
         if check is not None:
             count = check.details.get("count", 0)
             gauges.append(Gauge(label, count, 0, check.passed, "at most"))
     return gauges
 
 
-def _legend(params: Params, world: World, verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
-    legend = [("rock", "rock")]
-    if params.protected:
-        legend.append(("note", "must not be changed"))
+def _legend(world: World, verdicts: Verdicts) -> Legend:
+    legend = [("rock", "rock"), ("note", "must not be changed")]
     if world.water.any():
         legend.append(("water", "water"))
     wrong = []
@@ -326,14 +316,14 @@ def _legend(params: Params, world: World, verdicts: Sequence[Verdict]) -> list[t
         wrong.append("hatched: water where it must not be")
     if world.drains:
         wrong.append("crosses and arrows: water runs out at z = 0")
-    if failures(verdicts).get("boxes"):
+    if verdicts.failures.get("boxes"):
         wrong.append("frames: boxes that were ignored")
     return legend + [("wrong", "; ".join(wrong))] * bool(wrong)
 
 
-def _caption(asked: str, metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> str:
+def _caption(goal: str, metrics: Mapping[str, Any], verdicts: Verdicts) -> str:
     lakes, voxels_ = metrics["lake_count"], metrics["water_voxels"]
-    parts = [f"Asked for: {asked}."]
+    parts = [f"Asked for: {goal}."]
     if voxels_:
         parts.append(f"There are {voxels_} voxels of water in {lakes} lake{'s' * (lakes != 1)}")
     else:
@@ -344,23 +334,23 @@ def _caption(asked: str, metrics: Mapping[str, Any], verdicts: Sequence[Verdict]
             if fate in fates
         ]
         parts.append("No water stays" + (f"; it runs {' and '.join(where)}" if where else ""))
-    seen = check_of(verdicts, "no_visible_water")
-    if seen is not None and seen.passed is False:
-        parts[-1] += f", seen from above in {seen.details['count']} columns"
-    many = check_of(verdicts, "box_count")
+    visible = verdicts.check("no_visible_water")
+    if visible is not None and visible.passed is False:
+        parts[-1] += f", seen from above in {visible.details['count']} columns"
+    many = verdicts.check("box_count")
     if many is not None and many.passed is False:
         parts[-1] += "; there are more boxes than allowed"
-    ignored = check_of(verdicts, "boxes")
+    ignored = verdicts.check("boxes")
     if ignored is not None and ignored.passed is False:
         count = ignored.details["count"]
         parts[-1] += f"; {count} box{'es were' if count != 1 else ' was'} ignored"
-    return f"{' '.join(parts)}. {fraction(verdicts).capitalize()}."
+    return f"{' '.join(parts)}. {verdicts.fraction.capitalize()}."
 
 
 def _text(world: World) -> str:
     """Return the lakes from above, the highest y first."""
     names = "123456789abcdefghijklmnopqrstuvwxyz"
-    table = [["."] * world.wide for _ in range(world.wide)]
+    table = [["."] * world.width for _ in range(world.width)]
     for x, y in np.argwhere(world.water.any(axis=2)).tolist():
         table[y][x] = "~"
     for name, lake in zip(names, world.lakes, strict=False):

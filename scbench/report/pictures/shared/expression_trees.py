@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture
-from scbench.report.pictures.shared.text_views import is_wrong, mark, text_picture, told
+from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.text_views import mark, text_picture
 
-MOST = 64
+MOST_LEAVES = 64
 """Numbers or truth values of an expression that is drawn."""
-_WIDE, _HIGH = 46, 46
+_WIDTH, _HEIGHT = 46, 46
 _LONGEST = 9
 """Characters of a value; all of them are shown where the pointer rests, and in a terminal."""
 
@@ -40,14 +39,14 @@ class Rules(NamedTuple):
     Attributes:
         ranks: of operators between two values; the higher binds closer.
         value: of a node, from its words and the values below it; None if it has none.
-        shown: a value in words.
+        write: a value in words.
         slips: values that a step could be taken for, from its words, the values below and its own.
         prefix: an operator before one value, which binds closest.
     """
 
     ranks: Mapping[str, int]
     value: Callable[[str, Sequence[Any]], Any]
-    shown: Callable[[Any], str]
+    write: Callable[[Any], str]
     slips: Callable[[str, Sequence[Any], Any], Iterable[Any]]
     prefix: str = ""
 
@@ -99,19 +98,19 @@ def worked_out(
     values: list[Any] = []
     for i, node in enumerate(nodes):
         below = [values[k] for k in node.below]
-        known = None not in below
-        values.append(instead if i == at else rules.value(node.words, below) if known else None)
+        complete = None not in below
+        values.append(instead if i == at else rules.value(node.words, below) if complete else None)
     return values
 
 
-def first_slip(nodes: Sequence[Node], rules: Rules, given: Any) -> tuple[int, Any] | None:  # noqa: ANN401
+def first_slip(nodes: Sequence[Node], rules: Rules, answered: Any) -> tuple[int, Any] | None:  # noqa: ANN401
     """Return the first step, and its value, that makes the whole what was answered."""
     values = worked_out(nodes, rules)
     for i, node in enumerate(nodes):
         if not node.below:
             continue
         for slip in rules.slips(node.words, [values[k] for k in node.below], values[i]):
-            if slip != values[i] and worked_out(nodes, rules, i, slip)[-1] == given:
+            if slip != values[i] and worked_out(nodes, rules, i, slip)[-1] == answered:
                 return i, slip
     return None
 
@@ -119,38 +118,38 @@ def first_slip(nodes: Sequence[Node], rules: Rules, given: Any) -> tuple[int, An
 def tree_picture(
     tokens: Sequence[str],
     rules: Rules,
-    given: Any,  # noqa: ANN401
-    verdicts: Sequence[Verdict],
+    answered: Any,  # noqa: ANN401
+    verdicts: Verdicts,
 ) -> Picture:
     """Return the tree of an expression; of a wrong answer, the step that may have gone wrong.
 
     Args:
         tokens: the expression.
         rules: how to read it.
-        given: the answer; None if it could not be read.
+        answered: the answer; None if it could not be read.
         verdicts: on the answer; without any, no value is shown.
     """
     nodes = parsed(tokens, rules)
     leaves = sum(not node.below for node in nodes)
     caption = f"An expression of {leaves} values, worked out from the bottom to the top."
     values = worked_out(nodes, rules) if verdicts else [None] * len(nodes)
-    if leaves > MOST:
-        caption = told(f"An expression of {leaves} values, too many to be drawn.", verdicts)
+    if leaves > MOST_LEAVES:
+        caption = verdicts.caption(f"An expression of {leaves} values, too many to be drawn.")
         drawing = Drawing((0, 0, 420, 40), size=420, up=False)
-        role = "wrong" if is_wrong(verdicts) else "ink"
+        role = "wrong" if verdicts.wrong else "ink"
         drawing.text((210, 20), f"{leaves} values, too many to be drawn", role, size=13)
         return text_picture([Panel("steps", drawing, caption)], caption, caption)
     marks = {len(nodes) - 1: ("right", "")} if verdicts else {}
-    if is_wrong(verdicts):
-        slip = first_slip(nodes, rules, given) if given is not None else None
-        at, value = slip or (len(nodes) - 1, given)
-        said = "not read" if given is None else f"{rules.shown(value)}?"
-        marks[at] = ("wrong", said)
+    if verdicts.wrong:
+        slip = first_slip(nodes, rules, answered) if answered is not None else None
+        at, value = slip or (len(nodes) - 1, answered)
+        remark = "not read" if answered is None else f"{rules.write(value)}?"
+        marks[at] = ("wrong", remark)
         if slip and at < len(nodes) - 1:
-            caption += f" Taking one step for {rules.shown(value)} gives the answer (marked)."
-    caption = told(caption, verdicts)
-    drawing = _tree(nodes, [None if v is None else rules.shown(v) for v in values], marks)
-    text = "\n".join(_lines(nodes, rules, values, marks, len(nodes) - 1, 0))
+            caption += f" Taking one step for {rules.write(value)} gives the answer (marked)."
+    caption = verdicts.caption(caption)
+    drawing = _tree(nodes, [None if v is None else rules.write(v) for v in values], marks)
+    text = "\n".join(_tree_lines(nodes, rules, values, marks, len(nodes) - 1, 0))
     return text_picture([Panel("steps", drawing, caption)], caption, text, _LEGEND)
 
 
@@ -173,19 +172,19 @@ def _tree(
         for k in nodes[i].below:
             depth[k] = depth[i] + 1
     widest = max((len(v) for v in values if v), default=3)
-    wide = max(_WIDE, 7 * min(widest, _LONGEST) + 8)
-    size = (max(leaf, 4) * wide, (max(depth) + 1) * _HIGH)
+    width = max(_WIDTH, 7 * min(widest, _LONGEST) + 8)
+    size = (max(leaf, 4) * width, (max(depth) + 1) * _HEIGHT)
     drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=10)
-    place = [((x + 0.5) * wide, (d + 0.5) * _HIGH) for x, d in zip(across, depth, strict=True)]
+    place = [((x + 0.5) * width, (d + 0.5) * _HEIGHT) for x, d in zip(across, depth, strict=True)]
     for i, node in enumerate(nodes):
         drawing.strokes([[place[i], place[k]] for k in node.below], "given", width=1.5)
     for i, (node, value) in enumerate(zip(nodes, values, strict=True)):
         x, y = place[i]
-        role, said = marks.get(i, ("", ""))
-        half = (wide / 2 - 3, 15 if node.below and value else 10)
+        role, remark = marks.get(i, ("", ""))
+        half = (width / 2 - 3, 15 if node.below and value else 10)
         low, high = (x - half[0], y - half[1]), (x + half[0], y + half[1])
         drawing.box(low, high, "paper", edge="given", width=1, tip=value or "")
-        mark(drawing, low, high, role, said)
+        mark(drawing, low, high, role, remark)
         lines = [node.words, *([value] if node.below and value else [])]
         for k, words in enumerate(lines):
             cut = words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
@@ -198,12 +197,12 @@ def _tree(
                 shift=shift,
                 bold=bool(role) or (not k and bool(node.below)),
             )
-        if said:
-            drawing.text((x, y), said[:18], "wrong", size=11, shift=(0, half[1] + 8), bold=True)
+        if remark:
+            drawing.text((x, y), remark[:18], "wrong", size=11, shift=(0, half[1] + 8), bold=True)
     return drawing
 
 
-def _lines(
+def _tree_lines(
     nodes: Sequence[Node],
     rules: Rules,
     values: Sequence[Any],
@@ -216,8 +215,8 @@ def _lines(
     while waiting:
         at, depth = waiting.pop()
         node = nodes[at]
-        value = "" if values[at] is None or not node.below else f" = {rules.shown(values[at])}"
-        role, said = marks.get(at, ("", ""))
-        sign = f"  <- {said}" if role == "wrong" else ""
+        value = "" if values[at] is None or not node.below else f" = {rules.write(values[at])}"
+        role, remark = marks.get(at, ("", ""))
+        sign = f"  <- {remark}" if role == "wrong" else ""
         yield f"{'  ' * depth}{node.words}{value}{sign}"
         waiting += [(k, depth + 1) for k in reversed(node.below)]

@@ -5,18 +5,19 @@ bottom side, which joins the first two corners. A side changes class in its midd
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 from scbench.graders.shared.corner_labels import canonical, crossed_sides
 from scbench.report.draw.svg import Drawing
+from scbench.report.pictures.shared.text_views import side_by_side
 
 Point = tuple[float, float]
 
 COLUMNS = 6
-_WIDE, _HEAD, _FOOT, _ROOM = 118.0, 20.0, 15.0, 24.0
+_WIDTH, _HEAD, _FOOT, _ROOM = 118.0, 20.0, 15.0, 24.0
 """Pixels of a tile: its width, its title, each line below it, and the space round the polygon."""
 _HALF = 33.0
 _BRIEF = 10**4
@@ -53,7 +54,7 @@ class Tile:
         sides: words beside the middle of each side, round the ring.
         faults: sides to be crossed out.
         order: corners in the order to be numbered as a path; their labels are left out then.
-        known: a letter at each corner round the ring, instead of a label.
+        letters: a letter at each corner round the ring, instead of a label.
         corners: how many there are, if there are no labels.
     """
 
@@ -66,13 +67,18 @@ class Tile:
     sides: tuple[str, ...] = ()
     faults: tuple[int, ...] = ()
     order: tuple[int, ...] = ()
-    known: str = ""
+    letters: str = ""
     corners: int = 4
 
     @property
     def size(self) -> int:
         """How many corners it has."""
         return len(self.labels) or self.corners
+
+
+def key_text(corners: Sequence[str], tiles: Iterable[Tile]) -> str:
+    """Return the order in which corners are read and all tiles with labels, for a terminal."""
+    return side_by_side([["corners:", *corners], *(square_text(t) for t in tiles if t.labels)])
 
 
 def brief(label: int) -> str:
@@ -82,8 +88,8 @@ def brief(label: int) -> str:
 
 def tuple_text(labels: Sequence[int]) -> str:
     """Return labels as a prompt writes them, cut where they are many."""
-    more = ", ..." if len(labels) > 6 else ""
-    return f"({', '.join(map(brief, labels[:6]))}{more})"
+    ellipsis = ", ..." if len(labels) > 6 else ""
+    return f"({', '.join(map(brief, labels[:6]))}{ellipsis})"
 
 
 def corner(k: int, i: int) -> Point:
@@ -101,8 +107,8 @@ def middle(k: int, side: int) -> Point:
 
 def joining(
     k: int,
-    one: int,
-    other: int,
+    first: int,
+    second: int,
     role: str,
     *,
     dashed: bool = False,
@@ -110,11 +116,11 @@ def joining(
     tip: str = "",
 ) -> Stroke:
     """Return an interface between the middles of two sides."""
-    return Stroke(middle(k, one), (0.0, 0.0), middle(k, other), role, dashed, width, tip)
+    return Stroke(middle(k, first), (0.0, 0.0), middle(k, second), role, dashed, width, tip)
 
 
 def interfaces(
-    ring: Sequence[int], role: str, *, other_way: bool = False, dashed: bool = False
+    ring: Sequence[int], role: str, *, later: bool = False, dashed: bool = False
 ) -> tuple[tuple[Stroke, ...], tuple[tuple[str, Point], ...]]:
     """Return one way to draw the interfaces of a polygon with as few junctions as possible.
 
@@ -124,7 +130,7 @@ def interfaces(
     Args:
         ring: classes round the ring.
         role: colour of the interfaces.
-        other_way: whether to begin one side later, which gives another drawing if there is one.
+        later: whether to begin one side later, which gives another drawing if there is one.
         dashed: whether they are dashed.
 
     Returns:
@@ -132,16 +138,16 @@ def interfaces(
     """
     k = len(ring)
     ends = crossed_sides(ring)
-    if other_way:
+    if later:
         ends = ends[1:] + ends[:1]
     kind = {side: frozenset((ring[side], ring[(side + 1) % k])) for side in ends}
     strokes: list[Stroke] = []
     at = 0
     while len(ends) > 1 and at < len(ends):
-        one, other = ends[at], ends[(at + 1) % len(ends)]
-        if kind[one] == kind[other]:
-            strokes.append(joining(k, one, other, role, dashed=dashed))
-            ends = [side for side in ends if side not in {one, other}]
+        first, second = ends[at], ends[(at + 1) % len(ends)]
+        if kind[first] == kind[second]:
+            strokes.append(joining(k, first, second, role, dashed=dashed))
+            ends = [side for side in ends if side not in {first, second}]
             at = 0
         else:
             at += 1
@@ -170,30 +176,30 @@ def sheet(tiles: Sequence[Tile], *, columns: int = COLUMNS, half: float = _HALF)
         half: half the side of a square in pixels.
     """
     columns = min(columns, len(tiles))
-    wide = max(_WIDE, 2 * (half + _ROOM))
-    if any(tile.known for tile in tiles):
-        wide += 0.6 * half
+    width = max(_WIDTH, 2 * (half + _ROOM))
+    if any(tile.letters for tile in tiles):
+        width += 0.6 * half
     lines = max(len(tile.below) for tile in tiles)
-    high = _HEAD + 2 * (half + _ROOM) + _FOOT * lines + (6 if lines else 0)
+    height = _HEAD + 2 * (half + _ROOM) + _FOOT * lines + (6 if lines else 0)
     rows = -(-len(tiles) // columns)
-    frame = (columns * wide, rows * high)
+    frame = (columns * width, rows * height)
     drawing = Drawing((0, 0, *frame), size=max(frame), up=False, margin=4)
     for i, tile in enumerate(tiles):
-        _draw(drawing, tile, (i % columns * wide, i // columns * high), wide, high, half)
+        _draw(drawing, tile, (i % columns * width, i // columns * height), width, height, half)
     return drawing
 
 
 def _draw(
-    drawing: Drawing, tile: Tile, corner_at: Point, wide: float, high: float, half: float
+    drawing: Drawing, tile: Tile, corner_at: Point, width: float, height: float, half: float
 ) -> None:
-    left, top = corner_at
-    cx, cy = left + wide / 2, top + _HEAD + half + _ROOM
+    left_edge, top = corner_at
+    cx, cy = left_edge + width / 2, top + _HEAD + half + _ROOM
     k = tile.size
 
     def at(place: Point) -> Point:
         return cx + place[0] * half, cy - place[1] * half
 
-    frame = ((left + 2, top + 2), (left + wide - 2, top + high - 2))
+    frame = ((left_edge + 2, top + 2), (left_edge + width - 2, top + height - 2))
     if tile.state == "missing":
         drawing.box(*frame, "missing", hatched=True, opacity=0.3)
         drawing.box(*frame, "missing", opacity=0, edge="missing", dashed=True, width=2)
@@ -201,7 +207,7 @@ def _draw(
         drawing.box(*frame, "wrong", opacity=0.1, edge="wrong", width=2.5)
     elif tile.state == "right":
         drawing.box(*frame, "right", opacity=0.08, edge="right", width=1)
-    _sign(drawing, tile.state, (left + wide - 12, top + 12))
+    _sign(drawing, tile.state, (left_edge + width - 12, top + 12))
     shift = -8 if tile.state in {"right", "wrong"} else 0
     drawing.text((cx + shift, top + 12), tile.title, size=11)
     ring = [at(corner(k, i)) for i in range(k)]
@@ -220,7 +226,7 @@ def _draw(
         drawing.dot(at(middle(k, side)), "ink", radius=3)
     for side in tile.faults:
         drawing.cross(at(middle(k, side)), "wrong", radius=5)
-    _corners(drawing, tile, ring)
+    _draw_corners(drawing, tile, ring)
     base = top + _HEAD + 2 * (half + _ROOM) + 6
     for i, (role, words) in enumerate(tile.below):
         drawing.text((cx, base + i * _FOOT), words, role, size=11, bold=role != "ink")
@@ -247,7 +253,7 @@ def _sides(drawing: Drawing, tile: Tile, at: Callable[[Point], Point]) -> None:
         drawing.text(at((x, y)), words, "quiet", size=10, shift=(12 * x / away, -12 * y / away))
 
 
-def _corners(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
+def _draw_corners(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
     """Draw labels in discs, or the numbers of a path with its steps."""
     for a, b in pairwise(tile.order):
         (ax, ay), (bx, by) = ring[a], ring[b]
@@ -263,27 +269,24 @@ def _corners(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
         drawing.dot(ring[i], _CLASSES[name % len(_CLASSES)], radius=10, tip=f"class {words}")
         drawing.dot(ring[i], "paper", radius=7.5)
         drawing.text(ring[i], words, size=12 if len(words) < 3 else 9, bold=True)
-    for place, letter in zip(tile.order, tile.known, strict=False):
-        (x, y), (cx, cy) = ring[place], _centre(ring)
+    centre = tuple(sum(values) / len(ring) for values in zip(*ring, strict=True))
+    for place, letter in zip(tile.order, tile.letters, strict=False):
+        (x, y), (cx, cy) = ring[place], centre
         away = math.hypot(x - cx, y - cy)
         shift = ((x - cx) / away * 18, (y - cy) / away * 18)
         drawing.text((x, y), letter, "target", size=12, bold=True, shift=shift)
 
 
-def _centre(ring: Sequence[Point]) -> Point:
-    return sum(x for x, _ in ring) / len(ring), sum(y for _, y in ring) / len(ring)
-
-
 def square_text(tile: Tile) -> list[str]:
     """Return a tile of four corners as lines of text; words beside sides stand at the sides."""
     k = [brief(label)[:3] for label in tile.labels] or ["?"] * 4
-    bottom, right, top, left = tile.sides or ("-", "|", "-", "|")
+    bottom, right, top, left_side = tile.sides or ("-", "|", "-", "|")
     head = f"{tile.title} {_SIGNS[tile.state]}".rstrip()
     return [
         head,
         f"  {k[3]:>3}--{top}--{k[2]:<3}",
         "    |     |",
-        f"    {left}     {right}",
+        f"    {left_side}     {right}",
         "    |     |",
         f"  {k[0]:>3}--{bottom}--{k[1]:<3}",
         *(words for _, words in tile.below),

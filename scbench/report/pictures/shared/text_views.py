@@ -1,21 +1,50 @@
 """Views of text tasks: tables that are drawn and printed alike, and what was said of an answer."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import Value, integer, quote
 from scbench.report.draw.svg import Drawing
-from scbench.report.draw.text_blocks import side_by_side
-from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.picture import Panel, Picture, Verdicts
+
+_ENDS = ("l", "r", "u", "d", "lr", "ud", "ld", "lu", "rd", "ru")
+_JOINTS = dict(zip(map(frozenset, _ENDS), "╴╶╵╷─│┐┘┌└", strict=True))
+
+
+def joint(sides: Collection[str], otherwise: str) -> str:
+    """Return the line that joins one or two sides of a cell: l, r, u and d; else what is given."""
+    return _JOINTS.get(frozenset(sides), otherwise)
+
+
+def side_by_side(blocks: Iterable[Sequence[str]], width: int = 110, gap: int = 4) -> str:
+    """Return blocks of lines side by side, in as many rows as they need."""
+    rows: list[list[Sequence[str]]] = [[]]
+    used = 0
+    for block in blocks:
+        needs = max(map(len, block), default=0) + gap
+        if rows[-1] and used + needs > width:
+            rows.append([])
+            used = 0
+        rows[-1].append(block)
+        used += needs
+    return "\n\n".join("\n".join(_block_rows(row, gap)) for row in rows if row)
+
+
+def _block_rows(row: Sequence[Sequence[str]], gap: int) -> Iterator[str]:
+    widths = [max(map(len, block), default=0) + gap for block in row]
+    for lines in zip_longest(*row, fillvalue=""):
+        yield "".join(
+            f"{line:<{width}}" for line, width in zip(lines, widths, strict=True)
+        ).rstrip()
+
 
 LONGEST = 44
 """Characters of one cell."""
-_HIGH, _LETTER, _GAP = 21, 6.9, 14
+_ROW_HEIGHT, _LETTER, _GAP = 21, 6.9, 14
 _BLOCK = 26
 """Rows of a table; what is longer goes on beside it."""
-_MOST = 10
+_MOST_TABLES = 10
 """Tables beside each other."""
 _SIGNS = {"right": " ok", "wrong": " WRONG", "missing": " MISSING", "note": " *"}
 """What stands behind words with a role in a terminal."""
@@ -44,25 +73,8 @@ class Cell(NamedTuple):
 Row = Sequence[Cell | object]
 
 
-def is_wrong(verdicts: Sequence[Verdict]) -> bool:
-    """Return whether an answer was judged and is not right."""
-    return bool(verdicts) and verdicts[0].score < 1
-
-
-def told(words: str, verdicts: Sequence[Verdict]) -> str:
-    """Return a caption: what there is, then what the verdict says."""
-    if not verdicts:
-        return words
-    wrong = {check.id: check.message for check in verdicts[0].checks}
-    said = [wrong[check_id] for check_id in failures(verdicts)]
-    return " ".join([words, *said, f"{fraction(verdicts).capitalize()}."])
-
-
 def text_picture(
-    panels: Iterable[Panel],
-    caption: str,
-    text: str,
-    words: Mapping[str, str] = _WORDS,
+    panels: Iterable[Panel], caption: str, text: str, words: Mapping[str, str] = _WORDS
 ) -> Picture:
     """Return the picture of a text task.
 
@@ -75,7 +87,7 @@ def text_picture(
     panels = tuple(panels)
     views = [panel.view for panel in panels]
     used = {role for view in views if isinstance(view, Drawing) for role in view.roles}
-    legend = tuple((role, said) for role, said in words.items() if role in used)
+    legend = tuple((role, meaning) for role, meaning in words.items() if role in used)
     return Picture(panels, caption, legend, text)
 
 
@@ -83,17 +95,17 @@ def table_panels(title: str, head: Sequence[str], rows: Sequence[Row], alt: str)
     """Return a table as panels: so many rows in each, and not without end."""
     blocks = [rows[i : i + _BLOCK] for i in range(0, len(rows), _BLOCK)] or [[]]
     panels = [
-        Panel(title if not i else "continued", _table(head, block), alt)
-        for i, block in enumerate(blocks[:_MOST])
+        Panel(title if not i else "continued", _table_drawing(head, block), alt)
+        for i, block in enumerate(blocks[:_MOST_TABLES])
     ]
-    if len(blocks) > _MOST:
+    if len(blocks) > _MOST_TABLES:
         last = panels[-1]
-        more = f"{last.title}; {len(rows) - _MOST * _BLOCK} rows more are not drawn"
-        panels[-1] = Panel(more, last.view, alt)
+        title_of_last = f"{last.title}; {len(rows) - _MOST_TABLES * _BLOCK} rows more are not drawn"
+        panels[-1] = Panel(title_of_last, last.view, alt)
     return panels
 
 
-def _cells(row: Row) -> list[Cell]:
+def _row_cells(row: Row) -> list[Cell]:
     return [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
 
 
@@ -101,20 +113,24 @@ def _widths(table: Iterable[Sequence[str]]) -> list[int]:
     return [max(map(len, column)) for column in zip_longest(*table, fillvalue="")]
 
 
-def _table(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
-    """Draw a table, its head in grey."""
-    cells = [_cells(row) for row in rows]
+def _table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
+    cells = [_row_cells(row) for row in rows]
     texts = [list(head), *([cell.text for cell in row] for row in cells)]
-    widths = [_LETTER * wide + _GAP for wide in _widths(texts)]
+    widths = [_LETTER * letters + _GAP for letters in _widths(texts)]
     starts = [sum(widths[:k]) for k in range(len(widths))]
-    size = (max(sum(widths), 1.0), _HIGH * (len(cells) + bool(head)) or 1)
+    size = (max(sum(widths), 1.0), _ROW_HEIGHT * (len(cells) + bool(head)) or 1)
     drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=6)
     for start, words in zip(starts, head, strict=False):
-        drawing.text((start + 6, _HIGH / 2), words, "quiet", size=11, anchor="start")
+        drawing.text((start + 6, _ROW_HEIGHT / 2), words, "quiet", size=11, anchor="start")
     for i, row in enumerate(cells, bool(head)):
-        for start, wide, cell in zip(starts, widths, row, strict=False):
-            mark(drawing, (start, _HIGH * i), (start + wide - 2, _HIGH * (i + 1) - 2), cell.role)
-            place = (start + 6, _HIGH * (i + 0.5) - 1)
+        for start, width, cell in zip(starts, widths, row, strict=False):
+            mark(
+                drawing,
+                (start, _ROW_HEIGHT * i),
+                (start + width - 2, _ROW_HEIGHT * (i + 1) - 2),
+                cell.role,
+            )
+            place = (start + 6, _ROW_HEIGHT * (i + 0.5) - 1)
             role = "quiet" if cell.role == "quiet" else "ink"
             bold = cell.role not in {"", "quiet"}
             drawing.text(place, cell.text, role, size=12, anchor="start", bold=bold)
@@ -134,10 +150,12 @@ def mark(
 def table_text(head: Sequence[str], rows: Sequence[Row], width: int = 100) -> str:
     """Return a table as lines of text, long ones as blocks side by side."""
     table = [list(head)] * bool(head)
-    table += [[c.text + _SIGNS.get(c.role, "") for c in _cells(row)] for row in rows]
+    table += [[c.text + _SIGNS.get(c.role, "") for c in _row_cells(row)] for row in rows]
     widths = _widths(table)
     lines = [
-        "  ".join(f"{words:<{wide}}" for words, wide in zip(row, widths, strict=False)).rstrip()
+        "  ".join(
+            f"{words:<{letters}}" for words, letters in zip(row, widths, strict=False)
+        ).rstrip()
         for row in table
     ]
     if len(lines) <= _BLOCK:
@@ -145,26 +163,19 @@ def table_text(head: Sequence[str], rows: Sequence[Row], width: int = 100) -> st
     return side_by_side([lines[i : i + _BLOCK] for i in range(0, len(lines), _BLOCK)], width)
 
 
-def table_picture(
-    title: str,
-    head: Sequence[str],
-    rows: Sequence[Row],
-    caption: str,
-) -> Picture:
+def table_picture(title: str, head: Sequence[str], rows: Sequence[Row], caption: str) -> Picture:
     """Return a picture that is one table."""
     return text_picture(table_panels(title, head, rows, caption), caption, table_text(head, rows))
 
 
-def sum_rows(
-    given: Value | None, verdicts: Sequence[Verdict], total: int, columns: int
-) -> list[Row]:
+def sum_rows(answered: Value | None, verdicts: Verdicts, total: int, columns: int) -> list[Row]:
     """Return the rows below a sum: the right one, and what was given if that is another."""
     if not verdicts:
         return []
     blank = [""] * (columns - 2)
     rows: list[Row] = [("in all", *blank, Cell(total, "right"))]
-    if is_wrong(verdicts):
-        read = None if given is None else integer(given)
-        said = "nothing" if given is None else quote(given) if read is None else read
-        rows.append(("given", *blank, Cell(said, "wrong")))
+    if verdicts.wrong:
+        read = None if answered is None else integer(answered)
+        entry = "nothing" if answered is None else quote(answered) if read is None else read
+        rows.append(("given", *blank, Cell(entry, "wrong")))
     return rows

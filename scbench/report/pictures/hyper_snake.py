@@ -1,20 +1,116 @@
 """A snake in a box, unfolded: how it winds, what stays empty, and its first illegal move."""
 
+import math
 from collections.abc import Iterator, Sequence
+from itertools import compress, product
+from operator import ne
 from typing import NamedTuple
 
 import numpy as np
 
-from scbench.base.model import Verdict
 from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.hyper_snake.unfolding import Unfolded, unfold
-from scbench.report.pictures.shared.box_drawing import joint
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
+from scbench.report.pictures.shared.text_views import joint
 from scbench.schemas.hyper_snake import Answer, Params
 
-_SHOWN = 8_000
+MOST_CELLS = 8_000
+
+_MOST_SEARCHED = 10
+"""Boxes of more axes are laid out in turn; there are too many other ways."""
+
+_GAPS = (0.0, 0.7, 1.2, 1.8, 2.6, 3.6, 4.8, 6.0)
+"""Space between the parts of a level, in cells."""
+
+Place = tuple[float, float]
+
+
+class Unfolded(NamedTuple):
+    """Where the cells of a box lie; lengths are in cells.
+
+    Attributes:
+        extents: cells of each axis that are laid out; fewer than there are if they are too many.
+        ways: 0 for each axis that runs to the right, 1 for each that runs downwards.
+        steps: how far each cell along an axis lies from the one before, in that axis's direction.
+        width: of the whole.
+        height: of the whole.
+    """
+
+    extents: tuple[int, ...]
+    ways: tuple[int, ...]
+    steps: tuple[float, ...]
+    width: float
+    height: float
+
+    def at(self, cell: Sequence[int]) -> Place:
+        """Return the upper left corner of a cell; one outside the box lies just outside its part.
+
+        Args:
+            cell: as many coordinates as there are axes.
+        """
+        place = [0.0, 0.0]
+        for way, c, n, step in zip(self.ways, cell, self.extents, self.steps, strict=True):
+            place[way] += min(max(c, -1), n) * step
+        return place[0], place[1]
+
+    def middle(self, cell: Sequence[int]) -> Place:
+        """Return the middle of a cell, or of where it is drawn if it is outside the box."""
+        x, y = self.at(cell)
+        return x + 0.5, y + 0.5
+
+    def holds(self, cell: Sequence[int]) -> bool:
+        """Whether a cell is one of those that are laid out."""
+        return len(cell) == len(self.extents) and all(
+            0 <= c < n for c, n in zip(cell, self.extents, strict=True)
+        )
+
+    def squares(self) -> Iterator[Place]:
+        """Yield the upper left corner of each small square."""
+        origin = (0,) * min(2, len(self.extents))
+        for outer in product(*(range(n) for n in self.extents[2:])):
+            yield self.at((*origin, *outer))
+
+    @property
+    def square(self) -> tuple[int, int]:
+        """Columns and rows of a small square."""
+        return self.extents[0], (*self.extents, 1)[1]
+
+
+def unfold(size: Sequence[int], *, rounded: bool = False, limit: int = MOST_CELLS) -> Unfolded:
+    """Lay out a box.
+
+    Args:
+        size: cells along each axis.
+        rounded: whether gaps are whole cells, as characters need it.
+        limit: cells laid out at most; of larger boxes, the last axes are cut.
+    """
+    extents = list(size)
+    for axis in range(len(extents) - 1, -1, -1):
+        extents[axis] = max(1, min(extents[axis], limit // math.prod(extents[:axis])))
+    ways = _ways(extents)
+    extent, levels, steps = [1.0, 1.0], [0, 0], []
+    for way, n in zip(ways, extents, strict=True):
+        gap = _GAPS[min(levels[way], len(_GAPS) - 1)]
+        steps.append(extent[way] + (math.ceil(gap) if rounded else gap))
+        extent[way] += (n - 1) * steps[-1]
+        levels[way] += 1
+    return Unfolded(tuple(extents), ways, tuple(steps), extent[0], extent[1])
+
+
+def _ways(size: Sequence[int]) -> tuple[int, ...]:
+    """Return for each axis whether it runs downwards: in turn, or closer to a square."""
+    in_turn = tuple(axis % 2 for axis in range(len(size)))
+    if not 3 <= len(size) <= _MOST_SEARCHED:
+        return in_turn
+
+    def longer_side(ways: Sequence[int]) -> int:
+        return max(math.prod(compress(size, (w == way for w in ways))) for way in (0, 1))
+
+    choices = ((0, 1, *further) for further in product((0, 1), repeat=len(size) - 2))
+    return min(choices, key=lambda ways: (longer_side(ways), sum(map(ne, ways, in_turn))))
+
+
+_MOST_PATH = 8_000
 """Cells drawn of a longer path."""
 _SHADES = 8
 _FINE = 11
@@ -41,26 +137,26 @@ class _Path(NamedTuple):
     """Cells before the first illegal one."""
 
 
-def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the box with walls and food, and in it the path up to and after its first fault."""
     layout = unfold(params.size)
     path = None if answer is None else _path(answer, verdicts)
-    missed = [tuple(cell) for cell in failures(verdicts).get("food", ())]
-    legend: list[tuple[str, str]] = []
-    flat = _flat(params, layout, path, missed, verdicts, legend)
+    missed = [tuple(cell) for cell in verdicts.failures.get("food", ())]
+    legend: Legend = []
+    flat = _draw_unfolded(params, layout, path, missed, verdicts, legend)
     caption = _caption(params, path, verdicts)
-    if answer is not None and len(answer.path) > _SHOWN:
-        caption += f" Only the first {_SHOWN} of {len(answer.path)} entries are drawn."
-    if layout.shown != params.size:
-        caption += f" Only a part of {' x '.join(map(str, layout.shown))} cells is drawn."
-    panels = [Panel(_title(params), flat, f"A box of cells. {caption}")]
+    if answer is not None and len(answer.path) > _MOST_PATH:
+        caption += f" Only the first {_MOST_PATH} of {len(answer.path)} entries are drawn."
+    if layout.extents != params.size:
+        caption += f" Only a part of {' x '.join(map(str, layout.extents))} cells is drawn."
+    panels = [Panel(_box_title(params), flat, f"A box of cells. {caption}")]
     if len(params.size) == 3 and path is not None and len(path.cells) <= 2_000:
-        panels.append(Panel("in space", _space(params, path, missed), caption))
+        panels.append(Panel("in space", _in_space(params, path, missed), caption))
     panels += gauge_panels(_gauges(params, verdicts))
     return Picture(tuple(panels), caption, tuple(legend), _text(params, path))
 
 
-def _title(params: Params) -> str:
+def _box_title(params: Params) -> str:
     n = len(params.size)
     if n <= 2:
         return "the box from above"
@@ -69,19 +165,18 @@ def _title(params: Params) -> str:
     return f"the box of {n} axes, unfolded"
 
 
-def _path(answer: Answer, verdicts: Sequence[Verdict]) -> _Path:
-    cells: list[Cell] = [place["pos"] for place in answer.path[:_SHOWN]]
-    metrics = verdicts[0].metrics if verdicts else {}
-    return _Path(cells, min(int(metrics.get("legal_prefix", len(cells))), len(cells)))
+def _path(answer: Answer, verdicts: Verdicts) -> _Path:
+    cells: list[Cell] = [place["pos"] for place in answer.path[:_MOST_PATH]]
+    return _Path(cells, min(int(verdicts.metrics.get("legal_prefix", len(cells))), len(cells)))
 
 
-def _flat(
+def _draw_unfolded(
     params: Params,
     layout: Unfolded,
     path: _Path | None,
     missed: Sequence[Cell],
-    verdicts: Sequence[Verdict],
-    legend: list[tuple[str, str]],
+    verdicts: Verdicts,
+    legend: Legend,
 ) -> Drawing:
     longer = max(layout.width, layout.height)
     size = min(max(34 * longer, 200), 340 if len(params.size) <= 2 else 640)
@@ -89,8 +184,8 @@ def _flat(
     drawing = Drawing(frame, size=size, up=False, margin=26)
     cell = drawing.scale
     if path is not None:
-        _shade(drawing, layout, path)
-    _grid(drawing, layout)
+        _shade_visited(drawing, layout, path)
+    _draw_box_grid(drawing, layout)
     walls = [layout.at(wall) for wall in params.walls if layout.holds(wall)]
     drawing.tiles(walls, "ink")
     if walls:
@@ -117,19 +212,19 @@ def _flat(
         if cell >= 12:
             drawing.text((x, y), "S", size=min(cell * 0.5, 13), bold=True)
         legend.append(("note", "start"))
-    if path is not None and _mark_faults(drawing, layout, path, verdicts):
+    if path is not None and _mark_path_faults(drawing, layout, path, verdicts):
         legend.append(("wrong", "the first fault: arrow and ring; more faults: crosses"))
     _name_axes(drawing, layout)
     return drawing
 
 
-def _grid(drawing: Drawing, layout: Unfolded) -> None:
-    wide, high = layout.square
+def _draw_box_grid(drawing: Drawing, layout: Unfolded) -> None:
+    width, height = layout.square
     inner, outer = [], []
     for x, y in layout.squares():
-        inner += [[(x + i, y), (x + i, y + high)] for i in range(1, wide)]
-        inner += [[(x, y + i), (x + wide, y + i)] for i in range(1, high)]
-        outer.append([(x, y), (x + wide, y), (x + wide, y + high), (x, y + high), (x, y)])
+        inner += [[(x + i, y), (x + i, y + height)] for i in range(1, width)]
+        inner += [[(x, y + i), (x + width, y + i)] for i in range(1, height)]
+        outer.append([(x, y), (x + width, y), (x + width, y + height), (x, y + height), (x, y)])
     drawing.strokes(inner, "faint")
     drawing.strokes(outer, "quiet")
 
@@ -148,20 +243,20 @@ def _name_axes(drawing: Drawing, layout: Unfolded) -> None:
         drawing.text(corner, words, "quiet", anchor="start", size=11, shift=(0, 14))
 
 
-def _shade(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
+def _shade_visited(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
     """Fill visited cells, the later the darker."""
-    seen: set[tuple[int, ...]] = set()
+    visited: set[tuple[int, ...]] = set()
     shades: list[list[tuple[float, float]]] = [[] for _ in range(_SHADES)]
     for i, cell in enumerate(path.cells[: path.legal]):
         key = tuple(cell)
-        if key not in seen and layout.holds(cell):
-            seen.add(key)
+        if key not in visited and layout.holds(cell):
+            visited.add(key)
             shades[i * _SHADES // max(path.legal, 1)].append(layout.at(cell))
     for i, corners in enumerate(shades):
         drawing.tiles(corners, "answer", opacity=0.2 + 0.06 * i)
 
 
-def _runs(layout: Unfolded, cells: Sequence[Cell]) -> Iterator[list[tuple[float, float]]]:
+def _drawable_runs(layout: Unfolded, cells: Sequence[Cell]) -> Iterator[list[tuple[float, float]]]:
     """Yield the parts of a path that can be drawn as lines: those within one small square."""
     run: list[tuple[float, float]] = []
     last: Cell = ()
@@ -180,13 +275,13 @@ def _runs(layout: Unfolded, cells: Sequence[Cell]) -> Iterator[list[tuple[float,
 
 def _draw_path(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
     width = min(max(drawing.scale / 7, 1.2), 3.5)
-    legal = [run for run in _runs(layout, path.cells[: path.legal]) if run]
-    rest = [run for run in _runs(layout, path.cells[path.legal :]) if len(run) > 1]
+    legal = [run for run in _drawable_runs(layout, path.cells[: path.legal]) if run]
+    after = [run for run in _drawable_runs(layout, path.cells[path.legal :]) if len(run) > 1]
     if drawing.scale < _FINE:
         return
-    drawing.strokes(rest, "quiet", width=max(width * 0.6, 1), dashed=True)
+    drawing.strokes(after, "quiet", width=max(width * 0.6, 1), dashed=True)
     drawing.strokes([run for run in legal if len(run) > 1], "answer", width=width)
-    if len(layout.shown) > 2 and drawing.scale >= 12:
+    if len(layout.extents) > 2 and drawing.scale >= 12:
         for run in legal:  # where it goes on in another square
             for end in dict.fromkeys((run[0], run[-1])):
                 drawing.dot(end, "answer", radius=width)
@@ -208,9 +303,9 @@ def _draw_food(
         drawing.ring(place, "right", radius=radius, width=2.5, tip="food, eaten")
 
 
-def _first_fault(path: _Path, verdicts: Sequence[Verdict]) -> str:
+def _first_fault(path: _Path, verdicts: Verdicts) -> str:
     """Return the check that the first illegal cell fails; empty if none is known."""
-    for check_id, offenders in failures(verdicts).items():
+    for check_id, offenders in verdicts.failures.items():
         if check_id in _FAULTS and (
             path.legal in offenders or (check_id == "start" and path.legal == 0)
         ):
@@ -218,16 +313,13 @@ def _first_fault(path: _Path, verdicts: Sequence[Verdict]) -> str:
     return ""
 
 
-def _mark_faults(
-    drawing: Drawing, layout: Unfolded, path: _Path, verdicts: Sequence[Verdict]
-) -> bool:
+def _mark_path_faults(drawing: Drawing, layout: Unfolded, path: _Path, verdicts: Verdicts) -> bool:
     fault = _first_fault(path, verdicts)
-    failed = failures(verdicts)
-    axes = len(layout.shown)
+    axes = len(layout.extents)
     radius = max(min(drawing.scale * 0.3, 7), 3)
     marked = set()
     for check_id in ("inside", "walls", "repeats", "moves"):
-        for i in failed.get(check_id, ()):
+        for i in verdicts.failures.get(check_id, ()):
             if i != path.legal and i < len(path.cells) and len(path.cells[i]) == axes:
                 place = layout.middle(path.cells[i])
                 if place not in marked:
@@ -247,17 +339,17 @@ def _mark_faults(
     return True
 
 
-def _space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
+def _in_space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
     """Return the box in three dimensions, with the path as a line."""
     size = [min(n, 40) for n in params.size]
 
     def points(cells: Sequence[Cell]) -> Points:
-        kept = [
+        middles = [
             [min(max(c, -1), n) + 0.5 for c, n in zip(cell, size, strict=True)]
             for cell in cells
             if len(cell) == 3
         ]
-        return np.array(kept, dtype=np.float64).reshape(-1, 3)
+        return np.array(middles, dtype=np.float64).reshape(-1, 3)
 
     parts: list[Shape] = [wire((0, 0, 0), size, "faint", name="the box")]
     if params.walls:
@@ -266,12 +358,12 @@ def _space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
     legal = points(path.cells[: path.legal])
     if len(legal) > 1:
         parts.append(Lines((legal,), "answer", 4, name="the path"))
-    rest = points(path.cells[max(path.legal, 1) - 1 :])
-    if path.legal < len(path.cells) and len(rest) > 1:
-        parts.append(Lines((rest[:2],), "wrong", 5, name="the first fault"))
-        parts.append(Marks(rest[1:2], "wrong", 14))
-        if len(rest) > 2:
-            parts.append(Lines((rest[1:],), "quiet", 1.5, dashed=True, name="after it"))
+    after = points(path.cells[max(path.legal, 1) - 1 :])
+    if path.legal < len(path.cells) and len(after) > 1:
+        parts.append(Lines((after[:2],), "wrong", 5, name="the first fault"))
+        parts.append(Marks(after[1:2], "wrong", 14))
+        if len(after) > 2:
+            parts.append(Lines((after[1:],), "quiet", 1.5, dashed=True, name="after it"))
     parts.append(Marks(points([params.start]), "note", 12, ("S",), name="start"))
     for role, cells in (
         ("right", [food for food in params.food if tuple(food) not in missed]),
@@ -282,58 +374,58 @@ def _space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
     return Scene(tuple(parts), azimuth=-55, elevation=20)
 
 
-def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
-    metrics = verdicts[0].metrics if verdicts else {}
+def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
+    metrics = verdicts.metrics
     if "legal_prefix" not in metrics:
         return []
-    length = check_of(verdicts, "length")
+    length = verdicts.check("length")
     needed = (length.details if length else {}).get("needed", metrics["free_cells"])
     legal = metrics["legal_prefix"]
-    whole = legal == metrics["length"]
-    label = "cells on the path" if whole else "cells before the first fault"
-    gauges = [Gauge(label, legal, needed, legal >= needed and whole)]
+    flawless = legal == metrics["length"]
+    label = "cells on the path" if flawless else "cells before the first fault"
+    gauges = [Gauge(label, legal, needed, legal >= needed and flawless)]
     if params.food:
         food = len(params.food)
         eaten = food - len(metrics.get("missed_food", ()))
-        gauges.append(Gauge("food on the path", eaten, food, passed(verdicts, "food")))
+        gauges.append(Gauge("food on the path", eaten, food, verdicts.passed("food")))
     return gauges
 
 
-def _caption(params: Params, path: _Path | None, verdicts: Sequence[Verdict]) -> str:
+def _caption(params: Params, path: _Path | None, verdicts: Verdicts) -> str:
     size = " x ".join(map(str, params.size))
     things = [f"{len(params.walls)} walls"] * bool(params.walls)
     things += [f"{len(params.food)} with food"] * bool(params.food)
     box = f"A box of {size} cells" + (f", {' and '.join(things)}" if things else "") + "."
     if path is None:
         return ("There is no path to draw. " if verdicts else "") + box
-    metrics = verdicts[0].metrics if verdicts else {}
+    metrics = verdicts.metrics
     if "legal_prefix" not in metrics:
-        said = "The list is far too long to be judged. " if verdicts else ""
-        return f"{said}{box}" + (f" {fraction(verdicts).capitalize()}." if verdicts else "")
+        summary = "The list is far too long to be judged. " if verdicts else ""
+        return f"{summary}{box}" + (f" {verdicts.fraction.capitalize()}." if verdicts else "")
     fault = _first_fault(path, verdicts)
     if fault:
         after = f"After {path.legal} cell{'s' * (path.legal != 1)} " if path.legal else ""
-        said = f"{after}{_FAULTS[fault]}, which voids the path"
-        said = said[0].upper() + said[1:]
+        summary = f"{after}{_FAULTS[fault]}, which voids the path"
+        summary = summary[0].upper() + summary[1:]
     else:
-        said = f"The path fills {metrics['length']} of {metrics['free_cells']} free cells"
+        summary = f"The path fills {metrics['length']} of {metrics['free_cells']} free cells"
         missed = len(metrics.get("missed_food", ()))
         if missed:
-            said += f" and misses {missed} of {len(params.food)} food items"
-    return f"{said}. {fraction(verdicts).capitalize()}."
+            summary += f" and misses {missed} of {len(params.food)} food items"
+    return f"{summary}. {verdicts.fraction.capitalize()}."
 
 
 def _text(params: Params, path: _Path | None) -> str | None:
     """Return the unfolded box in characters; None if it is too wide."""
-    layout = unfold(params.size, whole=True)
+    layout = unfold(params.size, rounded=True)
     columns, rows = int(np.ceil(layout.width)), int(np.ceil(layout.height))
     if columns > _MOST_TEXT or rows > 200:
         return None
-    shown = dict.fromkeys(np.ndindex(*layout.shown), "·")
+    signs = dict.fromkeys(np.ndindex(*layout.extents), "·")
 
     def put(cell: Cell, character: str) -> None:
-        if tuple(cell) in shown:
-            shown[tuple(cell)] = character
+        if tuple(cell) in signs:
+            signs[tuple(cell)] = character
 
     cells = path.cells[: path.legal] if path is not None else []
     for i, cell in enumerate(cells):
@@ -353,7 +445,7 @@ def _text(params: Params, path: _Path | None) -> str | None:
             key += ", X first fault"
     put(params.start, "S")
     table = [[" "] * columns for _ in range(rows)]
-    for place, character in shown.items():
+    for place, character in signs.items():
         x, y = layout.at(place)
         table[int(y)][int(x)] = character
     lines = ["".join(row).rstrip() for row in table]

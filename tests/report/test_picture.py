@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from scbench.base.model import Check, Verdict
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
+from scbench.report.picture import Gauge, Verdicts, gauge_panels
 
 
 def bars(panel) -> list[ET.Element]:
@@ -34,8 +34,8 @@ def test_figures_of_any_size_stay_in_their_frame():
 
 def test_checks_are_found_by_id():
     verdict = Verdict(0.0, (Check("shape", False, "no"), Check("route", None, "?")))
-    assert check_of([verdict], "shape").message == "no"
-    assert passed([verdict], "shape") is False
-    assert passed([verdict], "route") is None
-    assert check_of([verdict], "other") is None
-    assert passed((), "shape") is None
+    assert Verdicts([verdict]).check("shape").message == "no"
+    assert Verdicts([verdict]).passed("shape") is False
+    assert Verdicts([verdict]).passed("route") is None
+    assert Verdicts([verdict]).check("other") is None
+    assert Verdicts().passed("shape") is None

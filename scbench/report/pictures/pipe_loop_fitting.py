@@ -1,0 +1,436 @@
+"""A loop of pipes in its square: what is asked of it drawn around it, and every place it fails."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scbench.report.draw.svg import Drawing
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
+from scbench.schemas.pipe_loop_fitting import (
+    AngleRange,
+    Answer,
+    CentroidBox,
+    Constraint,
+    CoverQuadrants,
+    FixedStart,
+    HullArea,
+    JointSeparation,
+    MaxStraightRun,
+    MinTurns,
+    Params,
+    TouchWalls,
+    WallMargin,
+)
+
+XY = tuple[float, float]
+Piece = tuple[XY, XY]
+
+
+def crossing(first: Piece, second: Piece) -> XY:
+    """Return where two straight pieces that cross do so."""
+    (ax, ay), (bx, by) = first
+    (cx, cy), (dx, dy) = second
+    bottom = (bx - ax) * (dy - cy) - (by - ay) * (dx - cx)
+    if bottom == 0:
+        return contact(first, second)
+    share = ((cx - ax) * (dy - cy) - (cy - ay) * (dx - cx)) / bottom
+    share = min(max(share, 0.0), 1.0)
+    return ax + share * (bx - ax), ay + share * (by - ay)
+
+
+def contact(first: Piece, second: Piece) -> XY:
+    """Return where two straight pieces that do not cross come nearest to each other."""
+    tries = [(_distance(p, second), p) for p in first] + [(_distance(p, first), p) for p in second]
+    return min(tries)[1]
+
+
+def _distance(p: XY, piece: Piece) -> float:
+    (ax, ay), (bx, by) = piece
+    ux, uy = bx - ax, by - ay
+    square = ux * ux + uy * uy
+    share = 0.0 if square == 0 else ((p[0] - ax) * ux + (p[1] - ay) * uy) / square
+    share = min(max(share, 0.0), 1.0)
+    x, y = p[0] - ax - share * ux, p[1] - ay - share * uy
+    return math.hypot(x, y)
+
+
+def angle(points: Sequence[XY], i: int) -> float:
+    """Return the angle inside a closed line at one of its points, in degrees."""
+    (ax, ay), (bx, by), (cx, cy) = points[i - 1], points[i], points[(i + 1) % len(points)]
+    turn = math.atan2(ay - by, ax - bx) - math.atan2(cy - by, cx - bx)
+    return abs(math.degrees(math.remainder(turn, 2 * math.pi)))
+
+
+def hull(points: Sequence[XY]) -> list[XY]:
+    """Return the corners of the convex hull of points, counter-clockwise."""
+    ordered = sorted(set(points))
+    corners: list[XY] = []
+    for chain in (ordered, ordered[::-1]):
+        base = len(corners)
+        for x, y in chain:
+            while len(corners) >= base + 2:
+                (ax, ay), (bx, by) = corners[-2:]
+                if (bx - ax) * (y - ay) > (by - ay) * (x - ax):
+                    break
+                corners.pop()
+            corners.append((x, y))
+        corners.pop()
+    return corners
+
+
+_CONSTRAINT_WORDS: Mapping[type[Constraint], str] = {
+    AngleRange: "angles of {0.min_deg:g} to {0.max_deg:g} degrees",
+    CentroidBox: "mean of the joints in the box",
+    TouchWalls: "touching {0.walls} walls",
+    MinTurns: "{0.turns} turns or more",
+    MaxStraightRun: "at most {0.joints} straight joints in a row",
+    CoverQuadrants: "a joint in every quadrant",
+    WallMargin: "{0.margin:g} m away from the walls",
+    HullArea: "hull of {0.area:g} square metres or more",
+    FixedStart: "start in the circle",
+    JointSeparation: "joints {0.distance:g} m apart",
+}
+
+
+def asked_for(params: Params) -> list[str]:
+    """Return what the loop must keep, in a few words each."""
+    n = params.crossings
+    crossings = f"{n} crossing{'s' * (n > 1)}" if n else "no crossing"
+    return [crossings, *(_CONSTRAINT_WORDS[type(c)].format(c) for c in params.constraints)]
+
+
+def draw_asked(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
+    """Draw the lines, boxes and walls that constraints are about, those not kept as wrong."""
+    for constraint in params.constraints:
+        match constraint:
+            case CoverQuadrants():
+                _quadrants(drawing, params.side, verdicts)
+            case WallMargin():
+                m, far = constraint.margin, params.side - constraint.margin
+                fulfilled = verdicts.passed(constraint.type) is not False
+                corners = [(m, m), (far, m), (far, far), (m, far)]
+                role = "note" if fulfilled else "wrong"
+                drawing.line(corners, role, dashed=True, closed=True, tip="margin")
+            case CentroidBox():
+                _centroid(drawing, constraint, verdicts)
+            case TouchWalls():
+                _walls(drawing, params.side, verdicts)
+            case FixedStart():
+                fulfilled = verdicts.passed(constraint.type) is not False
+                role, radius = ("note" if fulfilled else "wrong"), constraint.tolerance
+                place = (constraint.x, constraint.y)
+                drawing.ring(place, role, radius=radius, units="task", dashed=True, tip="start")
+                if not fulfilled:
+                    drawing.text(place, "start here", "wrong", size=10, shift=(0, -16), bold=True)
+
+
+def _quadrants(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
+    half = side / 2
+    drawing.line([(half, 0), (half, side)], "note", dashed=True)
+    drawing.line([(0, half), (side, half)], "note", dashed=True)
+    for name in verdicts.failures.get("coverage_quadrants", ()):
+        x = half if "right" in name else 0.0
+        y = half if "top" in name else 0.0
+        tip = f"no joint in the {name} quadrant"
+        drawing.box((x, y), (x + half, y + half), "missing", hatched=True, opacity=0.5, tip=tip)
+
+
+def _centroid(drawing: Drawing, constraint: CentroidBox, verdicts: Verdicts) -> None:
+    low, high = (constraint.xmin, constraint.ymin), (constraint.xmax, constraint.ymax)
+    drawing.box(low, high, "note", opacity=0.25, edge="note", tip="where the mean must lie")
+    check = verdicts.check(constraint.type)
+    if check is not None and "centroid" in check.details:
+        role = "right" if check.passed else "wrong"
+        place = check.details["centroid"]
+        drawing.dot(place, role, radius=5, tip="mean of the joints")
+        drawing.ring(place, role, radius=9, width=2.5)
+        if not check.passed:
+            middle = ((low[0] + high[0]) / 2, (low[1] + high[1]) / 2)
+            drawing.line([place, middle], role, dashed=True, arrow=True)
+
+
+def _walls(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
+    check = verdicts.check("must_touch_boundary")
+    if check is None or "touched" not in check.details:
+        return
+    ends: dict[str, tuple[XY, XY]] = {
+        "left": ((0, 0), (0, side)),
+        "right": ((side, 0), (side, side)),
+        "bottom": ((0, 0), (side, 0)),
+        "top": ((0, side), (side, side)),
+    }
+    for wall, line in ends.items():
+        if wall in check.details["touched"]:
+            drawing.line(line, "right", width=4.5, tip=f"the {wall} wall is touched")
+        elif not check.passed:
+            tip = f"the {wall} wall is not touched"
+            drawing.line(line, "wrong", width=4.5, dashed=True, tip=tip)
+
+
+def gauges_of(params: Params, verdicts: Verdicts) -> Iterator[Gauge]:
+    """Yield a bar for every constraint that is a figure, where the verdict has it."""
+    for constraint in params.constraints:
+        check = verdicts.check(constraint.type)
+        if check is None:
+            continue
+        details, ok = check.details, check.passed
+        match constraint:
+            case TouchWalls() if "touched" in details:
+                yield Gauge("walls touched", len(details["touched"]), constraint.walls, ok)
+            case MinTurns() if "turns" in details:
+                yield Gauge("turns", details["turns"], constraint.turns, ok)
+            case MaxStraightRun() if "length" in details:
+                name = "straight joints in a row"
+                yield Gauge(name, details["length"], constraint.joints, ok, "at most")
+            case HullArea() if "area" in details:
+                yield Gauge("hull", details["area"], constraint.area, ok, unit=" m²")
+            case FixedStart() if "distance" in details:
+                limit = constraint.tolerance
+                yield Gauge("start off by", details["distance"], limit, ok, "at most", " m")
+
+
+_MOST_JOINTS = 2_500
+"""Joints drawn of a longer list."""
+_LABELLED = 12
+"""Up to so many wrong lengths or angles are written beside their place."""
+_OUTSIDE = 1.2
+"""How far outside the square joints are drawn, in sides of it."""
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
+    """Draw the square and what is asked; with an answer its loop, and where it breaks a rule."""
+    words = asked_for(params)
+    task_words = f"{params.pipes} pipes of 1 m, one loop in a square of {params.side} m"
+    if answer is None:
+        drawing = _square_drawing(params, ())
+        draw_asked(drawing, params, Verdicts())
+        for i, line in enumerate(words):
+            shift = (0, 18 * (i - (len(words) - 1) / 2))
+            drawing.text((params.side / 2, params.side / 2), line, size=12, shift=shift)
+        caption = "; ".join((task_words, *words)) + "."
+        return Picture((Panel("the square", drawing, caption),), caption)
+    joints = [(point.x, point.y) for point in answer.points[:_MOST_JOINTS]]
+    drawing = _square_drawing(params, joints)
+    draw_asked(drawing, params, verdicts)
+    legend: Legend = []
+    _draw_loop(drawing, params, joints, verdicts, legend)
+    caption = _caption(params, answer, verdicts)
+    panels = [Panel("the loop", drawing, caption)]
+    panels += gauge_panels(_gauges(params, answer, verdicts))
+    return Picture(tuple(panels), caption, tuple(legend))
+
+
+def _square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
+    side = params.side
+    low, high = -_OUTSIDE * side, (1 + _OUTSIDE) * side
+    xs, ys = ([min(max(p[i], low), high) for p in joints] for i in range(2))
+    pad = 0.03 * side
+    frame = (
+        min(0.0, *xs, 0.0) - pad,
+        min(0.0, *ys, 0.0) - pad,
+        max(side, *xs, side) + pad,
+        max(side, *ys, side) + pad,
+    )
+    size = 360 if side <= 8 else 500 if side <= 16 else 680
+    drawing = Drawing(frame, size=size)
+    if side <= 60:
+        drawing.strokes([[(i, 0), (i, side)] for i in range(1, side)], "faint", width=0.6)
+        drawing.strokes([[(0, i), (side, i)] for i in range(1, side)], "faint", width=0.6)
+    drawing.line([(0, 0), (side, 0), (side, side), (0, side)], "given", closed=True, width=5)
+    drawing.text((0, 0), 0, "quiet", size=9, shift=(-7, 8))
+    drawing.text((side, 0), f"{side} m", "quiet", size=9, shift=(-4, 10))
+    return drawing
+
+
+def _draw_loop(
+    drawing: Drawing, params: Params, joints: Sequence[XY], verdicts: Verdicts, legend: Legend
+) -> None:
+    if not joints:
+        return
+    failed = verdicts.failures
+    role = "right" if verdicts and verdicts[0].score == 1 else "answer"
+    if any(isinstance(constraint, HullArea) for constraint in params.constraints):
+        drawing.line(hull(joints), "note", dashed=True, closed=True, width=1.5, tip="hull")
+        legend.append(("note", "dashed: convex hull of the joints"))
+    thick = min(max(drawing.scale / 14, 1.2), 3)
+    drawing.line(joints, role, width=thick, closed=True)
+    if drawing.scale > 9:
+        for i, joint in enumerate(joints):
+            drawing.dot(joint, role, radius=min(thick + 0.5, 3), tip=f"joint {i}")
+    legend.insert(0, (role, "the loop, from the dot"))
+    kinds = {
+        "pipes of a wrong length": _mark_lengths(drawing, joints, failed.get("length", ())),
+        "crossings and touches": _mark_meetings(drawing, joints, verdicts),
+        "joints that break a rule": _mark_joints(drawing, joints, verdicts),
+    }
+    words = [name for name, there in kinds.items() if there]
+    if words:
+        legend.append(("wrong", ", ".join(words)))
+    if params.crossings and verdicts.passed("crossings"):
+        legend.append(("right", "ringed: crossings, as many as asked"))
+    start = joints[0]
+    if len(joints) > 1:
+        (ax, ay), (bx, by) = start, joints[1]
+        tip = (ax + 0.7 * (bx - ax), ay + 0.7 * (by - ay))
+        drawing.line([start, tip], "ink", width=max(thick * 0.7, 1.2), arrow=True)
+    drawing.dot(start, "ink", radius=5, tip="joint 0")
+    for constraint in params.constraints:
+        if isinstance(constraint, FixedStart) and verdicts.passed(constraint.type) is False:
+            drawing.ring(start, "wrong", radius=9, width=3, tip="the start is out of place")
+            drawing.line(
+                [start, (constraint.x, constraint.y)], "wrong", dashed=True, width=2, arrow=True
+            )
+
+
+def _pipe(joints: Sequence[XY], i: int) -> tuple[XY, XY]:
+    return joints[i], joints[(i + 1) % len(joints)]
+
+
+def _mark_lengths(drawing: Drawing, joints: Sequence[XY], wrong: Sequence[int]) -> bool:
+    thick = min(max(drawing.scale / 8, 2.5), 5)
+    for i in wrong:
+        if i >= len(joints):
+            continue
+        a, b = _pipe(joints, i)
+        length = ((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) ** 0.5
+        long = length > 1
+        words = f"{length:.2f} m"
+        drawing.line((a, b), "wrong", width=thick, dashed=not long, tip=f"pipe {i}: {words}")
+        middle = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)
+        if drawing.scale < 20:
+            drawing.ring(middle, "wrong", radius=9, width=2.5)
+        if len(wrong) <= _LABELLED:
+            drawing.text(middle, words, "wrong", size=10, shift=(0, -12), bold=True)
+    return bool(wrong)
+
+
+def _mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> bool:
+    crossings = verdicts.check("crossings")
+    wrong = False
+    if crossings is not None:
+        ok = crossings.passed
+        for i, j in crossings.details.get("pipes", ()):
+            if max(i, j) < len(joints):
+                place = crossing(_pipe(joints, i), _pipe(joints, j))
+                role = "right" if ok else "wrong"
+                tip = f"pipes {i} and {j} cross"
+                drawing.ring(place, role, radius=8, width=2 if ok else 3, tip=tip)
+                wrong = wrong or not ok
+    for i, j in verdicts.failures.get("touches", ()):
+        if max(i, j) < len(joints):
+            place = contact(_pipe(joints, i), _pipe(joints, j))
+            tip = f"pipes {i} and {j} touch"
+            drawing.ring(place, "wrong", radius=8, width=3, tip=tip)
+            wrong = True
+    return wrong
+
+
+def _mark_joints(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> bool:
+    """Ring the joints that verdicts point at, and write what is wrong with them."""
+    failed = verdicts.failures
+    marks: list[tuple[int, str, str]] = []
+    marks += [(i, "outside", "") for i in failed.get("inside", ())]
+    for kind in ("angle_range", "hairpins"):
+        labelled = len(failed.get(kind, ())) <= _LABELLED
+        for i in failed.get(kind, ()):
+            degrees = f"{angle(joints, i):.4g}°" if i < len(joints) else ""
+            marks.append((i, f"angle {degrees}", degrees if labelled else ""))
+    marks += [(i, "too near a wall", "") for i in failed.get("avoid_margin", ())]
+    marks += [(j, f"the same as joint {i}", "") for i, j in failed.get("repeats", ())]
+    for i, tip, words in marks:
+        if i < len(joints):
+            place = drawing.nearest(joints[i])
+            drawing.ring(place, "wrong", radius=7, width=2.5, tip=f"joint {i}: {tip}")
+            if words:
+                drawing.text(place, words, "wrong", size=10, shift=(0, -15), bold=True)
+    for i, j in failed.get("min_point_separation", ()):
+        if max(i, j) < len(joints):
+            drawing.line([joints[i], joints[j]], "wrong", width=4, tip="too near each other")
+            drawing.ring(joints[i], "wrong", radius=6)
+            drawing.ring(joints[j], "wrong", radius=6)
+            marks.append((i, "", ""))
+    run = verdicts.check("max_straight_run")
+    if run is not None and run.passed is False:
+        row = [i for i in run.details.get("joints", ()) if i < len(joints)]
+        if row:
+            n = len(joints)
+            path = [joints[(row[0] - 1) % n], *(joints[i] for i in row), joints[(row[-1] + 1) % n]]
+            drawing.line(path, "wrong", width=6, opacity=0.6, tip="too long a straight run")
+            marks.append((row[0], "", ""))
+    return bool(marks)
+
+
+def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> Iterator[Gauge]:
+    if not verdicts:
+        return
+    n = len(answer.points)
+    count = verdicts.passed("count")
+    if count is False or verdicts.passed("resource_limit") is False:
+        yield Gauge("joints", n, params.pipes, False, "exactly")
+    crossings = verdicts.check("crossings")
+    if crossings is not None and "count" in crossings.details:
+        count_crossings = crossings.details["count"]
+        if params.crossings or count_crossings:
+            yield Gauge("crossings", count_crossings, params.crossings, crossings.passed, "exactly")
+    metrics = verdicts.metrics
+    if verdicts.passed("length") is False:
+        upper = 1 + params.length_tolerance
+        lower = 1 - params.length_tolerance
+        if metrics["longest"] > upper:
+            yield Gauge("longest pipe", metrics["longest"], upper, False, "at most", " m")
+        if metrics["shortest"] < lower:
+            yield Gauge("shortest pipe", metrics["shortest"], lower, False, "at least", " m")
+    yield from gauges_of(params, verdicts)
+
+
+def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
+    n = len(answer.points)
+    summary = f"{n} of {params.pipes} joints" if n != params.pipes else f"{n} joints"
+    if n > _MOST_JOINTS:
+        summary += f", the first {_MOST_JOINTS} drawn"
+    if not verdicts:
+        return f"{summary}."
+    faults: list[str] = []
+    words: dict[str, str] = {
+        "inside": "outside the square",
+        "length": "pipes of a wrong length",
+        "repeats": "joints used twice",
+        "touches": "touches",
+        "hairpins": "hairpins",
+        "angle_range": "angles out of range",
+        "avoid_margin": "joints too near a wall",
+        "min_point_separation": "pairs of joints too near each other",
+    }
+    for check in verdicts[0].checks:
+        if check.passed is not False:
+            continue
+        count: Any = check.details.get("count", 0)
+        if check.id in words:
+            limit_note = " (50 marked)" if count > 50 else ""
+            noun = words[check.id] if count != 1 else _singular(words[check.id])
+            faults.append(f"{count} {noun}{limit_note}")
+        elif check.id == "crossings":
+            faults.append(f"{count} crossing{'s' * (count != 1)}")
+        elif check.id == "coverage_quadrants":
+            faults.append(f"{count} empty quadrant{'s' * (count > 1)}")
+        elif check.id in _UNCOUNTED:
+            faults.append(_UNCOUNTED[check.id])
+    return f"{'; '.join((summary, *faults))}; {verdicts.fraction}."
+
+
+_UNCOUNTED = {
+    "centroid_box": "the mean of the joints out of its box",
+    "must_touch_boundary": "too few walls touched",
+    "min_turns": "too few turns",
+    "max_straight_run": "too long a straight run",
+    "min_convex_hull_area": "too small a hull",
+    "fixed_start": "a start out of place",
+    "resource_limit": "far too many",
+}
+
+
+def _singular(words: str) -> str:
+    head, _, tail = words.partition(" ")
+    return (
+        f"{head.removesuffix('es') if head == 'touches' else head.removesuffix('s')} {tail}".strip()
+    )
