@@ -109,11 +109,13 @@ def build_release(
         raise ReleaseError(
             f"{out} exists, and a release is never edited; choose another version or folder"
         )
-    chosen = own_tasks() if tasks is None else tasks
-    if not chosen and experiment is None:
+    listed_tasks = own_tasks() if tasks is None else tasks
+    if not listed_tasks and experiment is None:
         raise ReleaseError("there are no tasks to freeze")
-    twice = [task.id for task in chosen if experiment and task.id in experiment.task_ids]
-    apart = [name for name in ladder.task_ids if name not in map(str, chosen)] if ladder else []
+    twice = [task.id for task in listed_tasks if experiment and task.id in experiment.task_ids]
+    apart = (
+        [name for name in ladder.task_ids if name not in map(str, listed_tasks)] if ladder else []
+    )
     if apart:
         raise ReleaseError(f"{apart[0]} is to be on the ladder and is not frozen")
     if twice:
@@ -121,18 +123,21 @@ def build_release(
     try:
         with scratch_beside(out) as scratch:
             root = scratch / "release"
-            frozen = [_made(part) for _, part in freeze_tasks(chosen, workers, on_task, proofs)]
+            frozen = [
+                _frozen_or_raise(part)
+                for _, part in freeze_tasks(listed_tasks, workers, on_task, proofs)
+            ]
             record = None
             if experiment is not None:
-                drawn = gather(run(experiment, workers=workers, proofs=proofs))
-                record = experiment.record(drawn.shortfalls)
-                for part in drawn.frozen:
+                gathered = gather(run(experiment, workers=workers, proofs=proofs))
+                record = experiment.record(gathered.shortfalls)
+                for part in gathered.frozen:
                     on_task(part.task)
-                frozen += drawn.frozen
+                frozen += gathered.frozen
             rungs = None
             if ladder is not None:
-                drawn = gather(run(ladder, workers=workers, proofs=proofs))
-                rungs = FrozenLadder(ladder.record(drawn.shortfalls), drawn.frozen)
+                gathered = gather(run(ladder, workers=workers, proofs=proofs))
+                rungs = FrozenLadder(ladder.record(gathered.shortfalls), gathered.frozen)
             manifest = fill_release(
                 root,
                 version,
@@ -156,7 +161,7 @@ def scratch_beside(out: Path) -> Iterator[Path]:
         yield Path(scratch)
 
 
-def _made(part: FrozenTask | Exception) -> FrozenTask:
+def _frozen_or_raise(part: FrozenTask | Exception) -> FrozenTask:
     if isinstance(part, Exception):
         raise part
     return part
@@ -243,8 +248,8 @@ def pictures(frozen: Sequence[FrozenTask], workers: int) -> dict[str, bytes]:
     """
     instances = [instance for part in frozen for instance in part.instances]
     references = [reference for part in frozen for reference in part.references]
-    found = list(cases([part.task for part in frozen], instances, references))
-    return {picture_file(task): data for task, data in draw_cases(found, workers).items()}
+    pictured = list(cases([part.task for part in frozen], instances, references))
+    return {picture_file(task): data for task, data in draw_cases(pictured, workers).items()}
 
 
 def rendered_files(manifest: Manifest) -> dict[str, str]:
@@ -328,13 +333,13 @@ def references_hash(references: Sequence[Reference]) -> str:
     return rows_hash(
         (
             f"{ref.id}:{ref.name}",
-            content_hash([*(getattr(ref, name) for name in _JUDGED), *_rest(ref)]),
+            content_hash([*(getattr(ref, name) for name in _JUDGED), *_reference_facts(ref)]),
         )
         for ref in references
     )
 
 
-def _rest(ref: Reference) -> list[str | float | None]:
+def _reference_facts(ref: Reference) -> list[str | float | None]:
     return [ref.unprinted] if ref.measure is None else [ref.unprinted, ref.measure]
 
 

@@ -28,7 +28,7 @@ from scbench.base.model import Instance, ladder_name
 from scbench.base.progress import no_progress
 from scbench.builders.shared.builder import Case, PaperItem
 from scbench.catalog import Task, get_task
-from scbench.freezing.cases import Drawn, Row, at_once, draw, key_of
+from scbench.freezing.cases import DrawnPoint, Row, at_once, draw, key_of
 from scbench.freezing.experiment import Experiment, Planned, experiment_of, plan
 from scbench.freezing.frozen_task import freeze_task, instances_of
 from scbench.freezing.ladder import own_ladder
@@ -66,12 +66,12 @@ def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) 
     block = {"id": task, "count": count, **parameters}
     experiment = experiment_of({"seed": seed, "task": [block]})
     with open_executor(1) as executor:
-        (drawn,) = draw(plan(experiment), seed, executor, set())
-    if drawn.reason:
-        raise GenerationError(f"{task}: {len(drawn.cases)} of {count} instances: {drawn.reason}")
-    known = drawn.planned.task
-    items = _items(known, items_of(drawn.planned, drawn.cases))
-    return list(instances_of(known, items, prefix=prefix_of([drawn.planned], seed)))
+        (point,) = draw(plan(experiment), seed, executor, set())
+    if point.reason:
+        raise GenerationError(f"{task}: {len(point.cases)} of {count} instances: {point.reason}")
+    drawn_task = point.planned.task
+    items = _items(drawn_task, items_of(point.planned, point.cases))
+    return list(instances_of(drawn_task, items, prefix=prefix_of([point.planned], seed)))
 
 
 def prefix_of(planned: Sequence[Planned], seed: int) -> str:
@@ -120,22 +120,22 @@ def run(
     if experiment.seed is None:
         raise ExperimentError(NO_SEED)
     planned = plan(experiment)[len(finished) :]
-    seen = {key_of(i.task, i.prompt, i.all_params) for part in finished for i in part.instances}
+    keys = {key_of(i.task, i.prompt, i.all_params) for part in finished for i in part.instances}
     numbers = Counter(i.task for part in finished for i in part.instances)
     ahead = 4 * workers if workers > 1 else 0
     done = numbers.total()
     waiting: deque[_Freezing] = deque()
     try:
         with open_executor(workers) as executor:
-            hand_out = partial(draw, executor=executor, seen=seen, ahead=ahead, proofs=proofs)
-            for drawn in (
-                _apart(experiment, planned, executor, seen, hand_out)
+            hand_out = partial(draw, executor=executor, keys=keys, ahead=ahead, proofs=proofs)
+            for point in (
+                _apart(experiment, planned, executor, keys, hand_out)
                 if distinct and experiment.measures
                 else hand_out(planned, experiment.seed)
             ):
-                task = drawn.planned.task
-                waiting.append(_Freezing(drawn, executor, numbers[task.id], prefix, proofs))
-                numbers[task.id] += len(drawn.cases)
+                task = point.planned.task
+                waiting.append(_Freezing(point, executor, numbers[task.id], prefix, proofs))
+                numbers[task.id] += len(point.cases)
                 while len(waiting) > ahead:
                     part = waiting.popleft().part()
                     done += len(part.instances)
@@ -154,16 +154,16 @@ def _apart(
     experiment: Experiment,
     planned: Sequence[Planned],
     executor: Executor,
-    seen: set[str],
-    hand_out: Callable[[Sequence[Planned], int], Iterator[Drawn]],
-) -> Iterator[Drawn]:
+    keys: set[str],
+    hand_out: Callable[[Sequence[Planned], int], Iterator[DrawnPoint]],
+) -> Iterator[DrawnPoint]:
     """Draw the points of a ladder task by task, each after what it may not hold."""
     for task_id, points in groupby(planned, lambda point: point.task.id):
-        seen |= taken(experiment, task_id, executor)
+        keys |= forbidden_keys(experiment, task_id, executor)
         yield from hand_out(list(points), experiment.seed or 0)
 
 
-def taken(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
+def forbidden_keys(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
     """Return keys of what a ladder may not hold of a task: its fixed list, the published ladder.
 
     Args:
@@ -173,22 +173,22 @@ def taken(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
     """
     task = get_task(task_id)
     rows = instances_of(task, task.builder().paper())
-    found = {key_of(task_id, row.prompt, row.all_params) for row in rows}
-    public, own = own_ladder([task]), experiment.only([task_id])
-    if public and own and (public.seed, public.task) != (own.seed, own.task):
-        deque(draw(plan(public), public.seed or 0, executor, found), 0)
-    return found
+    keys = {key_of(task_id, row.prompt, row.all_params) for row in rows}
+    public, requested = own_ladder([task]), experiment.only([task_id])
+    if public and requested and (public.seed, public.task) != (requested.seed, requested.task):
+        deque(draw(plan(public), public.seed or 0, executor, keys), 0)
+    return keys
 
 
 class _Freezing:
     """The cases of a point on their way into a release."""
 
     def __init__(
-        self, drawn: Drawn, executor: Executor, first: int, prefix: str, proofs: Path | None
+        self, point: DrawnPoint, executor: Executor, first: int, prefix: str, proofs: Path | None
     ) -> None:
-        self._drawn = drawn
-        task = drawn.planned.task
-        items = items_of(drawn.planned, drawn.cases)
+        self._point = point
+        task = point.planned.task
+        items = items_of(point.planned, point.cases)
         size = at_once(task)
         self._jobs = [
             executor.submit(_freeze, task, items[at : at + size], first + at, prefix, proofs)
@@ -198,10 +198,10 @@ class _Freezing:
     def part(self) -> FrozenPoint:
         results = [job.result() for job in self._jobs]
         return FrozenPoint(
-            self._drawn.planned,
+            self._point.planned,
             tuple(instance for instances, _ in results for instance in instances),
             tuple(reference for _, references in results for reference in references),
-            self._drawn.reason,
+            self._point.reason,
         )
 
 

@@ -111,7 +111,7 @@ def journal_of(
 def _claim(work: WorkFolder, identity: str, *, restart: bool) -> None:
     if restart:
         work.clear()
-    if work.found not in {"", identity}:
+    if work.previous not in {"", identity}:
         raise ExperimentError(
             f"{work.path} holds an interrupted run of another experiment, seed or version; "
             "throw it away with --restart, or choose another --out"
@@ -140,12 +140,12 @@ def _part(line: bytes, planned: Sequence[Planned]) -> FrozenPoint | None:
     digest, _, text = line.decode().partition(" ")
     if not text.endswith("\n") or sha256(text[:-1]) != digest:
         return None
-    found = json.loads(text)
+    record = json.loads(text)
     return FrozenPoint(
-        planned[found["point"]],
-        tuple(_unpacked(row) for row in found["instances"]),
-        tuple(Reference(*row) for row in found["references"]),
-        found["reason"],
+        planned[record["point"]],
+        tuple(_unpacked(row) for row in record["instances"]),
+        tuple(Reference(*row) for row in record["references"]),
+        record["reason"],
     )
 
 

@@ -76,10 +76,10 @@ def generate_folder(
         with journal_of(out, experiment, planned, restart=restart) as journal:
             parts = list(journal.finished)
             resumed = len(parts)
-            drawn = run(
+            points = run(
                 experiment, workers=workers, prefix=prefix, finished=parts, on_cases=on_cases
             )
-            for part in drawn:
+            for part in points:
                 journal.add(part)
                 parts.append(part)
             gathered = gather(parts)

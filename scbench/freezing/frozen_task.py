@@ -193,7 +193,7 @@ def _answers(task: Task, item: PaperItem[Any]) -> list[_Answer]:
     return [_Answer("reference", "reference", answer), *wrong]
 
 
-def listed(task: Task) -> FrozenTask:
+def fixed_list(task: Task) -> FrozenTask:
     """Return the instances of a task's fixed list without their answers, so without any judging."""
     builder, items = task.builder(), task.builder().paper()
     instances = tuple(instances_of(task, items))
@@ -248,11 +248,11 @@ def _proven(task: Task, draft: _Draft, proofs: Path | None) -> tuple[Reference, 
         ],
     )
     floor = floor_of(task, params, proofs)
-    found = []
+    references = []
     for answer, score in zip(draft.answers, scores, strict=True):
         _agree(instance.id, answer, score)
         if answer.kind == "counter_reference":
-            found.append(Reference(instance.id, *answer, score, *floor))
+            references.append(Reference(instance.id, *answer, score, *floor))
             continue
         measure = None
         if rung_of(instance.id) is not None:
@@ -260,8 +260,10 @@ def _proven(task: Task, draft: _Draft, proofs: Path | None) -> tuple[Reference, 
             if too_long:
                 raise ReleaseError(f"{instance.id}: {too_long}")
             measure = float(task.builder().measure(params))
-        found.append(Reference(instance.id, *answer, score, *floor, instance.unprinted, measure))
-    return tuple(found)
+        references.append(
+            Reference(instance.id, *answer, score, *floor, instance.unprinted, measure)
+        )
+    return tuple(references)
 
 
 def _agree(instance_id: str, answer: _Answer, score: float) -> None:

@@ -55,10 +55,10 @@ def gather(parts: Iterable[FrozenPoint]) -> Gathered:
     frozen = [
         FrozenTask(
             task,
-            tuple(instance for part in found for instance in part.instances),
-            tuple(reference for part in found for reference in part.references),
+            tuple(instance for part in points for instance in part.instances),
+            tuple(reference for part in points for reference in part.references),
         )
-        for task, found in tasks.values()
+        for task, points in tasks.values()
     ]
     frozen = [part for part in frozen if part.instances]
     if not frozen:

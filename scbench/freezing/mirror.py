@@ -35,16 +35,16 @@ class Remote:
     system: System
     path: str
 
-    def read(self, name: str, most: int) -> bytes:
+    def read(self, name: str, limit: int) -> bytes:
         """See `scbench.release.sources.Source`."""
-        data: bytes = self.system.cat_file(f"{self.path}/{name}", end=most + 1)
+        data: bytes = self.system.cat_file(f"{self.path}/{name}", end=limit + 1)
         return data
 
     def names(self) -> set[str]:
         """See `scbench.release.sources.Source`."""
         if not self.system.exists(self.path):
             return set()
-        return {found.split(f"{self.path}/", 1)[-1] for found in self.system.find(self.path)}
+        return {path.split(f"{self.path}/", 1)[-1] for path in self.system.find(self.path)}
 
 
 def publish_to_target(
@@ -145,11 +145,11 @@ def _enter(release: Release, system: System | None, base: str) -> None:
     except FileNotFoundError:
         old = b"{}"
     try:
-        listed = dict(_entries(json.loads(old)))
+        entries = dict(_entries(json.loads(old)))
     except (ValueError, TypeError, AttributeError) as error:
         raise ReleaseError(f"{file} is no index of releases ({error}); move it away") from None
     manifest = release.manifest
-    listed[release.version] = {
+    entries[release.version] = {
         "path": release.version,
         "digest": manifest.digest,
         "rows_hash": manifest.rows_hash,
@@ -158,7 +158,7 @@ def _enter(release: Release, system: System | None, base: str) -> None:
         "scores": manifest.scores,
         "withdrawn": len(manifest.withdrawn),
     }
-    ordered = {name: listed[name] for name in sorted(listed, key=version_key)}
+    ordered = {name: entries[name] for name in sorted(entries, key=version_key)}
     text = json.dumps({"name": manifest.name, "releases": ordered}, indent=1) + "\n"
     if system:
         system.pipe_file(file, text.encode())

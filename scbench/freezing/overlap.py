@@ -36,15 +36,15 @@ def overlap(first: Release, second: Release) -> Iterator[Overlap]:
     shared = [task for task in first.manifest.tasks if task in second.manifest.tasks]
     for task in shared:
         ours, theirs = (list(side.instances([task]).values()) for side in (first, second))
-        seen, used = {_seen(row) for row in theirs}, {sha256(row.params) for row in theirs}
+        looks, used = {_looks(row) for row in theirs}, {sha256(row.params) for row in theirs}
         yield Overlap(
             task,
             len(ours),
             len(theirs),
-            tuple(row.id for row in ours if _seen(row) in seen),
+            tuple(row.id for row in ours if _looks(row) in looks),
             tuple(row.id for row in ours if sha256(row.params) in used),
         )
 
 
-def _seen(row: Instance) -> str:
+def _looks(row: Instance) -> str:
     return content_hash([row.prompt, [sha256(image) for image in row.images]])

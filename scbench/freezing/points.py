@@ -12,7 +12,7 @@ from scbench.base.errors import ExperimentError, Fault, did_you_mean, printable,
 from scbench.builders.shared.builder import Point
 from scbench.catalog import Task
 
-_SHOWN = 200
+_NAME_LENGTH = 200
 """Characters of a value that a message spells out."""
 
 
@@ -65,9 +65,9 @@ def explain(error: ValidationError, task: Task) -> list[str]:
     for item in error.errors(include_url=False):
         name = ".".join(map(str, item["loc"]))
         if item["type"] == "extra_forbidden":
-            known = parameters_of(space)
-            hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
-            lines.append(f"{task.id} has no parameter {printable(name)[:_SHOWN]!r}.{hint}")
+            names = parameters_of(space)
+            hint = did_you_mean(name, names) or f" It has {', '.join(names)}."
+            lines.append(f"{task.id} has no parameter {printable(name)[:_NAME_LENGTH]!r}.{hint}")
             continue
         lines.append(str(Fault(name, problem_of(item))))
     return lines

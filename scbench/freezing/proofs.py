@@ -27,7 +27,7 @@ from scbench.freezing.libraries import LIBRARIES, installed
 
 T = TypeVar("T")
 
-_KEPT = 8
+_FILES = 8
 """Files that are kept; older ones go."""
 _JUDGED_BY = ("graders", "schemas", "sandbox")
 """Folders of the package that judge, beside its modules at the top."""
@@ -59,8 +59,8 @@ def proven_scores(
     if not answers:
         return []
     key: JsonValue = [task.id, task.grader_version, params, *answers]
-    found: list[float] = _remembered(path, task, key, prove)
-    return found
+    scores: list[float] = _remembered(path, task, key, prove)
+    return scores
 
 
 def made_before(path: Path | None, task: Task, key: JsonValue, make: Callable[[], T]) -> T:
@@ -82,13 +82,13 @@ def _remembered(path: Path | None, task: Task, key: JsonValue, make: Callable[[]
     if path is None or task.package != "scbench":
         return make()
     name = content_hash(key)
-    known = _read(path)
-    if name in known:
-        return cast(T, parse_json(decompress(b64decode(known[name]))))
+    values = _read(path)
+    if name in values:
+        return cast(T, parse_json(decompress(b64decode(values[name]))))
     value = make()
     # A ladder takes 41 MB as it is, and there are several states of the code.
     text = b64encode(compress(canonical_json(value).encode(), 1))
-    known[name] = text
+    values[name] = text
     with suppress(OSError):  # a cache that cannot be written saves nothing, and does no harm
         _append(path, name, text)
     return value
@@ -133,7 +133,7 @@ def _append(path: Path, key: str, value: bytes) -> None:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         files = sorted(path.parent.glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
-        for old in files[: 1 - _KEPT]:
+        for old in files[: 1 - _FILES]:
             old.unlink(missing_ok=True)
     name = key.encode()
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

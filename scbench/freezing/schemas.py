@@ -58,15 +58,15 @@ def prediction_schema() -> dict[str, Any]:
     schema = json_schema(Prediction)
     schema["$defs"]["Status"] = {"type": "string", "enum": _in_order(REPORTABLE)}
     unscored = [status for status in REPORTABLE if not status.scored]
-    given = {
+    forms = {
         "answer": _has("answer", {"not": {"type": "null"}}),
         "response": _has("response", {"type": "string"}),
     }
     turns = _has("turns", {"type": "array", "minItems": 1})
     schema["allOf"] = [
-        {"not": {"allOf": list(given.values())}},
-        {"if": _status(_in_order(unscored)), "then": {"not": given["answer"]}},
-        {"if": _status([Status.ANSWERED.value]), "then": {"anyOf": [*given.values(), turns]}},
+        {"not": {"allOf": list(forms.values())}},
+        {"if": _status(_in_order(unscored)), "then": {"not": forms["answer"]}},
+        {"if": _status([Status.ANSWERED.value]), "then": {"anyOf": [*forms.values(), turns]}},
         *map(_looped, LOOP_SETTINGS),
         {
             "if": {"not": _has("setting", {"enum": [*LOOP_SETTINGS]})},

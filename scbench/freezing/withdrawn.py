@@ -20,18 +20,18 @@ def read_withdrawn(path: Path) -> dict[str, str]:
     """
     try:
         text = path.read_text("utf-8")
-        found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        reasons = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except OSError as error:
         raise ReleaseError(f"{path}: {error.strerror}") from None
     except ValueError as error:
         kind = "JSON" if path.suffix == ".json" else "TOML"
         raise ReleaseError(f"{path} is not {kind}: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(reasons, dict):
         raise ReleaseError(f"{path} must hold instance ids, each with a reason")
-    for name, reason in found.items():
+    for name, reason in reasons.items():
         if not (isinstance(reason, str) and reason.strip() and reason.isprintable()):
             raise ReleaseError(
                 f"{path}: {name[:200]!r} needs a reason, as one line of text; quote ids, as in "
                 '"two_segments/07" = "why"'
             )
-    return {name: reason.strip() for name, reason in found.items()}
+    return {name: reason.strip() for name, reason in reasons.items()}

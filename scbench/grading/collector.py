@@ -25,7 +25,7 @@ from scbench.grading.workers.worker import WorkItem
 
 _LAG = 512
 """Chunks that may be read, or done, while an earlier one is not."""
-_HELD = 50_000
+_MOST_WAITING = 50_000
 """Lines that may wait for the outcome of a duplicate."""
 
 
@@ -97,7 +97,7 @@ class Collector:
                 yield None
 
     def _held_back(self) -> bool:
-        return self._turn - self._next > _LAG or self._duplicates.held > _HELD
+        return self._turn - self._next > _LAG or self._duplicates.waiting > _MOST_WAITING
 
     def take_chunk(self, chunk: Chunk, done: PackedChunk | None) -> None:
         """Take the account and rows of a chunk; None if its worker failed."""
@@ -162,19 +162,19 @@ class Collector:
             self.resumed += 1
             self._progress(1, line.size)
             return
-        known = self._duplicates.known(line)
-        if known is not None:
-            self._finish(line, known)
+        earlier_outcome = self._duplicates.earlier(line)
+        if earlier_outcome is not None:
+            self._finish(line, earlier_outcome)
             return
         if self._duplicates.hold(line):
             return
         self._waiting[number] = line
         entry = self._index.entries[line.head.position]
-        if line.found is None:
+        if line.answer is None:
             data = stripped(chunk.data[line.start : line.end])
             item = WorkItem(number, data, entry.id, looped=line.head.loop is not None)
         else:
-            _, text, source, repairs = line.found
+            _, text, source, repairs = line.answer
             item = WorkItem(number, text.encode(), entry.id, (source, repairs))
         if entry.task in self._index.heavy and self._queue is not None:
             self._queue.add(item, entry.task)

@@ -37,7 +37,7 @@ class Imported:
     problems: Sequence[Problem]
     origin: Callable[[int], tuple[str, int]]
 
-    def named(self, problem: Problem) -> Problem:
+    def with_origin(self, problem: Problem) -> Problem:
         """Return a problem of the stream with the file and line it came from."""
         if not problem.line or problem.file is not None:
             return problem
@@ -46,39 +46,39 @@ class Imported:
 
 
 def take_in(
-    files: Sequence[str], folder: Path, wanted: "Wanted", *, ours: bool = False
+    files: Sequence[str], folder: Path, reading: "Wanted", *, ours: bool = False
 ) -> tuple[str, Imported | None]:
     """Return the path of predictions to grade; one file of our own form is taken as it stands.
 
     Args:
         files: as the user named them.
         folder: where `IMPORTED` is written, unless there is no need.
-        wanted: how files of other programs are read.
+        reading: how files of other programs are read.
         ours: whether what stands there under this name may be replaced in any case.
 
     Raises:
         PredictionsError: a file cannot be read at all.
         ResultsError: another file of this name would be lost.
     """
-    if len(files) == 1 and is_own(files[0], wanted.mapped):
+    if len(files) == 1 and is_own(files[0], reading.mapped):
         return files[0], None
     from scbench.formats.imports.gather import gather  # noqa: PLC0415  (few runs need it)
 
-    path, made = folder / IMPORTED, folder / f".{IMPORTED}.new"
+    path, scratch = folder / IMPORTED, folder / f".{IMPORTED}.new"
     for name in files:
         if os.path.exists(name) and path.exists() and path.samefile(name):  # noqa: PTH110
             raise ResultsError(f"{path} is among the files and would be overwritten; name --out")
     with no_empty(folder):
         try:
-            with made.open("wb") as sink:
-                found = gather(files, sink, wanted)
+            with scratch.open("wb") as sink:
+                gathered = gather(files, sink, reading)
             replaceable = ours or not os.path.lexists(path) or is_ours(folder)
-            if not replaceable and not cmp(path, made, shallow=False):
+            if not replaceable and not cmp(path, scratch, shallow=False):
                 raise ResultsError(
                     f"{path} was not written by scbench-grade, and would be overwritten; move it "
                     "away, or choose another --out"
                 )
-            made.replace(path)
+            scratch.replace(path)
         finally:
-            made.unlink(missing_ok=True)
-    return str(path), Imported(found.recognised, found.problems, found.origin)
+            scratch.unlink(missing_ok=True)
+    return str(path), Imported(gathered.recognised, gathered.problems, gathered.origin)

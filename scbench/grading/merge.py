@@ -70,23 +70,23 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
         raise ResultsError("name the output folders of all shards")
     first = runs[0]
     for run in runs[1:]:
-        for (name, one), other in zip(_alike(first).items(), _alike(run).values(), strict=True):
-            if one != other:
+        for (name, before), after in zip(_alike(first).items(), _alike(run).values(), strict=True):
+            if before != after:
                 raise ResultsError(
                     f"{first.folder} and {run.folder} do not belong together: their {name} differ: "
-                    f"{_shown(one)} and {_shown(other)}"
+                    f"{_abridged_json(before)} and {_abridged_json(after)}"
                 )
-    for one, other in pairwise(runs):
-        if one.shard == other.shard:
+    for before, after in pairwise(runs):
+        if before.shard == after.shard:
             raise ResultsError(
-                f"shard {one.shard} is there twice: {one.folder} and {other.folder}; name each "
-                "shard once"
+                f"shard {before.shard} is there twice: {before.folder} and {after.folder}; name "
+                "each shard once"
             )
     lacking = sorted(set(range(1, first.shard.total + 1)) - {run.shard.number for run in runs})
     if lacking:
-        named = ", ".join(f"{number}/{first.shard.total}" for number in lacking[:10])
-        more = f" and {len(lacking) - 10} more" if len(lacking) > 10 else ""
-        raise ResultsError(f"shard {named}{more} is not there; grade it, or name its folder")
+        absent = ", ".join(f"{number}/{first.shard.total}" for number in lacking[:10])
+        remainder = f" and {len(lacking) - 10} more" if len(lacking) > 10 else ""
+        raise ResultsError(f"shard {absent}{remainder} is not there; grade it, or name its folder")
     return runs
 
 
@@ -102,7 +102,7 @@ def _alike(run: ShardRun) -> dict[str, object]:
     }
 
 
-def _shown(value: object) -> str:
+def _abridged_json(value: object) -> str:
     text = json.dumps(value, sort_keys=True)
     return text if len(text) <= 200 else f"{text[:200]}..."
 
@@ -138,44 +138,44 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
             folder cannot be written.
     """
     started = time.monotonic()
-    given = runs[0].summary
-    if given["scbench"] != __version__:
+    summary = runs[0].summary
+    if summary["scbench"] != __version__:
         raise ResultsError(
-            f"the shards were graded by scbench {given['scbench']}, this is {__version__}; merge "
+            f"the shards were graded by scbench {summary['scbench']}, this is {__version__}; merge "
             "with the version that graded"
         )
-    if given["release"]["rows_hash"] != release.manifest.rows_hash:
+    if summary["release"]["rows_hash"] != release.manifest.rows_hash:
         raise ResultsError(
-            f"the shards were graded against release {given['release']['version']} "
-            f"({given['release']['rows_hash'][:12]}), this is {release.version} "
+            f"the shards were graded against release {summary['release']['version']} "
+            f"({summary['release']['rows_hash'][:12]}), this is {release.version} "
             f"({release.manifest.rows_hash[:12]}); name theirs with --release"
         )
-    chosen = given["options"]["tasks"]
-    tasks = choose_tasks(release, chosen)
-    if {task.id: task.grader_version for task in tasks} != given["graders"]:
+    task_names = summary["options"]["tasks"]
+    tasks = choose_tasks(release, task_names)
+    if {task.id: task.grader_version for task in tasks} != summary["graders"]:
         raise ResultsError("the shards were graded by other graders than are installed here")
     options = Options(
-        given["predictions"]["file"],
+        summary["predictions"]["file"],
         release,
         out,
         WorkerLimits(
-            max(run.summary["workers"] for run in runs), None, 0, given["options"]["allow_code"]
+            max(run.summary["workers"] for run in runs), None, 0, summary["options"]["allow_code"]
         ),
-        chosen,
-        given["options"]["partial"],
-        exclude_withdrawn=given["options"]["exclude_withdrawn"],
+        task_names,
+        summary["options"]["partial"],
+        exclude_withdrawn=summary["options"]["exclude_withdrawn"],
     )
     facts = RunFacts(
         options,
         tasks,
-        given["predictions"]["sha256"],
+        summary["predictions"]["sha256"],
         started,
         sum(run.summary["resumed"] for run in runs),
         [f"shard {run.shard}: {it}" for run in runs for it in run.summary["incidents"]],
         sorted({name for run in runs for name in run.summary["walls"]}),
     )
     completer = Completer(index_of(release, tasks, exclude_withdrawn=options.exclude_withdrawn))
-    coverage = Coverage(completer.index.known)
+    coverage = Coverage(completer.index.known_ids)
     work = _workplace(out)
     problems = Problems(work.path / PROBLEMS)
     try:
@@ -201,7 +201,7 @@ def _workplace(out: Path) -> WorkFolder:
         work = WorkFolder(out / WORK)
     except OSError as error:
         raise ResultsError(f"cannot write to {out}: {error.strerror}") from None
-    if work.found:
+    if work.previous:
         work.close()
         raise ResultsError(f"{out} holds an interrupted run; choose another --out")
     work.clear()
@@ -216,8 +216,8 @@ def _admitted(
 
     forged: list[Problem] = []
     gone: set[int | None] = set()
-    known = heapq.merge(*(_problems(run) for run in runs), key=lambda line: line.number)
-    coming = next(known, None)
+    coded = heapq.merge(*(_problems(run) for run in runs), key=lambda line: line.number)
+    coming = next(coded, None)
     stopped = False
     for frame in _in_order(runs):
         end = _END if frame.is_empty() else frame["line"][-1]
@@ -225,11 +225,11 @@ def _admitted(
         lines = [_ShardLine(line, row_id, RunKey(*run)) for line, row_id, *run in unique.rows()]
         while coming is not None and coming.number <= end:
             lines.append(coming)
-            coming = next(known, None)
+            coming = next(coded, None)
         dropped: list[int] = []
         for number, row_id, run, problem in sorted(lines, key=lambda line: line.number):
             if problem is None or problem.code in {"duplicate", "unknown_id"}:
-                place = coverage.known.place(row_id or "")
+                place = coverage.known_ids.place(row_id or "")
                 key = None if run is None else coverage.run(run)
                 admission = coverage.admit(number, place, key, row_id or "")
                 if admission.kind is LineKind.DUPLICATE:
@@ -276,16 +276,16 @@ def _in_order(runs: Sequence[ShardRun]) -> "Iterator[pl.DataFrame]":
     import polars as pl  # noqa: PLC0415  (as above)
 
     sources = [_slices(run, max(512, _ROWS // len(runs))) for run in runs]
-    held = [next(source, None) for source in sources]
-    while any(frame is not None for frame in held):
-        end = min(frame["line"][-1] for frame in held if frame is not None)
+    frames = [next(source, None) for source in sources]
+    while any(frame is not None for frame in frames):
+        end = min(frame["line"][-1] for frame in frames if frame is not None)
         ready: list[pl.DataFrame] = []
-        for i, frame in enumerate(held):
+        for i, frame in enumerate(frames):
             if frame is None:
                 continue
             ready.append(frame.filter(pl.col("line") <= end))
-            rest = frame.filter(pl.col("line") > end)
-            held[i] = rest if rest.height else next(sources[i], None)
+            remainder = frame.filter(pl.col("line") > end)
+            frames[i] = remainder if remainder.height else next(sources[i], None)
         yield pl.concat(ready).sort("line", "subtask")
     yield pl.DataFrame(schema=column_types())
 

@@ -60,8 +60,8 @@ def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:
         CatalogError: a name is not a task or bucket of the release, or this installation cannot
             grade it.
     """
-    chosen = [get_task(name) for name in release.manifest.named_tasks(tasks)]
-    for task in chosen:
+    graded = [get_task(name) for name in release.manifest.named_tasks(tasks)]
+    for task in graded:
         if not task.available:
             raise CatalogError(f"this installation has no grader for {task.id}")
-    return chosen
+    return graded

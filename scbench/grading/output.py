@@ -11,7 +11,7 @@ from scbench.base.errors import ResultsError
 RESULTS = "results.parquet"
 SUMMARY = "summary.json"
 PROBLEMS = "problems.jsonl"
-WRITTEN = (RESULTS, SUMMARY, PROBLEMS)
+OUTPUTS = (RESULTS, SUMMARY, PROBLEMS)
 _GENERATOR = b'<meta name="generator" content="scbench '
 _HEAD = 2**16
 """Bytes of a page in which it says what wrote it."""
@@ -39,7 +39,7 @@ def check_place(
             f"the name of the folder {folder} is not UTF-8, which Parquet files need; "
             "name another --out"
         ) from None
-    there = [folder / name for name in WRITTEN if os.path.lexists(folder / name)]
+    there = [folder / name for name in OUTPUTS if os.path.lexists(folder / name)]
     for path in there:
         if predictions != "-" and path.exists() and path.samefile(predictions):
             raise ResultsError(
@@ -50,13 +50,13 @@ def check_place(
             raise ResultsError(f"{path} is a folder; move it away, or choose another --out")
     if not there or begun:
         return
-    held = _summary(folder)
-    if held is None:
+    earlier = _summary(folder)
+    if earlier is None:
         raise ResultsError(
             f"{there[0]} was not written by scbench-grade, and would be overwritten; move it away, "
             "or choose another --out"
         )
-    file, version = held["predictions"]["file"], held["release"]["version"]
+    file, version = earlier["predictions"]["file"], earlier["release"]["version"]
     if not restart and (file, version) != (Path(predictions).name, release):
         raise ResultsError(
             f"{folder} holds the results of {file} on release {version}, and they would be "
@@ -96,11 +96,11 @@ def is_ours(folder: Path) -> bool:
 def _summary(folder: Path) -> dict[str, Any] | None:
     """Return the summary of the run whose results a folder holds; None if it holds none."""
     try:
-        held = json.loads((folder / SUMMARY).read_bytes())
-        whole = isinstance(held["release"]["version"] + held["predictions"]["file"], str)
+        summary = json.loads((folder / SUMMARY).read_bytes())
+        complete = isinstance(summary["release"]["version"] + summary["predictions"]["file"], str)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return held if whole else None
+    return summary if complete else None
 
 
 def write_results(folder: Path, results: Path, summary: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from scbench.grading.rows.schema import RunKey
 
 FORGED = "forged_trace"
 """Code of the problem that a trace is not what the environment gives; such come last."""
-SHOWN = 1000
+SUMMARISED = 1000
 """How many problems a summary spells out."""
 
 
@@ -33,9 +33,9 @@ class Problems:
     def add(self, problem: Problem, run: RunKey | None = None) -> None:
         """Take one; of a line that gets a row, with its run."""
         if self._imported is not None:
-            problem = self._imported.named(problem)
+            problem = self._imported.with_origin(problem)
         self.counts[problem.code] += 1
-        if len(self.first) < SHOWN:
+        if len(self.first) < SUMMARISED:
             self.first.append(problem)
         if self._file is None:
             self._file = self.path.open("w", encoding="utf-8")
@@ -48,10 +48,10 @@ class Problems:
             self._file.close()
             self._file = None
 
-    def place(self, target: Path, *, wanted: bool) -> None:
-        """Move the file to its place if it is wanted, or remove what an earlier run left."""
+    def place(self, target: Path, *, keep: bool) -> None:
+        """Move the file to its place if it is to be kept, or remove what an earlier run left."""
         self.close()
-        if wanted and self.counts:
+        if keep and self.counts:
             self.path.replace(target)
         else:
             target.unlink(missing_ok=True)

@@ -37,12 +37,13 @@ def remarks(
     """
     differences = grader_differences(release, tasks)
     if differences:
-        named = ", ".join(
+        versions = ", ".join(
             f"{task} v{versions['installed']} (release: v{versions['release']})"
             for task, versions in differences.items()
         )
         yield (
-            f"Graded with other grader versions than those of release {release.version}: {named}. "
+            f"Graded with other grader versions than those of release {release.version}: "
+            f"{versions}. "
             "Do not compare with scores of the release's own graders."
         )
     yield from _machines(release, fingerprints)
@@ -59,20 +60,20 @@ def remarks(
             "score": withdrawn["scores"],
             "line": withdrawn["lines"],
         }
-        items, *rest = (f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items())
-        yield f"Left out: {items} ({', '.join(rest)})."
+        items, *details = (f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items())
+        yield f"Left out: {items} ({', '.join(details)})."
 
 
 def _machines(release: Release, fingerprints: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    for task, found in fingerprints.items():
+    for task, prints in fingerprints.items():
         record = release.manifest.tasks.get(task)
-        wanted = record.fingerprint if record else None
-        other = [name for name in found if name != wanted]
-        if wanted is not None and other:
+        own_print = record.fingerprint if record else None
+        foreign = [name for name in prints if name != own_print]
+        if own_print is not None and foreign:
             yield (
                 f"{task} was simulated on a machine that does not compute like the release's "
-                f"(fingerprint {', '.join(other)}, release: {wanted}): its scores may differ a "
-                "little. Compare with scores from one kind of machine."
+                f"(fingerprint {', '.join(foreign)}, release: {own_print}): its scores may differ "
+                "a little. Compare with scores from one kind of machine."
             )
 
 
@@ -81,10 +82,10 @@ def _split(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     settings: dict[str, set[str | None]] = {}
     for run in runs:
         settings.setdefault(run["model"], set()).add(run["setting"])
-    for model, found in settings.items():
-        named = sorted(filter(None, found))
-        if named and None in found:
+    for model, values in settings.items():
+        names = sorted(filter(None, values))
+        if names and None in values:
             yield (
                 f"Lines of {model!r} without a setting are counted as another run than those with "
-                f"{' and '.join(named)}; give all lines of a run the same setting."
+                f"{' and '.join(names)}; give all lines of a run the same setting."
             )

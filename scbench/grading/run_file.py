@@ -61,9 +61,9 @@ def metadata_of(
     model: str, setting: str | None, budget: int | None, described: Described
 ) -> str | None:
     """Return what a file says of a run: the last entry that is of it."""
-    found = None
-    for *wanted, text in described:
-        pairs = zip(wanted, (model, setting, budget), strict=True)
-        if all(asked is None or asked == given for asked, given in pairs):
-            found = text
-    return found
+    metadata = None
+    for *pattern, text in described:
+        pairs = zip(pattern, (model, setting, budget), strict=True)
+        if all(entry is None or entry == value for entry, value in pairs):
+            metadata = text
+    return metadata

@@ -132,8 +132,8 @@ def score_table(results: pl.DataFrame, by: Literal["bucket", "task"]) -> pl.Data
         coverage (scored over expected), mean (of scored rows, 0 to 1, null if there is none) with
         its interval low to high (see `scbench.base.intervals`), floor (mean of the floors of the
         scored rows, null if one is not known) and the mean above it with its interval (null where
-        there is no room), mean_missing_as_zero, and one count per status. Runs are in alphabetical order,
-        buckets and tasks in that of the paper. Over a single bucket there is no line of all.
+        there is no room), mean_missing_as_zero, and one count per status. Runs are in alphabetical
+        order, buckets and tasks in that of the paper. Over a single bucket there is no line of all.
     """
     condensed = Condensed()
     condensed.add(results)
@@ -162,12 +162,12 @@ def _aggregate(parts: _Parts, groups: list[str]) -> pl.DataFrame:
         )
     )
     n = parts.items.group_by(keys).agg(n=pl.struct("id", "subtask").n_unique().cast(pl.Int64))
-    drawn = parts.samples.group_by(keys).agg(samples=pl.col("sample").n_unique().cast(pl.Int64))
+    samples = parts.samples.group_by(keys).agg(samples=pl.col("sample").n_unique().cast(pl.Int64))
     some = pl.col("scored") > 0
     between = _intervals(parts.items, keys)
     return (
         sums.join(n, on=keys, nulls_equal=True, maintain_order="left")
-        .join(drawn, on=keys, nulls_equal=True, maintain_order="left")
+        .join(samples, on=keys, nulls_equal=True, maintain_order="left")
         .join(between, on=keys, nulls_equal=True, maintain_order="left")
         .select(
             *keys,
@@ -237,8 +237,8 @@ def _ends(parts: list[_Line]) -> dict[str, float | None]:
     )
     above = (above_floor(value, floor) for value in (mean, *between))
     values = dict(zip(ABOVE, (float(floor), *map(float, above)), strict=True))
-    found = {name: None if math.isnan(value) else value for name, value in values.items()}
-    return {"low": low, "high": high} | found
+    cells = {name: None if math.isnan(value) else value for name, value in values.items()}
+    return {"low": low, "high": high} | cells
 
 
 def metadata_by_run(results: pl.DataFrame) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
@@ -247,11 +247,11 @@ def metadata_by_run(results: pl.DataFrame) -> dict[tuple[Any, ...], list[dict[st
     Args:
         results: with the columns `RUN` and run_metadata.
     """
-    said: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    given = results.select(*RUN, "run_metadata").unique().drop_nulls("run_metadata")
-    for *run, text in given.sort("run_metadata").iter_rows():
-        said.setdefault(tuple(run), []).append(json.loads(text))
-    return said
+    metadata: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    rows = results.select(*RUN, "run_metadata").unique().drop_nulls("run_metadata")
+    for *run, text in rows.sort("run_metadata").iter_rows():
+        metadata.setdefault(tuple(run), []).append(json.loads(text))
+    return metadata
 
 
 def outside_release(results: pl.DataFrame) -> pl.DataFrame:

@@ -100,8 +100,8 @@ def _withdrawn(release: Release, tasks: Sequence[Task]) -> dict[str, Any]:
     """Return what a summary says of withdrawn instances of tasks."""
     withdrawn = release.manifest.withdrawn
     rows = release.instances({task.id for task in tasks}).values() if withdrawn else ()
-    held = [row for row in rows if row.id in withdrawn]
-    return {"instances": [row.id for row in held], "scores": sum(row.scores for row in held)}
+    present = [row for row in rows if row.id in withdrawn]
+    return {"instances": [row.id for row in present], "scores": sum(row.scores for row in present)}
 
 
 def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[str, Any]:
@@ -159,9 +159,9 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
     }
 
 
-def _protections(facts: RunFacts, seen: frozenset[str]) -> list[str]:
+def _protections(facts: RunFacts, present: frozenset[str]) -> list[str]:
     """Return what stood around child programs; nothing if there were no children."""
-    if not any(task.isolated and task.id in seen for task in facts.tasks):
+    if not any(task.isolated and task.id in present for task in facts.tasks):
         return []
     if facts.protections is not None:
         return list(facts.protections)

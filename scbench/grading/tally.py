@@ -16,7 +16,7 @@ _NEEDED = (
     *("status", "score", "floor", "instance_hash", "run_metadata"),
 )
 _ROWS = 65_536
-_SHOWN = 20
+_FAILURES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def tally(path: Path) -> Tally:
     outside: Counter[str] = Counter()
     rows = unscored = errors = 0
     tasks: set[str] = set()
-    said: list[pl.DataFrame] = []
+    metadata: list[pl.DataFrame] = []
     while True:
         part = lazy.select(_NEEDED).slice(rows, _ROWS).collect()
         if part.is_empty():
@@ -74,7 +74,7 @@ def tally(path: Path) -> Tally:
         tasks.update(part["task"].unique())
         outside.update(dict(outside_release(part).iter_rows()))
         condensed.add(part)
-        said = [pl.concat([*said, part.select(*RUN, "run_metadata")]).unique()]
+        metadata = [pl.concat([*metadata, part.select(*RUN, "run_metadata")]).unique()]
     if not rows:
         condensed.add(lazy.select(_NEEDED).collect())
     failed = lazy.filter(pl.col("status") == Status.GRADER_ERROR.value)
@@ -88,11 +88,14 @@ def tally(path: Path) -> Tally:
         {"bucket": condensed.table("bucket"), "task": condensed.table("task")},
         [{"task": task, "rows": count} for task, count in sorted(outside.items())],
         errors,
-        failed.select("line", "id", "reason").head(_SHOWN).collect(engine="streaming").to_dicts(),
+        failed.select("line", "id", "reason")
+        .head(_FAILURES)
+        .collect(engine="streaming")
+        .to_dicts(),
         counts.collect(engine="streaming").rows(),
         frozenset(tasks),
         fingerprints_in(lazy),
-        _runs(pl.concat(said)) if said else [],
+        _runs(pl.concat(metadata)) if metadata else [],
     )
 
 
@@ -104,9 +107,9 @@ def fingerprints_in(results: "pl.LazyFrame") -> dict[str, list[str]]:
     """
     import polars as pl  # noqa: PLC0415  (heavy; wanted once per run)
 
-    named = [task.id for task in all_tasks().values() if task.fingerprinted]
-    found = (
-        results.filter(pl.col("task").is_in(named))
+    names = [task.id for task in all_tasks().values() if task.fingerprinted]
+    prints = (
+        results.filter(pl.col("task").is_in(names))
         .select("task", fingerprint=pl.col("metrics").str.json_path_match("$.fingerprint"))
         .drop_nulls()
         .unique()
@@ -114,16 +117,16 @@ def fingerprints_in(results: "pl.LazyFrame") -> dict[str, list[str]]:
     )
     return {
         task: sorted(part["fingerprint"])
-        for (task,), part in sorted(found.partition_by("task", as_dict=True).items())
+        for (task,), part in sorted(prints.partition_by("task", as_dict=True).items())
     }
 
 
-def _runs(said: "pl.DataFrame") -> list[dict[str, Any]]:
+def _runs(metadata: "pl.DataFrame") -> list[dict[str, Any]]:
     from scbench.grading.score_tables import RUN, metadata_by_run  # noqa: PLC0415  (polars)
 
-    given = metadata_by_run(said)
-    runs = said.select(RUN).unique().sort(RUN, nulls_last=False)
+    by_run = metadata_by_run(metadata)
+    runs = metadata.select(RUN).unique().sort(RUN, nulls_last=False)
     return [
-        dict(zip(RUN, run, strict=True)) | {"metadata": given.get(run, [])}
+        dict(zip(RUN, run, strict=True)) | {"metadata": by_run.get(run, [])}
         for run in runs.iter_rows()
     ]

@@ -36,12 +36,12 @@ def main_not_imported() -> Iterator[None]:
     They need nothing of it, and a script that grades when it is imported would grade in each.
     """
     main = sys.modules["__main__"]
-    kept = {name: vars(main).pop(name, None) for name in ("__file__", "__spec__")}
+    saved = {name: vars(main).pop(name, None) for name in ("__file__", "__spec__")}
     main.__spec__ = None
     try:
         yield
     finally:
-        vars(main).update({name: value for name, value in kept.items() if value is not None})
+        vars(main).update({name: value for name, value in saved.items() if value is not None})
 
 
 def clean_context() -> "BaseContext":
@@ -86,11 +86,11 @@ def _ignored(*numbers: signal.Signals) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    kept = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
     try:
         yield
     finally:
-        for number, handler in kept.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from scbench.freezing.example import example_predictions
 from scbench.grading.checkpoint.parts import WORK
-from scbench.grading.problems import SHOWN
+from scbench.grading.problems import SUMMARISED
 from scbench.grading.rows.schema import Row, RunKey, column_types
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -151,7 +151,7 @@ def test_a_flood_of_problems_is_counted_and_written_down(options, parity_release
     lines = ["junk"] * 2500 + ['{"id": "parity/00", "answer": {"bit": 0}}'] * 3
     report = grade_file(options(lines, partial=True))
     assert report.problem_counts == {"not_json": 2500, "duplicate": 2}
-    assert len(report.problems) == len(report.summary["problems"]) == SHOWN
+    assert len(report.problems) == len(report.summary["problems"]) == SUMMARISED
     assert report.summary["problem_counts"] == {"not_json": 2500, "duplicate": 2}
     file = tmp_path / "out" / "problems.jsonl"
     told = [json.loads(line) for line in file.read_text().splitlines()]

@@ -84,7 +84,7 @@ def missing(completer: Completer, coverage: Coverage) -> "Iterator[pl.DataFrame]
     rows = RowMaker(completer)
     for run, ids in coverage.missing():
         for row_id in sorted(ids):
-            rows.add_missing(coverage.known.positions[row_id], run)
+            rows.add_missing(coverage.known_ids.positions[row_id], run)
         if len(rows) >= _HELD_ROWS:
             yield rows.frame()
             rows = RowMaker(completer)
@@ -101,7 +101,7 @@ class ResultsWriter:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
         self._folder = folder
-        self._held: list[pl.DataFrame] = []
+        self._frames: list[pl.DataFrame] = []
         self._rows = self._size = 0
         self._all_rows = self._all_text = 0
         self._files: list[Path] = []
@@ -117,7 +117,7 @@ class ResultsWriter:
                 self._flush()
                 self._note(*frame)
                 continue
-            self._held.append(frame)
+            self._frames.append(frame)
             self._rows += frame.height
             self._size += int(frame.estimated_size())
             if self._rows >= _HELD_ROWS or self._size >= _HELD_BYTES:
@@ -127,11 +127,11 @@ class ResultsWriter:
         import polars as pl  # noqa: PLC0415  (as above)
 
         if self._rows:
-            frame = pl.concat(self._held)
+            frame = pl.concat(self._frames)
             path = self._folder / f"{len(self._files):07d}.arrow"
             frame.write_ipc(path, compression="lz4")
             self._note(path, frame.height, text_bytes(frame))
-        self._held, self._rows, self._size = [], 0, 0
+        self._frames, self._rows, self._size = [], 0, 0
 
     def _note(self, path: Path, rows: int, text: int) -> None:
         self._files.append(path)

@@ -44,7 +44,7 @@ class Checkpoint:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self.work = WorkFolder(folder / WORK)
-            if self.work.found and not (resume or restart):
+            if self.work.previous and not (resume or restart):
                 self.work.close()
                 raise ResultsError(
                     f"{folder} holds an interrupted run; continue it with --resume, "
@@ -68,7 +68,7 @@ class Checkpoint:
                 f"the file system of {self.work.path} cannot lock files: "
                 "let no two runs write to it at once"
             )
-        if self._resume and self.work.found not in {"", self.identity}:
+        if self._resume and self.work.previous not in {"", self.identity}:
             yield (
                 "the interrupted run was graded with another release, version or options: "
                 "nothing of it can be taken over, all lines are graded anew"

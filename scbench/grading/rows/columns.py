@@ -55,33 +55,35 @@ class Head(NamedTuple):
     @classmethod
     def of(cls, line: Line, position: int) -> "Head":
         """Return the head of a line."""
-        given = line.prediction
-        usage = given.usage
+        prediction = line.prediction
+        usage = prediction.usage
         return cls(
             line.number,
             position,
-            RunKey(given.model, given.setting, given.sample, given.budget),
+            RunKey(prediction.model, prediction.setting, prediction.sample, prediction.budget),
             sha256(line.data),
-            given.finish_reason,
-            _characters(given),
+            prediction.finish_reason,
+            _characters(prediction),
             canonical_json(usage.model_dump(exclude_none=True)) if usage else None,
-            None if given.run is None else run_text(given.run),
-            given.prompt_sha256,
-            None if given.reasoning is None else len(given.reasoning.strip()),
-            canonical_json(given.loop.model_dump(exclude_none=True)) if given.loop else None,
+            None if prediction.run is None else run_text(prediction.run),
+            prediction.prompt_sha256,
+            None if prediction.reasoning is None else len(prediction.reasoning.strip()),
+            canonical_json(prediction.loop.model_dump(exclude_none=True))
+            if prediction.loop
+            else None,
         )
 
     @classmethod
     def read(cls, values: Sequence[Any]) -> "Head":
         """Return a head that was written as JSON."""
-        line, position, run, *rest = values
-        return cls(line, position, RunKey(*run), *rest)
+        line, position, run, *fields = values
+        return cls(line, position, RunKey(*run), *fields)
 
 
-def _characters(given: Prediction) -> int | None:
-    if given.turns is not None:
-        return sum(len(turn.action.strip()) for turn in given.turns)
-    return None if given.response is None else len(given.response.strip())
+def _characters(prediction: Prediction) -> int | None:
+    if prediction.turns is not None:
+        return sum(len(turn.action.strip()) for turn in prediction.turns)
+    return None if prediction.response is None else len(prediction.response.strip())
 
 
 def run_text(run: RunMetadata) -> str:
@@ -132,7 +134,7 @@ class RowMaker:
         for i, scored in enumerate(outcome.scores or (None,) * count):
             score, failed, checks, metrics, notes = scored or (None, (), "[]", "{}", ())
             after = None if turns is None else [turn[i] if turn else None for turn in turns]
-            best = max((one for one in after or () if one is not None), default=None)
+            best = max((value for value in after or () if value is not None), default=None)
             self._rows.append(  # in the order of `_short_types`
                 (
                     line,
@@ -267,29 +269,29 @@ class Completer:
         entries = self._entries
         if outside:
             entries = pl.concat([entries, self._table([_outside(*it) for it in outside])])
-        made = {name: entries[name][short["position"]] for name in _FROM_ENTRY}
-        made["subtask"] += short["part"].cast(types["subtask"])
+        columns = {name: entries[name][short["position"]] for name in _FROM_ENTRY}
+        columns["subtask"] += short["part"].cast(types["subtask"])
         parts = list(zip(*runs, strict=True)) or [()] * 4
         for name, values in zip(RunKey._fields, parts, strict=True):
-            made[name] = pl.Series(values=values, dtype=types[name])[short["run"]]
+            columns[name] = pl.Series(values=values, dtype=types[name])[short["run"]]
         texts = pl.Series(values=words, dtype=pl.String())
         several = pl.Series(values=list(map(list, lists)), dtype=pl.List(pl.String()))
-        made |= {name: texts[short[name]] for name in _WORDS}
+        columns |= {name: texts[short[name]] for name in _WORDS}
         if self.index.described:
-            given = [
+            metadata = [
                 metadata_of(run.model, run.setting, run.budget, self.index.described)
                 for run in runs
             ]
-            beside = pl.Series(values=given, dtype=pl.String())[short["run"]]
-            made["run_metadata"] = made["run_metadata"].zip_with(
-                made["run_metadata"].is_not_null(), beside
+            beside = pl.Series(values=metadata, dtype=pl.String())[short["run"]]
+            columns["run_metadata"] = columns["run_metadata"].zip_with(
+                columns["run_metadata"].is_not_null(), beside
             )
-        made |= {name: several[short[name]] for name in _LISTS}
+        columns |= {name: several[short[name]] for name in _LISTS}
         constant = {"release": self.index.release, "release_hash": self.index.release_hash}
         for name, text in constant.items():
-            made[name] = pl.Series(values=[text]).new_from_index(0, len(short["line"]))
+            columns[name] = pl.Series(values=[text]).new_from_index(0, len(short["line"]))
         return pl.DataFrame(
-            [made[name].alias(name) if name in made else short[name] for name in types]
+            [columns[name].alias(name) if name in columns else short[name] for name in types]
         )
 
 

@@ -35,14 +35,14 @@ class FoundAnswer(NamedTuple):
     repairs: list[str]
 
     @classmethod
-    def of(cls, found: Found, instance_id: str) -> "FoundAnswer | None":
+    def of(cls, match: Found, instance_id: str) -> "FoundAnswer | None":
         """Return the answer to an instance, ready to travel; None if no JSON can hold it."""
         try:
-            key = sha256(f"{instance_id} {canonical_json(found.value)}")
+            key = sha256(f"{instance_id} {canonical_json(match.value)}")
         except ValueError:
             return None
-        text = json.dumps(found.value, ensure_ascii=False, separators=(",", ":"))
-        return cls(key, text, found.source, list(found.repairs))
+        text = json.dumps(match.value, ensure_ascii=False, separators=(",", ":"))
+        return cls(key, text, match.source, list(match.repairs))
 
 
 class PendingLine(NamedTuple):
@@ -52,13 +52,13 @@ class PendingLine(NamedTuple):
         head: what its rows hold besides the outcome.
         start: where it begins in the bytes of its chunk.
         end: where it ends.
-        found: its answer; None if that was not looked for yet.
+        answer: that was found; None if that was not looked for yet.
     """
 
     head: Head
     start: int
     end: int
-    found: FoundAnswer | None = None
+    answer: FoundAnswer | None = None
 
     @property
     def size(self) -> int:
@@ -72,41 +72,41 @@ class DuplicateAnswers:
     def __init__(self) -> None:
         self._waiting: dict[str, list[PendingLine]] = {}
         self._judged: OrderedDict[str, WireOutcome] = OrderedDict()
-        self.held = 0
+        self.waiting = 0
 
-    def known(self, line: PendingLine) -> WireOutcome | None:
+    def earlier(self, line: PendingLine) -> WireOutcome | None:
         """Return the outcome of an earlier duplicate, as if it had been found in this line."""
-        outcome = line.found and self._judged.get(line.found.key)
+        outcome = line.answer and self._judged.get(line.answer.key)
         return outcome and _as_found(outcome, line)
 
     def hold(self, line: PendingLine) -> bool:
         """Return whether a duplicate is being judged; the line is then kept until `release`."""
-        if line.found is None:
+        if line.answer is None:
             return False
-        waiting = self._waiting.get(line.found.key)
+        waiting = self._waiting.get(line.answer.key)
         if waiting is None:
-            self._waiting[line.found.key] = []
+            self._waiting[line.answer.key] = []
             return False
         waiting.append(line)
-        self.held += 1
+        self.waiting += 1
         return True
 
     def release(
         self, line: PendingLine, outcome: WireOutcome
     ) -> list[tuple[PendingLine, WireOutcome]]:
         """Take the outcome of a line; return the duplicates that waited for it, with theirs."""
-        if line.found is None:
+        if line.answer is None:
             return []
         if outcome.status == Status.ANSWERED:
-            self._judged[line.found.key] = outcome
+            self._judged[line.answer.key] = outcome
             if len(self._judged) > _REMEMBERED:
                 self._judged.popitem(last=False)
-        waited = self._waiting.pop(line.found.key)
-        self.held -= len(waited)
+        waited = self._waiting.pop(line.answer.key)
+        self.waiting -= len(waited)
         return [(duplicate, _as_found(outcome, duplicate)) for duplicate in waited]
 
 
 def _as_found(outcome: WireOutcome, line: PendingLine) -> WireOutcome:
-    if line.found is None:
+    if line.answer is None:
         return outcome
-    return outcome._replace(source=line.found.source, repairs=line.found.repairs)
+    return outcome._replace(source=line.answer.source, repairs=line.answer.repairs)

@@ -55,18 +55,18 @@ class KnownIds:
     Attributes:
         ids: those that are to be graded, in order.
         tasks: ids of the tasks it holds.
-        chosen: ids of the tasks that are to be graded.
+        graded: ids of the tasks that are to be graded.
         excluded: ids of instances that are not to be graded.
         hashes: of the content of the instances that are to be graded, in the order of ids.
-        others: ids of instances of the tasks that are not chosen.
+        unchosen: ids of instances of the tasks that are not chosen.
     """
 
     ids: Sequence[str]
     tasks: Collection[str]
-    chosen: Collection[str]
+    graded: Collection[str]
     excluded: Collection[str] = ()
     hashes: Sequence[str] = ()
-    others: Collection[str] = ()
+    unchosen: Collection[str] = ()
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
@@ -81,8 +81,8 @@ class KnownIds:
 
     def _of_other_config(self, row_id: str, subtask: str) -> bool:
         """Return whether an id is of a fixed list where this is a ladder, or the other way."""
-        own = rung_of(next(iter(self.ids), "")) is not None
-        return is_number(subtask) if own else rung_of(row_id) is not None
+        on_ladder = rung_of(next(iter(self.ids), "")) is not None
+        return is_number(subtask) if on_ladder else rung_of(row_id) is not None
 
     def place(self, row_id: str) -> int:
         """Return the position of an instance that is to be graded, else the `LineKind`."""
@@ -91,8 +91,8 @@ class KnownIds:
         position = self.positions.get(row_id)
         if position is not None:
             return position
-        other = self._other_prompt(row_id)
-        if row_id in self.others or other in self.positions or other in self.others:
+        twin = self._other_prompt(row_id)
+        if row_id in self.unchosen or twin in self.positions or twin in self.unchosen:
             return LineKind.NOT_CHOSEN
         task_id, _, subtask = row_id.partition("/")
         if task_id in self.tasks and self._of_other_config(row_id, subtask):
@@ -103,17 +103,17 @@ class KnownIds:
 
     def of_another(self, line: Line) -> Problem | None:
         """Return the problem that a line answers an instance of this id with other content."""
-        given = line.prediction
-        position = self.positions.get(given.id) if given.instance_hash else None
-        if position is None or self.hashes[position].startswith(given.instance_hash or ""):
+        prediction = line.prediction
+        position = self.positions.get(prediction.id) if prediction.instance_hash else None
+        if position is None or self.hashes[position].startswith(prediction.instance_hash or ""):
             return None
         return Problem(
             "other_instance",
-            f"{given.id} was answered with the instance_hash {given.instance_hash}, and here it is "
-            f"{self.hashes[position][:12]}...: another instance; name the release or folder that "
-            "was answered with --release",
+            f"{prediction.id} was answered with the instance_hash {prediction.instance_hash}, "
+            f"and here it is {self.hashes[position][:12]}...: another instance; name the release or "
+            "folder that was answered with --release",
             line.number,
-            given.id,
+            prediction.id,
         )
 
 
@@ -157,7 +157,7 @@ class ReleaseIndex:
         heavy: seconds that an item may take, by chosen task whose items are graded singly.
         excluded: ids of instances that are not to be graded.
         described: metadata of runs, see `scbench.grading.run_file`.
-        others: ids of instances of the tasks that are not chosen.
+        unchosen: ids of instances of the tasks that are not chosen.
     """
 
     release: str
@@ -168,25 +168,25 @@ class ReleaseIndex:
     heavy: Mapping[str, float] = field(default_factory=dict)
     excluded: Sequence[str] = ()
     described: Described = ()
-    others: Sequence[str] = ()
+    unchosen: Sequence[str] = ()
 
     @cached_property
-    def known(self) -> KnownIds:
+    def known_ids(self) -> KnownIds:
         """Which ids there are."""
         ids = [entry.id for entry in self.entries]
         hashes = [entry.content_hash for entry in self.entries]
-        chosen, excluded = frozenset(self.versions), frozenset(self.excluded)
-        return KnownIds(ids, self.tasks, chosen, excluded, hashes, frozenset(self.others))
+        graded, excluded = frozenset(self.versions), frozenset(self.excluded)
+        return KnownIds(ids, self.tasks, graded, excluded, hashes, frozenset(self.unchosen))
 
     def keys(self) -> dict[str, InstanceKey]:
         """Return task and parameters by instance id."""
         return {entry.id: (entry.task, entry.params) for entry in self.entries}
 
-    def identity(self, *more: object) -> str:
+    def identity(self, *values: object) -> str:
         """Return a hash of all that rows depend on besides the line itself.
 
         Args:
-            more: what else they depend on, as JSON values.
+            values: what else they depend on, as JSON values.
         """
         return content_hash(
             [
@@ -197,7 +197,7 @@ class ReleaseIndex:
                 sorted(self.excluded),
                 sorted(self.heavy),
                 *([list(map(list, self.described))] if self.described else []),
-                *more,
+                *values,
             ]
         )
 
@@ -215,8 +215,8 @@ def index_of(
         ReleaseError: it cannot be read.
     """
     excluded = release.manifest.withdrawn if exclude_withdrawn else {}
-    chosen = frozenset(task.id for task in tasks)
-    instances = release.instances(chosen)
+    graded = frozenset(task.id for task in tasks)
+    instances = release.instances(graded)
     floors = release.floors()
     return ReleaseIndex(
         release.version,
@@ -231,5 +231,5 @@ def index_of(
         {task.id: task.seconds for task in tasks if task.heavy},
         sorted(excluded),
         described,
-        release.ids(frozenset(release.manifest.tasks) - chosen),
+        release.ids(frozenset(release.manifest.tasks) - graded),
     )

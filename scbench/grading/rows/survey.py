@@ -82,7 +82,7 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
             continue
         line = parse_line(data, number)
         if isinstance(line, Line):
-            line = index.known.of_another(line) or line
+            line = index.known_ids.of_another(line) or line
         if isinstance(line, Problem):
             account.lines += (number, LineKind.BAD, -1)
             account.bad.append((line.code, line.message, line.line, line.id))
@@ -90,7 +90,7 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
         if line.unread:
             account.unread.update(line.unread)
         row_id = line.prediction.id
-        place = index.known.place(row_id)
+        place = index.known_ids.place(row_id)
         if place < 0 and not has_row(place):
             account.lines += (number, place, -1)
             if place == LineKind.UNKNOWN:
@@ -106,7 +106,9 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
         outcome: WireOutcome | FoundAnswer | None = None
         if judge is not None:
             heavy = entry.task in index.heavy
-            outcome = _found(line, row_id, entry.task) if heavy else judge(line.prediction, row_id)
+            outcome = (
+                _seek_heavy(line, row_id, entry.task) if heavy else judge(line.prediction, row_id)
+            )
         if not isinstance(outcome, WireOutcome):
             account.pending.append(PendingLine(head, start, end, outcome))
             continue
@@ -122,11 +124,11 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
     return pack_account(account), data
 
 
-def _found(line: Line, row_id: str, task_id: str) -> FoundAnswer | WireOutcome | None:
+def _seek_heavy(line: Line, row_id: str, task_id: str) -> FoundAnswer | WireOutcome | None:
     if line.prediction.turns:
         return None
-    found = seek_answer(line.prediction, get_task(task_id))
-    return to_wire(found) if isinstance(found, Outcome) else FoundAnswer.of(found, row_id)
+    answer = seek_answer(line.prediction, get_task(task_id))
+    return to_wire(answer) if isinstance(answer, Outcome) else FoundAnswer.of(answer, row_id)
 
 
 def pack_account(account: ChunkAccount) -> bytes:
@@ -145,8 +147,8 @@ def read_account(data: bytes) -> ChunkAccount:
     try:
         fields["runs"] = [RunKey(*run) for run in fields["runs"]]
         fields["pending"] = [
-            PendingLine(Head.read(head), start, end, found and FoundAnswer(*found))
-            for head, start, end, found in fields["pending"]
+            PendingLine(Head.read(head), start, end, answer and FoundAnswer(*answer))
+            for head, start, end, answer in fields["pending"]
         ]
         return ChunkAccount(**fields)
     except (TypeError, KeyError) as error:

@@ -74,7 +74,7 @@ class ClusterPool(WorkerPool):
         self._flight: dict[str, tuple[Any, GradingJob, float]] = {}
         self._names = count()
         self._threads: dict[str, int] = {}
-        self._looked = self._seen = time.monotonic()
+        self._looked = self._last_present = time.monotonic()
         self._barren = 0
         # It reports on standard error what it mends by itself.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -102,16 +102,16 @@ class ClusterPool(WorkerPool):
                     f"start some with `dask worker {self._address}`"
                 )
             time.sleep(0.1)
-        wanted = self._orders.versions
-        found = self._client.run(installed, wanted, on_error="return")
-        for worker, here in sorted(found.items()):
+        versions = self._orders.versions
+        replies = self._client.run(installed, versions, on_error="return")
+        for worker, here in sorted(replies.items()):
             if isinstance(here, BaseException):
                 raise ClusterError(
                     f"worker {worker} cannot use scbench: {_first_line(here)}; install "
-                    f"scbench {wanted['scbench']} there"
+                    f"scbench {versions['scbench']} there"
                 )
-            self._refuse(differences(wanted, here), worker)
-        stand = self._client.run(protections_here, list(wanted), on_error="ignore").values()
+            self._refuse(differences(versions, here), worker)
+        stand = self._client.run(protections_here, list(versions), on_error="ignore").values()
         self.protections = sorted({name for names in stand for name in names})
 
     def _refuse(self, unlike: str, worker: str) -> None:
@@ -132,8 +132,8 @@ class ClusterPool(WorkerPool):
             self.note(f"the cluster lost worker {worker}")
         self._threads = now
         if now:
-            self._seen = self._looked
-        elif self._looked - self._seen > _NO_WORKERS:
+            self._last_present = self._looked
+        elif self._looked - self._last_present > _NO_WORKERS:
             raise ClusterError(
                 f"the scheduler at {self._address} has had no workers for {_NO_WORKERS:.0f} s; "
                 "start some, then continue it with --resume"
@@ -172,13 +172,13 @@ class ClusterPool(WorkerPool):
             self._look()
         if self._client.status != "running":
             raise self._lost()
-        found: list[tuple[GradingJob, JobResult]] = []
+        results: list[tuple[GradingJob, JobResult]] = []
         with contextlib.suppress(Empty):
             future = self._done.get(timeout=seconds)
             while True:
-                found += self._take(future)
+                results += self._take(future)
                 future = self._done.get_nowait()
-        return found
+        return results
 
     def _take(self, future: Any) -> Iterator[tuple[GradingJob, JobResult]]:  # noqa: ANN401  (untyped library)
         if future.key not in self._flight:
@@ -232,7 +232,7 @@ class ClusterPool(WorkerPool):
                 yield Waiting(job.work[0].instance_id, now - since, 0, 0)
 
     @override
-    def resize(self, *, one: bool) -> None:
+    def resize(self, *, single: bool) -> None:
         """There is nothing to give back."""
 
     @override

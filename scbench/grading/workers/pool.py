@@ -129,7 +129,7 @@ class WorkerPool(ABC):
         """Yield the heavy items that take long."""
 
     @abstractmethod
-    def resize(self, *, one: bool) -> None:
+    def resize(self, *, single: bool) -> None:
         """Keep what one job after the other needs, or all; nothing must be under way."""
 
     @abstractmethod
@@ -245,7 +245,7 @@ class LocalPool(WorkerPool):
         self._barren = 0
         self._workers: list[Worker] = []
         try:
-            self.resize(one=False)
+            self.resize(single=False)
         except BaseException:
             self.close()
             raise
@@ -272,7 +272,7 @@ class LocalPool(WorkerPool):
             self.submit(self._ready.popleft())
         futures = [future for worker in self._workers for future in worker.flight]
         wait(futures, timeout=seconds, return_when=FIRST_COMPLETED)
-        found: list[tuple[GradingJob, JobResult]] = []
+        results: list[tuple[GradingJob, JobResult]] = []
         for i, worker in enumerate(self._workers):
             failed = False
             for future in [future for future in worker.flight if future.done()]:
@@ -281,7 +281,7 @@ class LocalPool(WorkerPool):
                 error = future.exception()
                 if error is None:
                     self._barren = 0
-                    found.append((job, future.result()))
+                    results.append((job, future.result()))
                     continue
                 failed |= is_fatal(error)
                 if isinstance(error, BrokenProcessPool):  # died between two jobs
@@ -294,11 +294,11 @@ class LocalPool(WorkerPool):
                     self.note("a worker process died while idle")
                     self._ready.append(job)
                 else:
-                    found.append((job, Failure(worker.why(error, job.seconds))))
+                    results.append((job, Failure(worker.why(error, job.seconds))))
             stuck = None if failed else worker.stuck()
             if stuck is not None:
                 failed = True
-                found.append((worker.flight.pop(next(iter(worker.flight))), stuck))
+                results.append((worker.flight.pop(next(iter(worker.flight))), stuck))
             elif worker.overdue():
                 failed = True
                 self.note("a worker stopped answering")
@@ -306,7 +306,7 @@ class LocalPool(WorkerPool):
                 self._ready.extend(worker.flight.values())
                 worker.close()
                 self._workers[i] = Worker(self._start)
-        return found
+        return results
 
     @override
     def waited_for(self) -> Iterator[Waiting]:
@@ -320,8 +320,8 @@ class LocalPool(WorkerPool):
                 yield Waiting(job.work[0].instance_id, now - worker.since, *steps)
 
     @override
-    def resize(self, *, one: bool) -> None:
-        count = 1 if one else self._count
+    def resize(self, *, single: bool) -> None:
+        count = 1 if single else self._count
         while len(self._workers) > count:
             self._workers.pop().close()
         while len(self._workers) < count:

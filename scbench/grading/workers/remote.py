@@ -79,10 +79,10 @@ def pack_start(start: Start) -> bytes:
 @cache
 def unpack_start(data: bytes) -> Start:
     """Return what `pack_start` packed."""
-    memory_bytes, allow_code, given = json.loads(data)
-    given["entries"] = [IndexEntry(*values) for values in given["entries"]]
-    given["described"] = tuple(map(tuple, given["described"]))
-    index = ReleaseIndex(**given)
+    memory_bytes, allow_code, index_fields = json.loads(data)
+    index_fields["entries"] = [IndexEntry(*values) for values in index_fields["entries"]]
+    index_fields["described"] = tuple(map(tuple, index_fields["described"]))
+    index = ReleaseIndex(**index_fields)
     return Start(index.keys(), memory_bytes, allow_code, index)
 
 
@@ -93,14 +93,14 @@ def orders_of(start: Start) -> Orders:
     return Orders(sha256(data), data, {"scbench": __version__, **versions})
 
 
-def installed(wanted: Mapping[str, str | int]) -> Versions:
+def installed(versions: Mapping[str, str | int]) -> Versions:
     """Return the versions here of what is wanted: the package, and graders by task."""
     tasks = all_tasks()
     return {
         "scbench": __version__,
         **{
             name: tasks[name].grader_version if tasks[name].available else "none"
-            for name in wanted
+            for name in versions
             if name in tasks
         },
     }
@@ -108,27 +108,27 @@ def installed(wanted: Mapping[str, str | int]) -> Versions:
 
 def protections_here(tasks: Iterable[str]) -> list[str]:
     """Return the protections around child programs here, if a grader of these tasks starts any."""
-    known = all_tasks()
-    if not any(known[name].isolated for name in tasks if name in known):
+    catalog = all_tasks()
+    if not any(catalog[name].isolated for name in tasks if name in catalog):
         return []
     from scbench.machine import sandbox  # noqa: PLC0415  (few runs have children)
 
     return list(sandbox.protections())
 
 
-def differences(wanted: Mapping[str, str | int], here: Mapping[str, str | int]) -> str:
+def differences(versions: Mapping[str, str | int], here: Mapping[str, str | int]) -> str:
     """Say which versions differ; empty if none does."""
     return "; ".join(
         f"{name if name == 'scbench' else f'grader of {name}'}: client {version}, "
         f"worker {here.get(name, 'none')}"
-        for name, version in wanted.items()
+        for name, version in versions.items()
         if here.get(name) != version
     )
 
 
 @cache
-def _differences(wanted: tuple[tuple[str, str | int], ...]) -> str:
-    return differences(dict(wanted), installed(dict(wanted)))
+def _differences(versions: tuple[tuple[str, str | int], ...]) -> str:
+    return differences(dict(versions), installed(dict(versions)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,11 +131,11 @@ class Scheduler:
                 yield from self._drain(pool, source, on_wait)
                 if not self._suspects:
                     return
-                pool.resize(one=True)
+                pool.resize(single=True)
                 while self._suspects:
-                    yield from self._alone(pool, *self._suspects.popleft(), on_wait)
+                    yield from self._try_singly(pool, *self._suspects.popleft(), on_wait)
                 self._suspect_bytes = 0
-                pool.resize(one=False)
+                pool.resize(single=False)
         finally:
             pool.close()
 
@@ -151,7 +151,7 @@ class Scheduler:
 
     def _drain(self, pool: WorkerPool, source: JobSource, on_wait: OnWait) -> Iterator[Done]:
         """Run jobs until there is none now; what fails goes to the suspects with its reason."""
-        told = time.monotonic()
+        announced = time.monotonic()
         while True:
             while not self._full() and (free := pool.free()):
                 job = source.take(vacant=free.vacant, light=free.light)
@@ -175,11 +175,11 @@ class Scheduler:
                     self.incidents.append(f"{result.why}; {count} items are tried again one by one")
                     for item in job.work:
                         self.suspect(item, result.why)
-            if time.monotonic() - told > 1.0:
-                told = time.monotonic()
+            if time.monotonic() - announced > 1.0:
+                announced = time.monotonic()
                 on_wait(tuple(pool.waited_for()))
 
-    def _alone(
+    def _try_singly(
         self, pool: WorkerPool, item: WorkItem, why: str, on_wait: OnWait
     ) -> Iterator[tuple[WorkItem, WireOutcome]]:
         pool.submit(self.job((item,)))
@@ -200,15 +200,15 @@ class Scheduler:
 
     def job(self, work: Chunk | tuple[WorkItem, ...]) -> GradingJob:
         """Return work with the time it may take."""
-        given = self.limits.seconds
-        light = SECONDS if given is None else given
+        limit = self.limits.seconds
+        light = SECONDS if limit is None else limit
         if isinstance(work, Chunk):
             return GradingJob(work, light * max(1.0, work.length / _BATCH_ITEMS), each=light)
         times = MAX_ATTEMPTS if work[0].looped else 1
-        own = self.heavy.get(self.instances[work[0].instance_id][0])
-        if own is None:
+        task_limit = self.heavy.get(self.instances[work[0].instance_id][0])
+        if task_limit is None:
             return GradingJob(work, light * times)
-        return GradingJob(work, (own if given is None else given) * times, heavy=True)
+        return GradingJob(work, (task_limit if limit is None else limit) * times, heavy=True)
 
 
 class _Batches:
@@ -217,7 +217,7 @@ class _Batches:
     def __init__(self, scheduler: Scheduler, items: Iterable[WorkItem]) -> None:
         self._scheduler = scheduler
         self._batches = self._cut(items)
-        self._held: GradingJob | None = None
+        self._deferred: GradingJob | None = None
 
     def _cut(self, items: Iterable[WorkItem]) -> Iterator[GradingJob]:
         batch: list[WorkItem] = []
@@ -236,8 +236,8 @@ class _Batches:
 
     def take(self, *, vacant: bool, light: int) -> GradingJob | None:  # noqa: ARG002  (see `JobSource`)
         """See `Source.take`."""
-        job = self._held or next(self._batches, None)
-        self._held = None
+        job = self._deferred or next(self._batches, None)
+        self._deferred = None
         if job is not None and job.heavy and not vacant:
-            self._held, job = job, None
+            self._deferred, job = job, None
         return job

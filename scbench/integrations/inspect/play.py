@@ -88,10 +88,10 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
         KeyboardInterrupt: what was answered is kept.
     """
     folder = WorkFolder(logs)
-    begun = bool(folder.found) and any(logs.glob("*.eval"))
+    begun = bool(folder.previous) and any(logs.glob("*.eval"))
     try:
-        if begun and folder.found != plan.identity:
-            held = folder.found.rpartition(" ")[0]
+        if begun and folder.previous != plan.identity:
+            held = folder.previous.rpartition(" ")[0]
             raise ResultsError(
                 f"{logs} holds another run, of {held}: it continues only with the same options; "
                 "for others choose another --out"
