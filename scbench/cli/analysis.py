@@ -387,7 +387,7 @@ def write_file(path: Path, data: bytes) -> None:
         ResultsError: it cannot be written.
     """
     from scbench.base.errors import ResultsError
-    from scbench.grading.output import write_whole
+    from scbench.machine.files import write_whole
 
     try:
         write_whole(path, lambda part: part.write_bytes(data))

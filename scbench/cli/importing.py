@@ -63,7 +63,7 @@ def taken_in(
     """Return the path of the predictions that the files make; what they are is said in a line."""
     from scbench.formats.imports.gather import Wanted
     from scbench.formats.imports.tables import read_mapping
-    from scbench.grading.checkpoint.parts import WORK
+    from scbench.grading.checkpoint import WORK
     from scbench.grading.imported import take_in
     from scbench.machine.work_folder import interrupted
 

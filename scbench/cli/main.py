@@ -117,7 +117,7 @@ def export(
     `load_dataset("FOLDER")` reads it from there.
     """
     with reported_errors():
-        from scbench.freezing.export import export_release
+        from scbench.freezing.copies import export_release
         from scbench.release.load import find_release
 
         found = find_release(release)
@@ -165,10 +165,9 @@ def build(
         from scbench.catalog import MANIFOLDS, get_task
         from scbench.freezing.card import render_loader
         from scbench.freezing.experiment import manifolds as manifolds_experiment
-        from scbench.freezing.freeze import build_release
+        from scbench.freezing.freeze import build_release, read_withdrawn
         from scbench.freezing.ladder import own_ladder
         from scbench.freezing.proofs import proofs_file
-        from scbench.freezing.withdrawn import read_withdrawn
 
         folder = out or Path("releases", version)
         names = names_in(tasks)

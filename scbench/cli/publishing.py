@@ -59,7 +59,7 @@ def publish(
         if repo is not None:
             _to_hub(release, repo, dry_run=dry_run)
         elif to is not None:
-            from scbench.freezing.mirror import publish_to_target
+            from scbench.freezing.copies import publish_to_target
 
             publish_to_target(release, to, _would if dry_run else say, dry_run=dry_run)
         if not dry_run:
@@ -113,7 +113,7 @@ def overlap(
 ) -> None:
     """Count the items that two releases or generated folders share. Exit 1 if there is one."""
     with reported_errors():
-        from scbench.freezing.overlap import overlap as measure
+        from scbench.freezing.compare import overlap as measure
         from scbench.release.load import find_release
 
         total = 0

@@ -153,8 +153,8 @@ def init(
 
 def _copy_predictions(source: Path, folder: Path) -> None:
     from scbench.base.errors import PredictionsError
-    from scbench.grading.output import write_whole
     from scbench.leaderboard.files import MOST_PACKED, PREDICTIONS
+    from scbench.machine.files import write_whole
 
     suffix = source.suffix if source.suffix in {".gz", ".zst"} else ""
     target = folder / f"{PREDICTIONS[0]}{suffix}"

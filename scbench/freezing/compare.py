@@ -1,13 +1,17 @@
-"""How what a release holds is compared with what was made anew: tables, rows, records."""
+"""How what a release holds compares: with what was made anew, and with another release."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 from pydantic import BaseModel
 
+from scbench.base.canonical import content_hash, sha256
 from scbench.base.errors import ScbenchError
+from scbench.base.model import Instance
+from scbench.release.load import Release
 from scbench.release.manifest import MANIFEST
 
 # Not compared as a whole: tasks and files are looked at one by one, the digest is checked by
@@ -80,3 +84,45 @@ def error_line(error: Exception) -> str:
     """Return the first line of an error, with its kind if it is not ours."""
     lines = str(error).splitlines() or [""]
     return lines[0] if isinstance(error, ScbenchError) else f"{type(error).__name__}: {lines[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """What two releases share of a task.
+
+    Attributes:
+        task: its id.
+        first: number of its instances in the first release.
+        second: number of them in the second.
+        prompts: ids, of the first release, of instances that a model would see in both.
+        params: the same for the parameters that graders use, however they are worded.
+    """
+
+    task: str
+    first: int
+    second: int
+    prompts: tuple[str, ...]
+    params: tuple[str, ...]
+
+
+def overlap(first: Release, second: Release) -> Iterator[Overlap]:
+    """Yield what two releases share, for each task that is in both.
+
+    Raises:
+        ReleaseError: a file of either is missing or is not what its manifest says.
+    """
+    shared = [task for task in first.manifest.tasks if task in second.manifest.tasks]
+    for task in shared:
+        ours, theirs = (list(side.instances([task]).values()) for side in (first, second))
+        looks, used = {_looks(row) for row in theirs}, {sha256(row.params) for row in theirs}
+        yield Overlap(
+            task,
+            len(ours),
+            len(theirs),
+            tuple(row.id for row in ours if _looks(row) in looks),
+            tuple(row.id for row in ours if sha256(row.params) in used),
+        )
+
+
+def _looks(row: Instance) -> str:
+    return content_hash([row.prompt, [sha256(image) for image in row.images]])

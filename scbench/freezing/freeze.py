@@ -4,11 +4,11 @@ The folder is made beside its place and moved there whole, so a failed build lea
 Building twice gives the same bytes.
 """
 
+import json
 import os
 import platform
-import tempfile
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -23,12 +23,12 @@ from scbench.freezing.card import paper_page, render_card, render_eval
 from scbench.freezing.croissant import render_croissant
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.floors import floor_record
-from scbench.freezing.fresh import run
+from scbench.freezing.fresh import gather, run
 from scbench.freezing.frozen_task import FrozenTask, freeze_tasks
-from scbench.freezing.gather import gather
-from scbench.freezing.libraries import LIBRARIES, installed
+from scbench.freezing.proofs import LIBRARIES, installed
 from scbench.freezing.schemas import release_schemas
 from scbench.freezing.tables import instance_table, reference_table, write_table
+from scbench.machine.files import scratch_beside
 from scbench.release.load import Reference
 from scbench.release.manifest import (
     CANARY,
@@ -151,14 +151,6 @@ def build_release(
     except OSError as error:
         raise ReleaseError(f"{out} cannot be made: {error}") from error
     return manifest
-
-
-@contextmanager
-def scratch_beside(out: Path) -> Iterator[Path]:
-    """Make a folder beside a place, to be gone when the block ends."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
-        yield Path(scratch)
 
 
 def _frozen_or_raise(part: FrozenTask | Exception) -> FrozenTask:
@@ -362,3 +354,33 @@ def _write_text(path: Path, text: str) -> None:
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
+
+
+def read_withdrawn(path: Path) -> dict[str, str]:
+    """Read which instances are withdrawn, and why.
+
+    Args:
+        path: TOML or JSON file (by its ending) of instance ids, each with a reason::
+
+            "two_segments/07" = "its frame is drawn with one side missing"
+
+    Raises:
+        ReleaseError: the file cannot be read, or a reason is not one line of text.
+    """
+    try:
+        text = path.read_text("utf-8")
+        reasons = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except OSError as error:
+        raise ReleaseError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        kind = "JSON" if path.suffix == ".json" else "TOML"
+        raise ReleaseError(f"{path} is not {kind}: {error}") from None
+    if not isinstance(reasons, dict):
+        raise ReleaseError(f"{path} must hold instance ids, each with a reason")
+    for name, reason in reasons.items():
+        if not (isinstance(reason, str) and reason.strip() and reason.isprintable()):
+            raise ReleaseError(
+                f"{path}: {name[:200]!r} needs a reason, as one line of text; quote ids, as in "
+                '"two_segments/07" = "why"'
+            )
+    return {name: reason.strip() for name, reason in reasons.items()}

@@ -12,7 +12,7 @@ generation can be mistaken for it.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
@@ -30,10 +30,11 @@ from scbench.builders.shared.builder import Case, PaperItem
 from scbench.catalog import Task, get_task
 from scbench.freezing.cases import DrawnPoint, Row, at_once, draw, key_of
 from scbench.freezing.experiment import Experiment, Planned, experiment_of, plan
-from scbench.freezing.frozen_task import freeze_task, instances_of
+from scbench.freezing.frozen_task import FrozenTask, freeze_task, instances_of
 from scbench.freezing.ladder import own_ladder
 from scbench.machine.processes import Executor, open_executor
 from scbench.release.load import Reference
+from scbench.release.records import ShortfallRecord
 
 NO_SEED = "there is no seed: give one in the experiment or with --seed"
 UNRATED = "unrated"
@@ -243,3 +244,59 @@ def traits(planned: Planned, index: int) -> tuple[bool, str]:
     if planned.rung is None:
         return index == 0, ""
     return False, ladder_name(planned.rung, index + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What an experiment came to.
+
+    Attributes:
+        frozen: the tasks that have cases, in the order of their first points.
+        shortfalls: the points with fewer cases than asked for.
+    """
+
+    frozen: list[FrozenTask]
+    shortfalls: list[ShortfallRecord]
+
+    @property
+    def cases(self) -> int:
+        """Number of cases."""
+        return sum(len(part.instances) for part in self.frozen)
+
+
+def gather(parts: Iterable[FrozenPoint]) -> Gathered:
+    """Put the points of each task together.
+
+    Args:
+        parts: of all points, in order.
+
+    Raises:
+        GenerationError: not one case could be drawn.
+    """
+    tasks: dict[str, tuple[Task, list[FrozenPoint]]] = {}
+    shortfalls = []
+    for part in parts:
+        planned = part.planned
+        tasks.setdefault(planned.task.id, (planned.task, []))[1].append(part)
+        if part.reason:
+            shortfalls.append(
+                ShortfallRecord(
+                    task=planned.task.id,
+                    point=planned.parameters,
+                    asked=planned.point.count,
+                    got=len(part.instances),
+                    reason=part.reason,
+                )
+            )
+    frozen = [
+        FrozenTask(
+            task,
+            tuple(instance for part in points for instance in part.instances),
+            tuple(reference for part in points for reference in part.references),
+        )
+        for task, points in tasks.values()
+    ]
+    frozen = [part for part in frozen if part.instances]
+    if not frozen:
+        raise GenerationError(f"not one case could be drawn: {shortfalls[0].reason}")
+    return Gathered(frozen, shortfalls)

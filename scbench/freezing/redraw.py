@@ -20,9 +20,8 @@ from scbench.builders.shared.builder import PaperItem
 from scbench.catalog import Task
 from scbench.freezing.cases import REPEATS, at_once, key_of
 from scbench.freezing.experiment import Experiment, Planned, experiment_of, plan
-from scbench.freezing.fresh import UNRATED, prefix_of, run, traits
+from scbench.freezing.fresh import UNRATED, gather, prefix_of, run, traits
 from scbench.freezing.frozen_task import FrozenTask, freeze_task
-from scbench.freezing.gather import gather
 from scbench.machine.processes import open_executor
 from scbench.release.manifest import MANIFEST, Manifest
 from scbench.release.records import ExperimentRecord

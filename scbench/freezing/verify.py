@@ -39,7 +39,7 @@ from scbench.freezing.freeze import (
 )
 from scbench.freezing.frozen_task import FrozenTask, fixed_list, freeze_tasks
 from scbench.freezing.ladder import ladder
-from scbench.freezing.libraries import installed
+from scbench.freezing.proofs import installed
 from scbench.freezing.redraw import redraw
 from scbench.freezing.schemas import file_schemas, task_schemas
 from scbench.freezing.tables import instance_table, read_table, reference_table

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scbench.formats.imports.gather import Wanted
-from scbench.grading.checkpoint.parts import WORK
+from scbench.grading.checkpoint import WORK
 from scbench.grading.imported import take_in
 from scbench.grading.run import Options, RunReport
 from scbench.grading.run import grade_file as _grade

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from scbench.formats.predictions import Digest, Problem, read_blocks, stripped
-from scbench.grading.checkpoint.assemble import ChunkRows
-from scbench.grading.checkpoint.parts import Checkpoint
+from scbench.grading.checkpoint import Checkpoint, ChunkRows
 from scbench.grading.problems import FORGED, Problems
 from scbench.grading.rows.chunks import Chunk, Shard, cut
 from scbench.grading.rows.columns import Completer
@@ -86,7 +85,7 @@ class Collector:
             if isinstance(entry, Problem):
                 self._arrive(turn, entry)
                 continue
-            account = self._checkpoint.taken(entry)
+            account = self._checkpoint.find_chunk(entry)
             if account is None:
                 self._turns[entry.place] = turn
                 yield entry
@@ -103,7 +102,7 @@ class Collector:
         """Take the account and rows of a chunk; None if its worker failed."""
         if done is None:
             done = survey(self._completer, chunk, None)
-        account = self._checkpoint.keep(chunk, done)
+        account = self._checkpoint.keep_chunk(chunk, done)
         self._count(chunk, account)
         self._arrive(self._turns.pop(chunk.place), (chunk, account))
 
@@ -158,7 +157,7 @@ class Collector:
 
     def _take_pending(self, chunk: Chunk, line: PendingLine) -> None:
         number = line.head.line or 0
-        if self._checkpoint.journal.find(self._checkpoint.key(line.head), number):
+        if self._checkpoint.find_outcome(line.head):
             self.resumed += 1
             self._progress(1, line.size)
             return
@@ -192,6 +191,5 @@ class Collector:
 
     def _finish(self, line: PendingLine, outcome: WireOutcome) -> None:
         again = outcome.status in TRIED_AGAIN
-        key = self._checkpoint.key(line.head)
-        self._checkpoint.journal.add(key, line.head, outcome, again=again)
+        self._checkpoint.keep_outcome(line.head, outcome, again=again)
         self._progress(1, line.size)

@@ -15,6 +15,7 @@ from scbench.base.errors import ResultsError
 from scbench.formats.imports.files import is_own
 from scbench.formats.predictions import Problem
 from scbench.grading.output import is_ours
+from scbench.machine.files import whole_file
 from scbench.machine.work_folder import no_empty
 
 if TYPE_CHECKING:
@@ -64,21 +65,17 @@ def take_in(
         return files[0], None
     from scbench.formats.imports.gather import gather  # noqa: PLC0415  (few runs need it)
 
-    path, scratch = folder / IMPORTED, folder / f".{IMPORTED}.new"
+    path = folder / IMPORTED
     for name in files:
         if os.path.exists(name) and path.exists() and path.samefile(name):  # noqa: PTH110
             raise ResultsError(f"{path} is among the files and would be overwritten; name --out")
-    with no_empty(folder):
-        try:
-            with scratch.open("wb") as sink:
-                gathered = gather(files, sink, reading)
-            replaceable = ours or not os.path.lexists(path) or is_ours(folder)
-            if not replaceable and not cmp(path, scratch, shallow=False):
-                raise ResultsError(
-                    f"{path} was not written by scbench-grade, and would be overwritten; move it "
-                    "away, or choose another --out"
-                )
-            scratch.replace(path)
-        finally:
-            scratch.unlink(missing_ok=True)
+    with no_empty(folder), whole_file(path) as scratch:
+        with scratch.open("wb") as sink:
+            gathered = gather(files, sink, reading)
+        replaceable = ours or not os.path.lexists(path) or is_ours(folder)
+        if not replaceable and not cmp(path, scratch, shallow=False):
+            raise ResultsError(
+                f"{path} was not written by scbench-grade, and would be overwritten; move it "
+                "away, or choose another --out"
+            )
     return str(path), Imported(gathered.recognised, gathered.problems, gathered.origin)

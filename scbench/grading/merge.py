@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scbench.base.errors import ResultsError, reading_parquet
 from scbench.base.version import __version__
 from scbench.formats.predictions import Problem
-from scbench.grading.checkpoint.assemble import ResultsWriter
-from scbench.grading.checkpoint.parts import WORK
+from scbench.grading.checkpoint import WORK, ResultsWriter
 from scbench.grading.options import Options, choose_tasks
 from scbench.grading.output import PROBLEMS, RESULTS, SUMMARY, check_place
 from scbench.grading.problems import FORGED, Problems

@@ -2,11 +2,12 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from scbench.base.errors import ResultsError
+from scbench.machine.files import write_whole
 
 RESULTS = "results.parquet"
 SUMMARY = "summary.json"
@@ -117,13 +118,3 @@ def write_results(folder: Path, results: Path, summary: Mapping[str, Any]) -> No
         write_whole(folder / SUMMARY, lambda path: path.write_text(text, "utf-8"))
     except OSError as error:
         raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside its place and move it there, so that nobody ever sees half of it."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

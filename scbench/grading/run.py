@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from scbench.base.errors import MachineError, PredictionsError, refused
 from scbench.base.progress import no_progress
 from scbench.formats.predictions import is_empty, open_predictions, unread_keys
-from scbench.grading.checkpoint.assemble import ResultsWriter, assemble, missing
-from scbench.grading.checkpoint.parts import WORK, Checkpoint
+from scbench.grading.checkpoint import WORK, Checkpoint, ResultsWriter, assemble, missing
 from scbench.grading.collector import Collector
 from scbench.grading.options import Options, choose_tasks
 from scbench.grading.output import PROBLEMS, RESULTS, check_place, write_results

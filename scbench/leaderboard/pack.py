@@ -11,10 +11,10 @@ from typing import Any
 import zstandard
 
 from scbench.base.errors import ResultsError
-from scbench.grading.output import write_whole
 from scbench.leaderboard.files import ABOUT, MOST_BYTES_OF
 from scbench.leaderboard.folder import Opened
 from scbench.leaderboard.submission import Submission
+from scbench.machine.files import write_whole
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 PACKED = (".zip", ".tar.gz", ".tar.zst")

@@ -7,11 +7,11 @@ from typing import Any
 
 from scbench.base.errors import ResultsError
 from scbench.base.model import LADDER
-from scbench.grading.output import write_whole
 from scbench.leaderboard.board import flat_rows
 from scbench.leaderboard.collect import BoardEntry
 from scbench.leaderboard.hub_results import hub_results
 from scbench.leaderboard.page import render_board
+from scbench.machine.files import write_whole
 
 PAGE, JSON, PARQUET = "index.html", "leaderboard.json", "leaderboard.parquet"
 HUB = "eval_results"

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ResultsError, faults_of
 from scbench.base.model import OneShot, RunMetadata, Status
-from scbench.grading.output import write_whole
 from scbench.grading.score_tables import OVERALL
+from scbench.machine.files import write_whole
 from scbench.release.manifest import Manifest
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from scbench.base.canonical import canonical_json
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import Check, Instance, Verdict
 from scbench.catalog import MANIFOLDS, Task, all_tasks, get_task
+from scbench.machine.files import scratch_beside
 from scbench.machine.processes import clean_context
 from scbench.release.load import Reference, Release
 from scbench.report.draw.png import with_palette
@@ -297,9 +298,8 @@ def write_gallery(
         found = list(cases(tasks, list(release.instances().values()), release.references()))
     found = [case._replace(look=look) for case in found]
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
-            root = Path(scratch, "gallery")
+        with scratch_beside(folder) as scratch:
+            root = scratch / "gallery"
             root.mkdir()
             for task, data in draw_cases(found, workers).items():
                 (root / f"{task}.png").write_bytes(data)

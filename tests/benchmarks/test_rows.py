@@ -17,8 +17,7 @@ import pytest
 from scbench.base.progress import no_progress
 from scbench.catalog import get_task
 from scbench.formats.predictions import parse_line, read_blocks
-from scbench.grading.checkpoint.assemble import ResultsWriter, assemble
-from scbench.grading.checkpoint.parts import Checkpoint
+from scbench.grading.checkpoint import Checkpoint, ResultsWriter, assemble
 from scbench.grading.collector import Collector
 from scbench.grading.problems import Problems
 from scbench.grading.rows.chunks import ALL_LINES, cut

@@ -14,6 +14,7 @@ from scbench.base.errors import ExperimentError, ReleaseError
 from scbench.base.model import ladder_name, rung_of
 from scbench.catalog import get_task, paper_tasks
 from scbench.cli import grade, main
+from scbench.freezing.compare import overlap
 from scbench.freezing.experiment import experiment_of, plan
 from scbench.freezing.freeze import build_release
 from scbench.freezing.fresh import forbidden_keys
@@ -28,7 +29,6 @@ from scbench.freezing.ladder import (
     read_ladder,
 )
 from scbench.freezing.ladder_check import check_ladder
-from scbench.freezing.overlap import overlap
 from scbench.freezing.tables import read_table, write_table
 from scbench.freezing.verify import verify_release
 from scbench.grading.rows.index import KnownIds, LineKind

@@ -9,11 +9,12 @@ import zstandard
 from pyarrow import parquet
 
 from scbench.freezing.example import example_predictions
-from scbench.grading.checkpoint.parts import WORK
+from scbench.grading.checkpoint import JOURNAL, WORK
 from scbench.grading.problems import SUMMARISED
 from scbench.grading.rows.schema import Row, RunKey, column_types
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.machine.store import Store
 
 
 def lines_of(release) -> list[str]:
@@ -113,7 +114,7 @@ def test_what_a_resumed_run_grades_again(options, parity_release, tmp_path):
             grade_file(options(lines, out, workers=1), stop)
 
     interrupted("changed")
-    kept = len(list((tmp_path / "changed" / WORK / "parts").glob("*.part")))
+    kept = len(Store(tmp_path / "changed" / WORK / JOURNAL))
     changed = [*lines[:40], lines[40].replace("sample", "sampled"), *lines[41:]]
     report = grade_file(options(changed, "changed", resume=True))
     grade_file(options(changed, "anew"))

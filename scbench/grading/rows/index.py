@@ -110,8 +110,8 @@ class KnownIds:
         return Problem(
             "other_instance",
             f"{prediction.id} was answered with the instance_hash {prediction.instance_hash}, "
-            f"and here it is {self.hashes[position][:12]}...: another instance; name the release or "
-            "folder that was answered with --release",
+            f"and here it is {self.hashes[position][:12]}...: another instance; name the release "
+            "or folder that was answered with --release",
             line.number,
             prediction.id,
         )

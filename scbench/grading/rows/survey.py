@@ -138,18 +138,11 @@ def pack_account(account: ChunkAccount) -> bytes:
 
 
 def read_account(data: bytes) -> ChunkAccount:
-    """Return the account that `pack_account` packed.
-
-    Raises:
-        ValueError: it is damaged.
-    """
+    """Return the account that `pack_account` packed."""
     fields = json.loads(data)
-    try:
-        fields["runs"] = [RunKey(*run) for run in fields["runs"]]
-        fields["pending"] = [
-            PendingLine(Head.read(head), start, end, answer and FoundAnswer(*answer))
-            for head, start, end, answer in fields["pending"]
-        ]
-        return ChunkAccount(**fields)
-    except (TypeError, KeyError) as error:
-        raise ValueError(f"damaged: {error}") from None
+    fields["runs"] = [RunKey(*run) for run in fields["runs"]]
+    fields["pending"] = [
+        PendingLine(Head.read(head), start, end, answer and FoundAnswer(*answer))
+        for head, start, end, answer in fields["pending"]
+    ]
+    return ChunkAccount(**fields)
