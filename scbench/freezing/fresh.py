@@ -13,13 +13,13 @@ generation can be mistaken for it.
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from pebble import ProcessExpired
 from pydantic import JsonValue
 
 from scbench.base.canonical import content_hash
@@ -147,7 +147,7 @@ def run(
                 done += len(part.instances)
                 on_cases(done)
                 yield part
-    except BrokenProcessPool as error:
+    except ProcessExpired as error:
         raise GenerationError("a process that draws cases died; is there enough memory?") from error
 
 

@@ -7,13 +7,13 @@ instance.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from pebble import ProcessExpired
 from pydantic import JsonValue
 
 from scbench.base.canonical import canonical_json
@@ -26,7 +26,7 @@ from scbench.catalog import Task
 from scbench.freezing.floors import floor_of, mean_score
 from scbench.freezing.ladder import oversized
 from scbench.freezing.proofs import made_before, proven_scores
-from scbench.machine.processes import open_pool
+from scbench.machine.processes import WorkerProcesses, open_pool
 from scbench.release.load import Reference
 from scbench.schemas.shapes import provider_schema
 
@@ -114,7 +114,7 @@ def _attempt(task: Task, proofs: Path | None) -> FrozenTask | Exception:
 
 
 def _together(
-    pool: ProcessPoolExecutor,
+    pool: WorkerProcesses,
     tasks: Sequence[Task],
     on_task: Callable[[Task], object],
     proofs: Path | None,
@@ -125,7 +125,7 @@ def _together(
     # Heavy tasks first: the longest must not be what is left over at the end.
     order = sorted(tasks, key=lambda task: -task.seconds * task.heavy)
     waiting: dict[Future[Any], Task] = {
-        pool.submit(_draft, task, proofs=proofs): task for task in order
+        pool.submit(partial(_draft, proofs=proofs), task): task for task in order
     }
     while waiting:
         ended, _ = wait(waiting, return_when=FIRST_COMPLETED)
@@ -134,7 +134,7 @@ def _together(
             if task.id in done:
                 continue
             error = future.exception()
-            if isinstance(error, BrokenProcessPool):
+            if isinstance(error, ProcessExpired):
                 raise ReleaseError(f"a process died while {task.id} was made") from error
             if error is not None:
                 done[task.id] = error if isinstance(error, Exception) else ReleaseError(repr(error))

@@ -104,7 +104,8 @@ def _remembered(path: Path | None, task: Task, key: JsonValue, make: Callable[[]
     if text is not None:
         return cast(T, parse_json(decompress(b64decode(text))))
     value = make()
-    with suppress(OSError), closing(store):  # a cache that cannot be written saves nothing, and does no harm
+    # A cache that cannot be written saves nothing, and does no harm.
+    with suppress(OSError), closing(store):
         if not path.exists():
             _make_room(path.parent)
         # A ladder takes 41 MB as it is, and there are several states of the code.

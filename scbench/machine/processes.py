@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from scbench.base.errors import MachineError
 
 if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import Future
     from multiprocessing.context import BaseContext
 
 T = TypeVar("T")
@@ -148,22 +148,75 @@ class _InProcess:
         return _Lazy(function, args)
 
 
-@contextmanager
-def open_pool(workers: int) -> "Iterator[ProcessPoolExecutor]":
-    """Open a pool of processes that share nothing with this one, while the block runs."""
-    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (as above)
-
-    pool = ProcessPoolExecutor(workers, mp_context=clean_context(), initializer=_ignore_interrupts)
-    try:
-        yield pool
-    finally:
-        # After Ctrl-C or an error, nobody waits for what has not begun.
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
 def _ignore_interrupts() -> None:
     """Let Ctrl-C reach the first process alone, which then ends the others in order."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class WorkerProcesses:
+    """Processes that share nothing with this one, and can be killed: all are started here.
+
+    A call whose process dies fails with `pebble.ProcessExpired`, one that takes too long with
+    `TimeoutError`; another process takes the place of that one.
+
+    Args:
+        count: how many.
+        initializer: called in each before its first call.
+        initargs: its arguments.
+        context: what they are started with; see `clean_context`.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        initializer: Callable[..., None] = _ignore_interrupts,
+        initargs: tuple[Any, ...] = (),
+        context: "BaseContext | None" = None,
+    ) -> None:
+        from pebble import CONSTS, ProcessPool  # noqa: PLC0415  (as above)
+
+        # Seconds that pebble waits for a process it has asked to end: ours heed no such signal,
+        # since schedulers send it to all processes of a job.
+        CONSTS.term_timeout = 0
+        self._pool = ProcessPool(
+            max_workers=count,
+            initializer=initializer,
+            initargs=initargs,
+            context=context or clean_context(),
+        )
+
+    def submit(
+        self,
+        function: Callable[..., T],
+        /,
+        *args: Any,  # noqa: ANN401
+        seconds: float | None = None,
+    ) -> "Future[T]":
+        """Hand out a call, which may take so many seconds."""
+        try:
+            future: Future[T] = self._pool.schedule(function, args=args, timeout=seconds)
+        except RuntimeError as error:  # the pool broke while it was idle
+            from concurrent.futures import Future as Broken  # noqa: PLC0415  (as above)
+            from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
+
+            future = Broken()
+            future.set_exception(BrokenProcessPool(str(error)))
+        return future
+
+    def close(self) -> None:
+        """Stop the processes, and what they are at."""
+        self._pool.stop()  # type: ignore[no-untyped-call]
+        self._pool.join()
+
+
+@contextmanager
+def open_pool(workers: int) -> Iterator[WorkerProcesses]:
+    """Open a pool of processes, while the block runs; after that nobody waits for anything."""
+    pool = WorkerProcesses(workers)
+    try:
+        yield pool
+    finally:
+        pool.close()
 
 
 @contextmanager

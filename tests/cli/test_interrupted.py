@@ -201,11 +201,8 @@ def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run,
             break
         now = records(out)
         assert now.items() >= kept.items(), "a finished chunk or a judged line was lost"
-        lines = (
-            (out / WORK / JOURNAL).read_bytes().splitlines()
-            if (out / WORK / JOURNAL).exists()
-            else []
-        )
+        journal = out / WORK / JOURNAL
+        lines = journal.read_bytes().splitlines() if journal.exists() else []
         intact = [line.split(b" ", 2)[1] for line in lines if line.count(b" ") > 1]
         assert len(set(intact)) == len(intact), "something was graded again"
         kept = now
