@@ -13,7 +13,7 @@ from scbench.base.errors import ResultsError, did_you_mean, reading_parquet
 from scbench.base.model import Status, terse_id
 from scbench.base.trace import LOOP_SETTINGS
 from scbench.catalog import MANIFOLDS, all_tasks
-from scbench.grading.rows.schema import column_types
+from scbench.grading.rows.columns import column_types
 from scbench.grading.score_tables import RUN
 from scbench.grading.tally import fingerprints_in
 from scbench.release.load import installed_releases

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, create_model
 from scbench.base.model import REPORTABLE, Prediction, Status
 from scbench.base.trace import LOOP_SETTINGS
 from scbench.catalog import Task
-from scbench.grading.rows.schema import Row
+from scbench.grading.rows.columns import Row
 from scbench.leaderboard.submission import submission_schema
 from scbench.release.manifest import schema_file
 from scbench.schemas.base import json_schema

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from scbench.base.canonical import sha256
 from scbench.base.errors import ResultsError
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.rows.columns import Completer, Head, RowMaker, text_bytes
+from scbench.grading.rows.columns import Completer, Head, RowMaker, column_types, text_bytes
 from scbench.grading.rows.coverage import Coverage
-from scbench.grading.rows.schema import column_types
 from scbench.grading.rows.survey import ChunkAccount, PackedChunk, read_account
 from scbench.grading.rows.wire import WireOutcome, WireVerdict
 from scbench.machine.files import write_whole

@@ -20,10 +20,9 @@ from scbench.grading.options import Options, choose_tasks
 from scbench.grading.output import PROBLEMS, RESULTS, SUMMARY, check_place
 from scbench.grading.problems import FORGED, Problems
 from scbench.grading.rows.chunks import Shard
-from scbench.grading.rows.columns import Completer
+from scbench.grading.rows.columns import Completer, RunKey, column_types
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, index_of
-from scbench.grading.rows.schema import RunKey, column_types
 from scbench.grading.run import finish
 from scbench.grading.summary import RunFacts, RunReport
 from scbench.grading.workers.scheduler import WorkerLimits

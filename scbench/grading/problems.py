@@ -7,7 +7,7 @@ from typing import IO
 
 from scbench.formats.predictions import Problem
 from scbench.grading.imported import Imported
-from scbench.grading.rows.schema import RunKey
+from scbench.grading.rows.columns import RunKey
 
 FORGED = "forged_trace"
 """Code of the problem that a trace is not what the environment gives; such come last."""

@@ -3,8 +3,7 @@
 import pytest
 
 from scbench.grading.checkpoint import Checkpoint
-from scbench.grading.rows.columns import Head
-from scbench.grading.rows.schema import RunKey
+from scbench.grading.rows.columns import Head, RunKey
 from scbench.grading.rows.wire import WireOutcome, WireVerdict
 
 HEAD = Head(7, 3, RunKey("m ü", None, 2, 64), "h", "stop", 12, '{"cost":0.5}')

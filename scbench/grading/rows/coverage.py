@@ -14,8 +14,8 @@ from scbench.base.errors import did_you_mean
 from scbench.base.model import LADDER, TERSE, task_of
 from scbench.catalog import all_tasks
 from scbench.formats.predictions import Digest, Line, Problem, open_predictions, read_predictions
+from scbench.grading.rows.columns import RunKey
 from scbench.grading.rows.index import KnownIds, LineKind, has_row, is_number
-from scbench.grading.rows.schema import RunKey
 
 _GENERATED = re.compile("^[0-9a-f]{8}:")
 """How ids begin that no release has."""

@@ -13,10 +13,9 @@ from scbench.base.model import Prediction, Status
 from scbench.catalog import get_task
 from scbench.formats.predictions import Line, Problem, parse_line, stripped
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.rows.columns import Completer, Head, RowMaker, encode, text_bytes
+from scbench.grading.rows.columns import Completer, Head, RowMaker, RunKey, encode, text_bytes
 from scbench.grading.rows.duplicates import FoundAnswer, PendingLine
 from scbench.grading.rows.index import LineKind, has_row
-from scbench.grading.rows.schema import RunKey
 from scbench.grading.rows.wire import WireOutcome, to_wire
 from scbench.scoring.outcomes import Outcome, seek_answer
 

@@ -10,9 +10,17 @@ import pytest
 from scbench.base.canonical import canonical_json, sha256
 from scbench.catalog import get_task
 from scbench.formats.predictions import parse_line
-from scbench.grading.rows.columns import Completer, Head, RowMaker, encode, text_bytes
+from scbench.grading.rows.columns import (
+    Completer,
+    Head,
+    Row,
+    RowMaker,
+    RunKey,
+    column_types,
+    encode,
+    text_bytes,
+)
 from scbench.grading.rows.index import index_of
-from scbench.grading.rows.schema import Row, RunKey, column_types
 from scbench.grading.rows.wire import WireOutcome, WireVerdict
 from scbench.release.load import find_release
 

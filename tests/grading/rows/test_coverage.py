@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from scbench.base.model import Instance, task_of
 from scbench.formats.predictions import Line, Problem, parse_line
+from scbench.grading.rows.columns import RunKey
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import KnownIds, LineKind
-from scbench.grading.rows.schema import RunKey
 
 HELD = {"two_segments": 27, "enumerate_edges": 8, "classify_behaviour": 13}
 
