@@ -15,7 +15,7 @@ from scbench.base.trace import LOOP_SETTINGS
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.rows.columns import column_types
 from scbench.grading.score_tables import RUN
-from scbench.grading.tally import fingerprints_in
+from scbench.grading.summary import fingerprints_in
 from scbench.release.load import installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE, read_manifest
 

@@ -356,8 +356,8 @@ def _self_test(
 ) -> None:
     from scbench.cli.console import GRADER_ERRORS, as_json, say
     from scbench.cli.progress import progress
-    from scbench.grading.remarks import remarks
     from scbench.grading.selftest import self_test
+    from scbench.grading.summary import remarks
 
     with progress(None, quiet=quiet) as shown:
         found = self_test(release, tasks, limits, shown.done, shown.waiting)

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from scbench.formats.predictions import Digest, Problem, read_blocks, stripped
 from scbench.grading.checkpoint import Checkpoint, ChunkRows
-from scbench.grading.problems import FORGED, Problems
+from scbench.grading.output import FORGED, Problems
 from scbench.grading.rows.chunks import Chunk, Shard, cut
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import Coverage
@@ -18,8 +18,7 @@ from scbench.grading.rows.duplicates import DuplicateAnswers, PendingLine
 from scbench.grading.rows.index import LineKind
 from scbench.grading.rows.survey import TRIED_AGAIN, ChunkAccount, PackedChunk, survey
 from scbench.grading.rows.wire import WireOutcome
-from scbench.grading.workers.job_queue import JobQueue
-from scbench.grading.workers.scheduler import Scheduler
+from scbench.grading.workers.scheduler import JobQueue, Scheduler
 from scbench.grading.workers.worker import WorkItem
 
 _LAG = 512

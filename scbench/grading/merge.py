@@ -17,8 +17,7 @@ from scbench.base.version import __version__
 from scbench.formats.predictions import Problem
 from scbench.grading.checkpoint import WORK, ResultsWriter
 from scbench.grading.options import Options, choose_tasks
-from scbench.grading.output import PROBLEMS, RESULTS, SUMMARY, check_place
-from scbench.grading.problems import FORGED, Problems
+from scbench.grading.output import FORGED, PROBLEMS, RESULTS, SUMMARY, Problems, check_place
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.rows.columns import Completer, RunKey, column_types
 from scbench.grading.rows.coverage import Coverage

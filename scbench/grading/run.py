@@ -20,16 +20,20 @@ from scbench.formats.predictions import is_empty, open_predictions, unread_keys
 from scbench.grading.checkpoint import WORK, Checkpoint, ResultsWriter, assemble, missing
 from scbench.grading.collector import Collector
 from scbench.grading.options import Options, choose_tasks
-from scbench.grading.output import PROBLEMS, RESULTS, check_place, write_results
-from scbench.grading.problems import SUMMARISED, Problems
-from scbench.grading.remarks import remarks
+from scbench.grading.output import (
+    PROBLEMS,
+    RESULTS,
+    SUMMARISED,
+    Problems,
+    check_place,
+    write_results,
+)
 from scbench.grading.rows.chunks import ALL_LINES, Chunk
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import NOTHING_READ, Coverage
 from scbench.grading.rows.index import index_of
 from scbench.grading.rows.wire import WireOutcome
-from scbench.grading.summary import RunFacts, RunReport, summarize
-from scbench.grading.tally import tally
+from scbench.grading.summary import RunFacts, RunReport, remarks, summarize, tally
 from scbench.grading.workers.scheduler import OnWait, Scheduler
 from scbench.grading.workers.worker import WorkItem
 from scbench.machine.work_folder import interrupted

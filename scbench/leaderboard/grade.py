@@ -14,7 +14,7 @@ from scbench.base.progress import no_progress
 from scbench.base.version import __version__
 from scbench.grading.run import Options, RunReport, choose_tasks, grade_file
 from scbench.grading.score_tables import OVERALL, in_release, metadata_by_run
-from scbench.grading.tally import fingerprints_in
+from scbench.grading.summary import fingerprints_in
 from scbench.grading.workers.scheduler import Waiting, WorkerLimits
 from scbench.leaderboard.files import CLAIMED
 from scbench.leaderboard.findings import Finding

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from scbench.freezing.example import example_predictions
 from scbench.grading.checkpoint import JOURNAL, WORK
-from scbench.grading.problems import SUMMARISED
+from scbench.grading.output import SUMMARISED
 from scbench.grading.rows.columns import Row, RunKey, column_types
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
