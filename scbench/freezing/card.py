@@ -90,7 +90,7 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
         "language": ["en"],
         "task_categories": ["text-generation"],
         "tags": list(KEYWORDS),
-        "size_categories": [_size(manifest.instances)],
+        "size_categories": [_size_category(manifest.instances)],
         "configs": _configs(manifest, prefix),
         "dataset_info": [
             *({"config_name": name, "features": rows} for name in _groups(manifest)),
@@ -103,7 +103,7 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
     return f"---\n{text}---\n"
 
 
-def _size(instances: int) -> str:
+def _size_category(instances: int) -> str:
     """Return the Hub's word for a number of rows."""
     for limit, word in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")):
         if instances < limit:

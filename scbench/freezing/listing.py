@@ -24,7 +24,7 @@ def describe_task(task: Task) -> dict[str, Any]:
         "scores": len(builder().paper()) * task.scores,
         "scoring": task.scoring,
         "dimensions": list(task.dimensions),
-        "ladder": _ladder(task),
+        "ladder": _task_rungs(task),
         "builder_version": builder.version,
         "grader_version": task.grader_version,
         "parameters": [
@@ -39,7 +39,7 @@ def describe_task(task: Task) -> dict[str, Any]:
     }
 
 
-def _ladder(task: Task) -> dict[str, Any] | None:
+def _task_rungs(task: Task) -> dict[str, Any] | None:
     """Return the rungs of a task, those beyond the published ones apart; None if it has none."""
     task_ladder = ladder().tasks.get(task.id)
     return None if task_ladder is None else task_ladder.model_dump(mode="json")

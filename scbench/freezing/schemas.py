@@ -56,7 +56,7 @@ def prediction_schema() -> dict[str, Any]:
     they go together with an answer.
     """
     schema = json_schema(Prediction)
-    schema["$defs"]["Status"] = {"type": "string", "enum": _in_order(REPORTABLE)}
+    schema["$defs"]["Status"] = {"type": "string", "enum": _status_values(REPORTABLE)}
     unscored = [status for status in REPORTABLE if not status.scored]
     forms = {
         "answer": _has("answer", {"not": {"type": "null"}}),
@@ -65,7 +65,7 @@ def prediction_schema() -> dict[str, Any]:
     turns = _has("turns", {"type": "array", "minItems": 1})
     schema["allOf"] = [
         {"not": {"allOf": list(forms.values())}},
-        {"if": _status(_in_order(unscored)), "then": {"not": forms["answer"]}},
+        {"if": _status(_status_values(unscored)), "then": {"not": forms["answer"]}},
         {"if": _status([Status.ANSWERED.value]), "then": {"anyOf": [*forms.values(), turns]}},
         *map(_looped, LOOP_SETTINGS),
         {
@@ -120,7 +120,7 @@ def _status(values: list[str]) -> dict[str, Any]:
     return _has("status", {"enum": values})
 
 
-def _in_order(statuses: Sequence[Status] | frozenset[Status]) -> list[str]:
+def _status_values(statuses: Sequence[Status] | frozenset[Status]) -> list[str]:
     return [status.value for status in Status if status in statuses]
 
 

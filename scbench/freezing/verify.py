@@ -89,7 +89,7 @@ def verify_release(
         return (str(error),)
     on_step("files")
     problems = [*_check_manifest(root, manifest), *_check_files(root, manifest)]
-    huge = [name for name in manifest.files if _size(root / name) > MOST_BYTES]
+    huge = [name for name in manifest.files if _file_size(root / name) > MOST_BYTES]
     problems += [f"{name}: is far too large for a release's file" for name in huge]
     on_hashes(tuple(problems))
     if huge:
@@ -117,13 +117,13 @@ def verify_release(
         record = redrawn.record
         for part in redrawn.frozen:
             problems += _check_part(root, part)
-        frozen = _in_order([*frozen, *redrawn.frozen], manifest)
+        frozen = _in_manifest_order([*frozen, *redrawn.frozen], manifest)
     elif seed is not None:
         problems.append(f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it")
     rungs = None
     if manifest.ladder is not None:
         on_step("ladder")
-        rungs, faults = _ladder(root, manifest, manifest.ladder, workers, proofs)
+        rungs, faults = _check_ladder(root, manifest, manifest.ladder, workers, proofs)
         problems += faults
     on_step("references")
     parts = [*frozen, *(rungs.parts if rungs else [])]
@@ -154,7 +154,7 @@ def _check_part(root: Path, part: FrozenTask) -> Iterator[str]:
         yield from _check_rows(root, terse_file(part.task.id), instance_table(part.terse), ("id",))
 
 
-def _ladder(
+def _check_ladder(
     root: Path,
     manifest: Manifest,
     record: LadderRecord,
@@ -178,7 +178,7 @@ def _ladder(
     return FrozenLadder(redrawn.record, redrawn.frozen), problems
 
 
-def _in_order(frozen: list[FrozenTask], manifest: Manifest) -> list[FrozenTask]:
+def _in_manifest_order(frozen: list[FrozenTask], manifest: Manifest) -> list[FrozenTask]:
     place = {name: i for i, name in enumerate(manifest.tasks)}
     return sorted(frozen, key=lambda part: place[part.task.id])
 
@@ -289,7 +289,7 @@ def _check_files(root: Path, manifest: Manifest) -> Iterator[str]:
             yield from _check_bytes(path, name, record.bytes, record.sha256)
 
 
-def _size(path: Path) -> int:
+def _file_size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
 

@@ -5,13 +5,15 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from scbench.base.errors import ResultsError
 from scbench.formats.predictions import Problem
-from scbench.grading.imported import Imported
 from scbench.grading.rows.columns import RunKey
 from scbench.machine.files import write_whole
+
+if TYPE_CHECKING:
+    from scbench.grading.imported import Imported
 
 FORGED = "forged_trace"
 """Code of the problem that a trace is not what the environment gives; such come last."""
@@ -27,7 +29,7 @@ class Problems:
         imported: what the lines were made of, if they are not the user's own.
     """
 
-    def __init__(self, path: Path, imported: Imported | None = None) -> None:
+    def __init__(self, path: Path, imported: "Imported | None" = None) -> None:
         self._imported = imported
         self.counts: Counter[str] = Counter()
         self.first: list[Problem] = []
