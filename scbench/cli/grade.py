@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scbench.catalog import Task
-    from scbench.grading.imported import Imported
+    from scbench.grading.options import Imported
     from scbench.grading.rows.chunks import Shard
     from scbench.grading.run import Options, RunReport
     from scbench.grading.workers.scheduler import WorkerLimits
@@ -212,8 +212,8 @@ def grade(
                     imported=imported,
                 )
         else:
+            from scbench.grading.rows.index import read_run_file
             from scbench.grading.run import Options
-            from scbench.grading.run_file import read_run_file
 
             folder = out or Path("scbench-results", _stem(files[0], shard))
             path, imported = taken_in(files, folder, mapped, model, setting, quiet=quiet)

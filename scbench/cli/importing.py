@@ -12,7 +12,7 @@ from scbench.cli.console import PROBLEMS, reported_errors, say
 from scbench.cli.options import ColumnMap, ModelName, Quiet, SettingName
 
 if TYPE_CHECKING:
-    from scbench.grading.imported import Imported
+    from scbench.grading.options import Imported
 
 
 def import_(
@@ -64,7 +64,7 @@ def taken_in(
     from scbench.formats.imports.gather import Wanted
     from scbench.formats.imports.tables import read_mapping
     from scbench.grading.checkpoint import WORK
-    from scbench.grading.imported import take_in
+    from scbench.grading.options import take_in
     from scbench.machine.work_folder import interrupted
 
     for file in files:

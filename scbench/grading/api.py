@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scbench.formats.imports.gather import Wanted
 from scbench.grading.checkpoint import WORK
-from scbench.grading.imported import take_in
+from scbench.grading.options import take_in
 from scbench.grading.run import Options, RunReport
 from scbench.grading.run import grade_file as _grade
 from scbench.grading.workers.scheduler import WorkerLimits

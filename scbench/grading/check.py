@@ -8,7 +8,7 @@ from typing import Any
 from scbench.base.model import Check, Instance, Status, task_of
 from scbench.catalog import Task
 from scbench.formats.predictions import TEXT_AS_ANSWER, Line, Problem, unread_keys
-from scbench.grading.imported import Imported
+from scbench.grading.options import Imported
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, index_of
 from scbench.release.load import Release

@@ -14,9 +14,15 @@ from scbench.grading.output import FORGED, Problems
 from scbench.grading.rows.chunks import Chunk, Shard, cut
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import Coverage
-from scbench.grading.rows.duplicates import DuplicateAnswers, PendingLine
 from scbench.grading.rows.index import LineKind
-from scbench.grading.rows.survey import TRIED_AGAIN, ChunkAccount, PackedChunk, survey
+from scbench.grading.rows.survey import (
+    TRIED_AGAIN,
+    ChunkAccount,
+    DuplicateAnswers,
+    PackedChunk,
+    PendingLine,
+    survey,
+)
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.scheduler import JobQueue, Scheduler
 from scbench.grading.workers.worker import WorkItem

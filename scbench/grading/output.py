@@ -13,7 +13,7 @@ from scbench.grading.rows.columns import RunKey
 from scbench.machine.files import write_whole
 
 if TYPE_CHECKING:
-    from scbench.grading.imported import Imported
+    from scbench.grading.options import Imported
 
 FORGED = "forged_trace"
 """Code of the problem that a trace is not what the environment gives; such come last."""

@@ -18,9 +18,8 @@ from scbench.base.canonical import canonical_json, sha256
 from scbench.base.model import Prediction, RunMetadata, Status
 from scbench.catalog import all_tasks
 from scbench.formats.predictions import Line
-from scbench.grading.rows.index import ReleaseIndex
+from scbench.grading.rows.index import ReleaseIndex, metadata_of
 from scbench.grading.rows.wire import WireOutcome
-from scbench.grading.run_file import metadata_of
 
 if TYPE_CHECKING:
     import polars as pl

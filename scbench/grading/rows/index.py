@@ -1,7 +1,8 @@
 """What workers must know of a release: its instances without prompts and pictures, and the tasks.
 
 It is small (a few hundred kilobytes), goes to every worker once, and decides from an id alone what
-becomes of a line.
+becomes of a line. With it goes what a file beside the predictions says of runs whose lines say
+nothing themselves.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -9,17 +10,80 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from scbench.base.canonical import content_hash
-from scbench.base.model import Instance, rung_of, terse_id
+from pydantic import TypeAdapter, ValidationError
+
+from scbench.base.canonical import canonical_json, content_hash, parse_json
+from scbench.base.errors import JsonError, PredictionsError, faults_of
+from scbench.base.model import Count, Instance, RunMetadata, Setting, rung_of, terse_id
 from scbench.base.version import __version__
 from scbench.catalog import Task, all_tasks
 from scbench.formats.predictions import Line, Problem
-from scbench.grading.run_file import Described
 
 if TYPE_CHECKING:
     from scbench.release.load import Release
+
+MOST_BYTES = 1_000_000
+
+Described = Sequence[tuple[str | None, str | None, int | None, str]]
+"""Model, setting and budget of runs, None for any, with their metadata as canonical JSON."""
+
+
+class DescribedRun(RunMetadata):
+    """Metadata, and the runs that it is of: those with this model, setting and budget."""
+
+    model: str | None = None
+    setting: Setting | None = None
+    budget: Count | None = None
+
+
+_RUNS: TypeAdapter[list[DescribedRun]] = TypeAdapter(list[DescribedRun])
+
+
+def read_run_file(path: Path) -> Described:
+    """Read a file of metadata: a JSON object that is of all runs, or a list of such.
+
+    Raises:
+        PredictionsError: it cannot be read, or says what it cannot.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise PredictionsError(f"{path} has more than {MOST_BYTES:,} bytes")
+        value = parse_json(data)
+        runs = _RUNS.validate_python(value if isinstance(value, list) else [value])
+    except OSError as error:
+        raise PredictionsError(f"cannot read {path}: {error.strerror}") from None
+    except JsonError as error:
+        raise PredictionsError(f"{path} is not JSON: {error}") from None
+    except ValidationError as error:
+        raise PredictionsError(f"{path}: {'; '.join(map(str, faults_of(error, 3)))}") from None
+    keys = {"model", "setting", "budget"}
+    return [
+        (
+            run.model,
+            run.setting,
+            run.budget,
+            canonical_json(run.model_dump(mode="json", exclude_none=True, exclude=keys)),
+        )
+        for run in runs
+    ]
+
+
+def metadata_of(
+    model: str, setting: str | None, budget: int | None, described: Described
+) -> str | None:
+    """Return what a file says of a run: the last entry that is of it."""
+    metadata = None
+    for *pattern, text in described:
+        pairs = zip(pattern, (model, setting, budget), strict=True)
+        if all(entry is None or entry == value for entry, value in pairs):
+            metadata = text
+    return metadata
+
 
 InstanceKey = tuple[str, str]
 """Task id and parameters (canonical JSON) of an instance: all a grader needs."""
@@ -156,7 +220,7 @@ class ReleaseIndex:
         versions: grader version by chosen task.
         heavy: seconds that an item may take, by chosen task whose items are graded singly.
         excluded: ids of instances that are not to be graded.
-        described: metadata of runs, see `scbench.grading.run_file`.
+        described: metadata of runs, see `read_run_file`.
         unchosen: ids of instances of the tasks that are not chosen.
     """
 
