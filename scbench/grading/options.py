@@ -103,7 +103,7 @@ class Options:
         exclude_withdrawn: leave instances out that the release withdraws.
         shard: grade only one of several equal parts of the lines; None for all.
         cluster: address of a dask scheduler whose workers do the work; None for this machine's.
-        described: metadata of runs whose lines have none, see `scbench.grading.rows.index.read_run_file`.
+        described: metadata of runs whose lines have none, see `read_run_file`.
         imported: what the predictions were made of, if other files were taken in.
     """
 

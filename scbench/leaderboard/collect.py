@@ -55,9 +55,9 @@ class BoardEntry:
         release: that it answers.
         receipt: of its grading.
         results: what tables need of each row.
-    answers: those that are not stored with the release, for comparison with others'.
-    copied: how many telling answers are those of the release.
-    spent: tokens and cost of an answer, see `scbench.leaderboard.spent`.
+        answers: those that are not stored with the release, for comparison with others'.
+        copied: how many telling answers are those of the release.
+        spent: tokens and cost of an answer, see `scbench.leaderboard.spent`.
         files: of its ``graded`` folder, those that the board can point at.
         reused: whether its receipt is of an earlier grading.
     """

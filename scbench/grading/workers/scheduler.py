@@ -317,7 +317,7 @@ class _Batches:
             yield self._scheduler.job(tuple(batch))
 
     def take(self, *, vacant: bool, light: int) -> GradingJob | None:  # noqa: ARG002  (see `JobSource`)
-        """See `Source.take`."""
+        """See `JobSource.take`."""
         job = self._deferred or next(self._batches, None)
         self._deferred = None
         if job is not None and job.heavy and not vacant:
