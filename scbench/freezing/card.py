@@ -50,7 +50,6 @@ def _groups(manifest: Manifest) -> dict[str, list[str]]:
 
 
 def _configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
-    """Return the configs of a release: default, one per bucket, one per task, references."""
     configs = {name: list(map(data_file, tasks)) for name, tasks in _groups(manifest).items()}
     if manifest.terse:
         configs[TERSE] = list(map(terse_file, manifest.terse))
@@ -68,7 +67,6 @@ def _configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
 
 
 def _features(columns: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return columns as the ``datasets`` library writes features in YAML."""
     return [
         {"name": name, **({"list": "image"} if kind == "images" else {"dtype": kind})}
         for name, kind in columns.items()
@@ -104,7 +102,6 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
 
 
 def _size_category(instances: int) -> str:
-    """Return the Hub's word for a number of rows."""
     for limit, word in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")):
         if instances < limit:
             return word

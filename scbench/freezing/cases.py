@@ -69,11 +69,8 @@ def key_of(task_id: str, prompt: str, params: str) -> str:
         prompt: the text.
         params: parameters as canonical JSON, which images are drawn from.
     """
-    return sha256(f"{prompt}\n{params}" if _has_images(task_id) else prompt)
-
-
-def _has_images(task_id: str) -> bool:
-    return get_task(task_id).builder.images is not Builder.images
+    has_images = get_task(task_id).builder.images is not Builder.images
+    return sha256(f"{prompt}\n{params}" if has_images else prompt)
 
 
 class _Source:

@@ -208,14 +208,14 @@ def _send(release: Release, system: System | None, path: str) -> None:
 
 
 def _enter(release: Release, system: System | None, base: str) -> None:
-    """Add a release to the index and keep the other entries."""
     file = f"{base}/{INDEX}"
     try:
         old = system.cat_file(file) if system else Path(file).read_bytes()
     except FileNotFoundError:
         old = b"{}"
     try:
-        entries = dict(_entries(json.loads(old)))
+        releases = json.loads(old).get("releases", {})
+        entries = {name: dict(entry) for name, entry in releases.items()}
     except (ValueError, TypeError, AttributeError) as error:
         raise ReleaseError(f"{file} is no index of releases ({error}); move it away") from None
     manifest = release.manifest
@@ -234,8 +234,3 @@ def _enter(release: Release, system: System | None, base: str) -> None:
         system.pipe_file(file, text.encode())
         return
     write_whole(Path(file), lambda part: part.write_text(text, "utf-8"))
-
-
-def _entries(index: Any) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
-    for name, entry in index.get("releases", {}).items():
-        yield name, dict(entry)

@@ -115,7 +115,6 @@ def work_folder(out: Path) -> Path:
 
 
 def _experiment_identity(experiment: Experiment, planned: Sequence[Planned]) -> str:
-    """Return what the cases of an experiment depend on, as a hash."""
     tasks = {planned.task.id: planned.task for planned in planned}
     versions = {name: [t.builder.version, t.grader_version] for name, t in tasks.items()}
     points = [[p.task.id, p.parameters, p.point.count, p.rung] for p in planned]

@@ -50,8 +50,6 @@ class _Answer(NamedTuple):
 
 
 class _Draft(NamedTuple):
-    """An instance and its answers."""
-
     instance: Instance
     answers: tuple[_Answer, ...]
     terse: Instance | None
@@ -97,20 +95,17 @@ def freeze_tasks(
     """
     if workers <= 1:
         for task in tasks:
-            part = _attempt(task, proofs)
+            part: FrozenTask | Exception
+            try:
+                part = freeze_task(task, proofs=proofs)
+            except Exception as error:  # noqa: BLE001  (a fault of a task concerns it alone)
+                part = error
             on_task(task)
             yield task, part
         return
     with open_pool(workers) as pool:
         done = _together(pool, tasks, on_task, proofs)
     yield from ((task, done[task.id]) for task in tasks)
-
-
-def _attempt(task: Task, proofs: Path | None) -> FrozenTask | Exception:
-    try:
-        return freeze_task(task, proofs=proofs)
-    except Exception as error:  # noqa: BLE001  (whatever is wrong with a task concerns it alone)
-        return error
 
 
 def _together(
@@ -158,7 +153,6 @@ def _draft(
     prefix: str = "",
     proofs: Path | None = None,
 ) -> list[_Draft]:
-    """Make a task's instances and answers."""
     builder = task.builder()
     if items is None:
         items = builder.paper()

@@ -192,7 +192,6 @@ def _fault_text(fault: Fault) -> str:
 
 
 def _problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
-    """Yield what is wrong with the rungs of a task."""
     try:
         task = get_task(name)
     except CatalogError as error:

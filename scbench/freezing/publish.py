@@ -72,7 +72,6 @@ class Plan:
 
 
 def _sent(release: Release) -> list[str]:
-    """Return the names of the files that go to the Hub."""
     return [name for name in (MANIFEST, *release.manifest.files) if name not in NOT_SENT]
 
 

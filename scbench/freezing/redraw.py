@@ -110,7 +110,6 @@ def _from_seed(
     workers: int,
     proofs: Path | None,
 ) -> None:
-    """Draw everything from the base seed."""
     seed = experiment.seed or 0
     prefix = prefix_of(plan(experiment), seed) if manifest.is_generated else ""
     try:
@@ -224,7 +223,6 @@ def _remake(
     prefix: str,
     proofs: Path | None,
 ) -> FrozenTask:
-    """Make cases of given points and seeds again."""
     builder = task.builder()
     items = []
     for planned, seed, index in origins:

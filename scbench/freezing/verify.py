@@ -89,7 +89,8 @@ def verify_release(
         return (str(error),)
     on_step("files")
     problems = [*_check_manifest(root, manifest), *_check_files(root, manifest)]
-    huge = [name for name in manifest.files if _file_size(root / name) > MOST_BYTES]
+    present = (name for name in manifest.files if (root / name).is_file())
+    huge = [name for name in present if (root / name).stat().st_size > MOST_BYTES]
     problems += [f"{name}: is far too large for a release's file" for name in huge]
     on_hashes(tuple(problems))
     if huge:
@@ -117,7 +118,8 @@ def verify_release(
         record = redrawn.record
         for part in redrawn.frozen:
             problems += _check_part(root, part)
-        frozen = _in_manifest_order([*frozen, *redrawn.frozen], manifest)
+        order = [*manifest.tasks]
+        frozen = sorted([*frozen, *redrawn.frozen], key=lambda part: order.index(part.task.id))
     elif seed is not None:
         problems.append(f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it")
     rungs = None
@@ -176,11 +178,6 @@ def _check_ladder(
         if not ours or ladder().experiment(tasks=ours).record(shortfalls) != experiment:
             problems.append(f"{MANIFEST}: ladder is not the one that this package draws")
     return FrozenLadder(redrawn.record, redrawn.frozen), problems
-
-
-def _in_manifest_order(frozen: list[FrozenTask], manifest: Manifest) -> list[FrozenTask]:
-    place = {name: i for i, name in enumerate(manifest.tasks)}
-    return sorted(frozen, key=lambda part: place[part.task.id])
 
 
 def _stored(root: Path, file: Callable[[str], str], task_id: str) -> list[dict[str, Any]]:
@@ -287,10 +284,6 @@ def _check_files(root: Path, manifest: Manifest) -> Iterator[str]:
             yield f"{name}: is not a regular file"
         else:
             yield from _check_bytes(path, name, record.bytes, record.sha256)
-
-
-def _file_size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0
 
 
 def _check_bytes(path: Path, name: str, size: int, digest: str) -> Iterator[str]:

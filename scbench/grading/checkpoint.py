@@ -13,7 +13,9 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import polars as pl
 
 from scbench.base.canonical import sha256
 from scbench.base.errors import ResultsError
@@ -25,9 +27,6 @@ from scbench.grading.rows.wire import WireOutcome, WireVerdict
 from scbench.machine.files import write_whole
 from scbench.machine.store import Store
 from scbench.machine.work_folder import WorkFolder, remove
-
-if TYPE_CHECKING:
-    import polars as pl
 
 WORK = ".scbench"
 """Name of the folder, inside that for results, which holds all that a run keeps."""
@@ -214,7 +213,7 @@ class RowsFile(NamedTuple):
 
 def assemble(
     checkpoint: Checkpoint, completer: Completer, chunks: Sequence[ChunkRows]
-) -> "Iterator[pl.DataFrame | RowsFile]":
+) -> Iterator[pl.DataFrame | RowsFile]:
     """Yield the rows of a run's lines, in order.
 
     Args:
@@ -222,8 +221,6 @@ def assemble(
         completer: for what was graded against.
         chunks: all of them, in order.
     """
-    import polars as pl  # noqa: PLC0415  (heavy; wanted once per run)
-
     outcomes = checkpoint.outcomes()
     coming = next(outcomes, None)
     for place, chunk in enumerate(chunks):
@@ -242,7 +239,7 @@ def assemble(
             yield apart.frame()
 
 
-def missing(completer: Completer, coverage: Coverage) -> "Iterator[pl.DataFrame]":
+def missing(completer: Completer, coverage: Coverage) -> Iterator[pl.DataFrame]:
     """Yield the rows of items that have no line, by run and item."""
     rows = RowMaker(completer)
     for run, ids in coverage.missing():
@@ -269,7 +266,7 @@ class ResultsWriter:
         self._all_rows = self._all_text = 0
         self._files: list[Path] = []
 
-    def add(self, frames: "Iterable[pl.DataFrame | RowsFile]") -> None:
+    def add(self, frames: Iterable[pl.DataFrame | RowsFile]) -> None:
         """Take rows, in the order of results; files must stay until `write`.
 
         Raises:
@@ -287,8 +284,6 @@ class ResultsWriter:
                 self._flush()
 
     def _flush(self) -> None:
-        import polars as pl  # noqa: PLC0415  (as above)
-
         if self._rows:
             frame = pl.concat(self._frames)
             path = self._folder / f"{len(self._files):07d}.arrow"
@@ -310,8 +305,6 @@ class ResultsWriter:
         Raises:
             OSError: it cannot be written.
         """
-        import polars as pl  # noqa: PLC0415  (as above)
-
         self._flush()
         if not self._files:
             pl.DataFrame(schema=column_types()).write_ipc(self._folder / "none.arrow")

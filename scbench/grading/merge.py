@@ -10,7 +10,9 @@ import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import polars as pl
 
 from scbench.base.errors import ResultsError, reading_parquet
 from scbench.base.version import __version__
@@ -27,9 +29,6 @@ from scbench.grading.summary import RunFacts, RunReport
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.work_folder import WorkFolder, interrupted
 from scbench.release.load import Release
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _ROWS = 65_536
 """Rows of all shards together that are in memory."""
@@ -207,10 +206,8 @@ def _workplace(out: Path) -> WorkFolder:
 
 def _admitted(
     runs: Sequence[ShardRun], coverage: Coverage, problems: Problems
-) -> "Iterator[pl.DataFrame]":
+) -> Iterator[pl.DataFrame]:
     """Admit every line anew, in order; yield the rows of those that count."""
-    import polars as pl  # noqa: PLC0415  (heavy; wanted once per merge)
-
     forged: list[Problem] = []
     gone: set[int | None] = set()
     coded = heapq.merge(*(_problems(run) for run in runs), key=lambda line: line.number)
@@ -268,10 +265,8 @@ def _problems(run: ShardRun) -> Iterator[_ShardLine]:
         )
 
 
-def _in_order(runs: Sequence[ShardRun]) -> "Iterator[pl.DataFrame]":
+def _in_order(runs: Sequence[ShardRun]) -> Iterator[pl.DataFrame]:
     """Yield the rows of all shards by line, then a frame without rows."""
-    import polars as pl  # noqa: PLC0415  (as above)
-
     sources = [_slices(run, max(512, _ROWS // len(runs))) for run in runs]
     frames = [next(source, None) for source in sources]
     while any(frame is not None for frame in frames):
@@ -287,10 +282,8 @@ def _in_order(runs: Sequence[ShardRun]) -> "Iterator[pl.DataFrame]":
     yield pl.DataFrame(schema=column_types())
 
 
-def _slices(run: ShardRun, size: int) -> "Iterator[pl.DataFrame]":
+def _slices(run: ShardRun, size: int) -> Iterator[pl.DataFrame]:
     """Yield the rows of a shard, some thousand at a time, never cutting a line's rows in two."""
-    import polars as pl  # noqa: PLC0415  (as above)
-
     path = run.folder / RESULTS
     with reading_parquet(path, ResultsError):
         lines = pl.read_parquet(path, columns=["line"])["line"]

@@ -149,7 +149,6 @@ def is_ours(folder: Path) -> bool:
 
 
 def _summary(folder: Path) -> dict[str, Any] | None:
-    """Return the summary of the run whose results a folder holds; None if it holds none."""
     try:
         summary = json.loads((folder / SUMMARY).read_bytes())
         complete = isinstance(summary["release"]["version"] + summary["predictions"]["file"], str)

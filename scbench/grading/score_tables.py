@@ -58,7 +58,8 @@ class Condensed:
         """Take rows of ``results.parquet``; those that the release does not hold are left out."""
         rows = in_release(with_floors(results))
         counts = rows.group_by(*_GROUP, "status", "score").agg(rows=pl.len().cast(pl.Int64))
-        self._counts = [_summed([*self._counts, counts])]
+        together = pl.concat([*self._counts, counts]).group_by(*_GROUP, "status", "score")
+        self._counts = [together.agg(pl.col("rows").sum())]
         self._samples = [pl.concat([*self._samples, rows.select(*_GROUP, "sample")]).unique()]
         # Whole numbers: floats would add up to sums that depend on the portions.
         points, raised = (
@@ -140,10 +141,6 @@ def score_table(results: pl.DataFrame, by: Literal["bucket", "task"]) -> pl.Data
     return condensed.table(by)
 
 
-def _summed(counts: list[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat(counts).group_by(*_GROUP, "status", "score").agg(pl.col("rows").sum())
-
-
 def _aggregate(parts: _Parts, groups: list[str]) -> pl.DataFrame:
     keys = [*RUN, *groups]
     rows, score = pl.col("rows"), pl.col("score")
@@ -186,7 +183,6 @@ def _aggregate(parts: _Parts, groups: list[str]) -> pl.DataFrame:
 
 
 def _intervals(items: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Return the interval of each line's mean, and `ABOVE`."""
     # No floor is needed of an item without a score; one that is not known makes the sum NaN.
     floors = pl.when(pl.col("scored") > 0).then(
         pl.col("floor").fill_null(np.nan) * pl.col("scored")

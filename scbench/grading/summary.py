@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import polars as pl
 
 from scbench.base.model import Status
 from scbench.base.trace import LOOP_SETTINGS
@@ -20,10 +22,8 @@ from scbench.catalog import Task, all_tasks
 from scbench.formats.predictions import Problem
 from scbench.grading.options import Options
 from scbench.grading.rows.coverage import Coverage
+from scbench.grading.score_tables import RUN, Condensed, metadata_by_run, outside_release
 from scbench.release.load import Release
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def grader_differences(release: Release, tasks: Sequence[Task]) -> dict[str, dict[str, int]]:
@@ -135,7 +135,7 @@ class Tally:
 
     rows: int
     unscored: int
-    tables: "dict[Literal['bucket', 'task'], pl.DataFrame]"
+    tables: dict[Literal["bucket", "task"], pl.DataFrame]
     outside: list[dict[str, Any]]
     grader_errors: int
     failed: list[dict[str, Any]]
@@ -147,14 +147,6 @@ class Tally:
 
 def tally(path: Path) -> Tally:
     """Read a results file, some rows at a time, and return what it comes to."""
-    import polars as pl  # noqa: PLC0415  (heavy; wanted once per run)
-
-    from scbench.grading.score_tables import (  # noqa: PLC0415  (polars)
-        RUN,
-        Condensed,
-        outside_release,
-    )
-
     lazy = pl.scan_parquet(path)
     condensed = Condensed()
     outside: Counter[str] = Counter()
@@ -196,14 +188,12 @@ def tally(path: Path) -> Tally:
     )
 
 
-def fingerprints_in(results: "pl.LazyFrame") -> dict[str, list[str]]:
+def fingerprints_in(results: pl.LazyFrame) -> dict[str, list[str]]:
     """Return the fingerprints of the machines that judged, by task; of most tasks there are none.
 
     Args:
         results: columns task and metrics.
     """
-    import polars as pl  # noqa: PLC0415  (heavy; wanted once per run)
-
     names = [task.id for task in all_tasks().values() if task.fingerprinted]
     prints = (
         results.filter(pl.col("task").is_in(names))
@@ -218,9 +208,7 @@ def fingerprints_in(results: "pl.LazyFrame") -> dict[str, list[str]]:
     }
 
 
-def _runs(metadata: "pl.DataFrame") -> list[dict[str, Any]]:
-    from scbench.grading.score_tables import RUN, metadata_by_run  # noqa: PLC0415  (polars)
-
+def _runs(metadata: pl.DataFrame) -> list[dict[str, Any]]:
     by_run = metadata_by_run(metadata)
     runs = metadata.select(RUN).unique().sort(RUN, nulls_last=False)
     return [
@@ -281,14 +269,12 @@ class RunReport:
     summary: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def results(self) -> "pl.DataFrame":
+    def results(self) -> pl.DataFrame:
         """All rows, read from the file when first asked for: a large run's are gigabytes."""
-        import polars as pl  # noqa: PLC0415  (heavy; few callers want the rows)
-
         return pl.read_parquet(self.path)
 
     @property
-    def tables(self) -> "dict[Literal['bucket', 'task'], pl.DataFrame]":
+    def tables(self) -> dict[Literal["bucket", "task"], pl.DataFrame]:
         """Score tables by bucket and by task, see `scbench.grading.score_tables`."""
         return self.tally.tables
 
@@ -304,7 +290,6 @@ class RunReport:
 
 
 def _withdrawn(release: Release, tasks: Sequence[Task]) -> dict[str, Any]:
-    """Return what a summary says of withdrawn instances of tasks."""
     withdrawn = release.manifest.withdrawn
     rows = release.instances({task.id for task in tasks}).values() if withdrawn else ()
     present = [row for row in rows if row.id in withdrawn]

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from scbench.base.errors import MachineError
@@ -133,19 +134,15 @@ class Executor(Protocol):
 class _Lazy:
     """A call that is made when its result is asked for."""
 
-    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        self._call = function, args
-
-    def result(self) -> Any:  # noqa: ANN401
-        function, args = self._call
-        return function(*args)
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self.result = call
 
 
 class _InProcess:
     """Makes calls in this process, and none whose result nobody asks for."""
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> PendingResult:  # noqa: ANN401
-        return _Lazy(function, args)
+        return _Lazy(partial(function, *args))
 
 
 def _ignore_interrupts() -> None:

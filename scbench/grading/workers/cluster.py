@@ -324,7 +324,6 @@ class ClusterPool(WorkerPool):
             )
 
     def _look(self) -> int:
-        """Look who works; return the number of threads."""
         self._looked = time.monotonic()
         try:
             now = dict(self._client.nthreads())

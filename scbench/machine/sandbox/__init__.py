@@ -206,7 +206,6 @@ def check_code_can_run(kind: str | None = None) -> None:
 
 
 def _program() -> dict[str, Any]:
-    """Return the job of running a program."""
     command = [_interpreter(), *_FLAGS, "program.py"]
     files = _interpreter_files()
     job = {"mode": "program", "argv": command, "files": files, "hidden": _packages(tuple(files))}
