@@ -3,17 +3,14 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from scbench.base.errors import ResultsError
 from scbench.formats.predictions import Problem
 from scbench.grading.rows.columns import RunKey
 from scbench.machine.files import write_whole
-
-if TYPE_CHECKING:
-    from scbench.grading.options import Imported
 
 FORGED = "forged_trace"
 """Code of the problem that a trace is not what the environment gives; such come last."""
@@ -26,11 +23,11 @@ class Problems:
 
     Args:
         path: file to write all of them to, one JSON object a line.
-        imported: what the lines were made of, if they are not the user's own.
+        locate: adds the file and line that a problem came from, if lines are not the user's own.
     """
 
-    def __init__(self, path: Path, imported: "Imported | None" = None) -> None:
-        self._imported = imported
+    def __init__(self, path: Path, locate: Callable[[Problem], Problem] | None = None) -> None:
+        self._locate = locate
         self.counts: Counter[str] = Counter()
         self.first: list[Problem] = []
         self.path = path
@@ -38,8 +35,8 @@ class Problems:
 
     def add(self, problem: Problem, run: RunKey | None = None) -> None:
         """Take one; of a line that gets a row, with its run."""
-        if self._imported is not None:
-            problem = self._imported.with_origin(problem)
+        if self._locate is not None:
+            problem = self._locate(problem)
         self.counts[problem.code] += 1
         if len(self.first) < SUMMARISED:
             self.first.append(problem)

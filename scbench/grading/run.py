@@ -91,7 +91,7 @@ def grade_file(
     imported = options.imported
     coverage = Coverage(index.known_ids, imported.origin if imported else None)
     digest = hashlib.sha256()
-    problems = Problems(checkpoint.folder / PROBLEMS, imported)
+    problems = Problems(checkpoint.folder / PROBLEMS, imported.with_origin if imported else None)
     try:
         for problem in imported.problems if imported else ():
             problems.add(problem)
