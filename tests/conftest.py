@@ -23,7 +23,7 @@ from pydantic import BaseModel
 from scbench.base.errors import ScbenchError
 from scbench.catalog import Task, get_task
 from scbench.freezing.freeze import build_release
-from scbench.grading.rows.schema import column_types
+from scbench.grading.rows.columns import column_types
 from scbench.release.load import Release, find_release
 from scbench.schemas.base import AnswerModel, ParamsModel
 

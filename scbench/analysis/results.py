@@ -13,9 +13,9 @@ import polars as pl
 from scbench.base.errors import ResultsError, did_you_mean, reading_parquet
 from scbench.base.model import LOOP_SETTINGS, Status, terse_id
 from scbench.catalog import MANIFOLDS, all_tasks
-from scbench.grading.rows.schema import column_types
+from scbench.grading.rows.columns import column_types
 from scbench.grading.score_tables import RUN
-from scbench.grading.tally import fingerprints_in
+from scbench.grading.summary import fingerprints_in
 from scbench.release.load import installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
 from scbench.release.sources import read_manifest

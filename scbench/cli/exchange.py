@@ -42,8 +42,8 @@ from scbench.formats.prompts.requests import (
     write_files,
     write_left_out,
 )
+from scbench.freezing.copies import export_release
 from scbench.freezing.example import example_predictions
-from scbench.freezing.export import export_release
 from scbench.release.load import find_release
 
 app = typer.Typer(rich_markup_mode=None)

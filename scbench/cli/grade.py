@@ -8,15 +8,7 @@ import typer
 
 from scbench.base.errors import PredictionsError
 from scbench.cli.console import NEEDS, USAGE, names_in, reported_errors, require, say
-from scbench.cli.options import (
-    ColumnMap,
-    ModelName,
-    Quiet,
-    SettingName,
-    Style,
-    Version,
-    Workers,
-)
+from scbench.cli.options import ColumnMap, ModelName, Quiet, SettingName, Style, Version, Workers
 from scbench.cli.start import start
 from scbench.machine.processes import check_memory, processors, start_server
 
@@ -178,8 +170,8 @@ def grade(
             # It gets ready while the release is read.
             start_server("scbench.grading.workers.worker")
         from scbench.cli import verdicts
+        from scbench.grading.rows.index import read_run_file
         from scbench.grading.run import Options, choose_tasks
-        from scbench.grading.run_file import read_run_file
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.release.load import find_release
 

@@ -15,7 +15,7 @@ from scbench.analysis.layout import Sheet, latex, markdown, terminal
 from scbench.base.errors import ResultsError
 from scbench.cli.console import draws, reported_errors, say
 from scbench.cli.options import TableForm
-from scbench.grading.output import write_whole
+from scbench.machine.files import write_whole
 from scbench.report.charts import Spec, draw
 
 Files = Annotated[

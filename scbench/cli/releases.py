@@ -20,13 +20,13 @@ from scbench.cli.console import (
     say,
 )
 from scbench.cli.options import FromScratch, Workers
+from scbench.freezing.compare import overlap as measure
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.experiment import manifolds as manifolds_experiment
+from scbench.freezing.freeze import read_withdrawn
 from scbench.freezing.ladder import Ladder, ladder, own_ladder, read_ladder
 from scbench.freezing.ladder_check import check_ladder
-from scbench.freezing.overlap import overlap as measure
 from scbench.freezing.proofs import proofs_file
-from scbench.freezing.withdrawn import read_withdrawn
 from scbench.machine.processes import processors
 from scbench.release.diff import diff_releases
 from scbench.release.hub import hub_name
@@ -86,7 +86,7 @@ def publish(
         if repo is not None:
             _to_hub(release, repo, dry_run=dry_run)
         elif to is not None:
-            from scbench.freezing.mirror import publish_to_target
+            from scbench.freezing.copies import publish_to_target
 
             publish_to_target(release, to, _would if dry_run else say, dry_run=dry_run)
         if not dry_run:

@@ -22,10 +22,10 @@ from scbench.cli.console import (
 from scbench.cli.options import AllowCode, ListForm, Workers
 from scbench.cli.progress import progress
 from scbench.cli.verdicts import render
-from scbench.grading.output import write_whole
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import WRITERS, Finding, in_order
 from scbench.leaderboard.grade import RECEIPT
+from scbench.machine.files import write_whole
 from scbench.machine.processes import processors
 from scbench.release.load import find_release, installed_releases
 

@@ -37,10 +37,10 @@ class _Plain(yaml.SafeDumper):
 
 def _groups(manifest: Manifest) -> dict[str, list[str]]:
     """Return the configs of a release but the references, each with its tasks."""
-    held = [record.bucket for record in manifest.tasks.values()]
+    buckets = [record.bucket for record in manifest.tasks.values()]
     by_bucket = {
         bucket: [task for task, record in manifest.tasks.items() if record.bucket == bucket]
-        for bucket in dict.fromkeys((*BUCKETS, *held))
+        for bucket in dict.fromkeys((*BUCKETS, *buckets))
     }
     return {
         "default": manifest.default_tasks,
@@ -50,7 +50,6 @@ def _groups(manifest: Manifest) -> dict[str, list[str]]:
 
 
 def _configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
-    """Return the configs of a release: default, one per bucket, one per task, references."""
     configs = {name: list(map(data_file, tasks)) for name, tasks in _groups(manifest).items()}
     if manifest.terse:
         configs[TERSE] = list(map(terse_file, manifest.terse))
@@ -68,7 +67,6 @@ def _configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
 
 
 def _features(columns: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return columns as the ``datasets`` library writes features in YAML."""
     return [
         {"name": name, **({"list": "image"} if kind == "images" else {"dtype": kind})}
         for name, kind in columns.items()
@@ -90,7 +88,7 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
         "language": ["en"],
         "task_categories": ["text-generation"],
         "tags": list(KEYWORDS),
-        "size_categories": [_size(manifest.instances)],
+        "size_categories": [_size_category(manifest.instances)],
         "configs": _configs(manifest, prefix),
         "dataset_info": [
             *({"config_name": name, "features": rows} for name in _groups(manifest)),
@@ -103,15 +101,14 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
     return f"---\n{text}---\n"
 
 
-def _size(instances: int) -> str:
-    """Return the Hub's word for a number of rows."""
-    for most, word in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")):
-        if instances < most:
+def _size_category(instances: int) -> str:
+    for limit, word in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")):
+        if instances < limit:
             return word
     return "100K<n<1M" if instances < 1_000_000 else "1M<n<10M"
 
 
-def _drawn(manifest: Manifest) -> list[dict[str, Any]]:
+def _drawn_tasks(manifest: Manifest) -> list[dict[str, Any]]:
     """Return what was drawn of each task: its points, its cases, and the parameters that vary."""
     record = manifest.experiment
     rows = []
@@ -125,11 +122,17 @@ def _drawn(manifest: Manifest) -> list[dict[str, Any]]:
                 if name not in {"id", "count", "rung", "grid"}:
                     values.setdefault(name, {})[_plain(value)] = None
             for name, several in lists.items():
-                shown = several if isinstance(several, list) else [several]
-                values.setdefault(name, {}).update(dict.fromkeys(map(_plain, shown)))
-        parameters = "; ".join(f"`{name}` {', '.join(found)}" for name, found in values.items())
-        held = manifest.tasks.get(task)
-        rows.append({"id": task, "cases": held.instances if held else 0, "parameters": parameters})
+                choices = several if isinstance(several, list) else [several]
+                values.setdefault(name, {}).update(dict.fromkeys(map(_plain, choices)))
+        parameters = "; ".join(f"`{name}` {', '.join(texts)}" for name, texts in values.items())
+        task_record = manifest.tasks.get(task)
+        rows.append(
+            {
+                "id": task,
+                "cases": task_record.instances if task_record else 0,
+                "parameters": parameters,
+            }
+        )
     return rows
 
 
@@ -165,10 +168,10 @@ def render_card(manifest: Manifest) -> str:
     Raises:
         ReleaseError: a task has no text for the card.
     """
-    known = all_tasks()
+    catalog = all_tasks()
     tasks = []
     for task_id, record in manifest.tasks.items():
-        task = known[task_id]
+        task = catalog[task_id]
         paragraphs = _task_text(task).split("\n\n")
         corrections = [text for text in paragraphs if text.startswith(_CORRECTIONS)]
         tasks.append(
@@ -185,7 +188,7 @@ def render_card(manifest: Manifest) -> str:
     body = _template("card.md.j2").render(
         manifest=manifest,
         tasks=tasks,
-        drawn=_drawn(manifest),
+        drawn=_drawn_tasks(manifest),
         ladder=_rungs(manifest),
         description=DESCRIPTION,
         citation=CITATION,

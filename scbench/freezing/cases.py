@@ -28,7 +28,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnPoint:
     """The cases of a point, and why they are fewer than asked for; no reason if they are not."""
 
     planned: Planned
@@ -40,17 +40,17 @@ def draw(
     planned: Sequence[Planned],
     seed: int,
     executor: Executor,
-    seen: set[str],
+    keys: set[str],
     ahead: int = 0,
     proofs: Path | None = None,
-) -> Iterator[Drawn]:
+) -> Iterator[DrawnPoint]:
     """Draw cases point by point.
 
     Args:
         planned: the points, in order.
         seed: the base seed.
         executor: who draws.
-        seen: keys of cases that are not to be drawn (see `key_of`); those drawn are added.
+        keys: of cases that are not to be drawn (see `key_of`); those drawn are added.
         ahead: how many points are begun before their turn.
         proofs: where cases are remembered, see `scbench.freezing.proofs`; None to draw all now.
     """
@@ -58,7 +58,7 @@ def draw(
     for i in range(len(planned)):
         while len(begun) <= ahead and i + len(begun) < len(planned):
             begun.append(_Source(planned[i + len(begun)], seed, executor, proofs))
-        yield begun.popleft().choose(seen)
+        yield begun.popleft().choose(keys)
 
 
 def key_of(task_id: str, prompt: str, params: str) -> str:
@@ -69,11 +69,8 @@ def key_of(task_id: str, prompt: str, params: str) -> str:
         prompt: the text.
         params: parameters as canonical JSON, which images are drawn from.
     """
-    return sha256(f"{prompt}\n{params}" if _has_images(task_id) else prompt)
-
-
-def _has_images(task_id: str) -> bool:
-    return get_task(task_id).builder.images is not Builder.images
+    has_images = get_task(task_id).builder.images is not Builder.images
+    return sha256(f"{prompt}\n{params}" if has_images else prompt)
 
 
 class _Source:
@@ -87,7 +84,6 @@ class _Source:
         self._executor = executor
         self._stream = Stream("generate", seed, planned.task.id, planned.parameters)
         self._jobs: deque[tuple[PendingResult, int]] = deque()
-        self._asked = 0
         self._refill(planned.point.count)
 
     def _refill(self, missing: int) -> None:
@@ -100,32 +96,32 @@ class _Source:
             self._jobs.append((job, size))
             under_way += size
 
-    def choose(self, seen: set[str]) -> Drawn:
+    def choose(self, keys: set[str]) -> DrawnPoint:
         """Return the first cases that are new, and remember them."""
-        task, wanted = self._planned.task, self._planned.point.count
-        chosen: list[Row] = []
+        task, count = self._planned.task, self._planned.point.count
+        cases: list[Row] = []
         repeated = failed = 0
         failure = ""
         while True:
-            self._refill(wanted - len(chosen))
+            self._refill(count - len(cases))
             for case in self._jobs.popleft()[0].result():
                 if isinstance(case, _Failure):
                     failed, failure = failed + 1, case.reason
-                    if case.last and not chosen:
-                        return Drawn(self._planned, (), failure)
+                    if case.last and not cases:
+                        return DrawnPoint(self._planned, (), failure)
                 else:
                     key = key_of(task.id, case["input"], canonical_json(case["instance"]))
-                    if key in seen:
+                    if key in keys:
                         repeated += 1
                     else:
-                        seen.add(key)
-                        chosen.append(case)
+                        keys.add(key)
+                        cases.append(case)
                         repeated = failed = 0
-                if len(chosen) == wanted:
-                    return Drawn(self._planned, tuple(chosen), "")
+                if len(cases) == count:
+                    return DrawnPoint(self._planned, tuple(cases), "")
                 if repeated == REPEATS or failed == most_failures(task):
                     reason = _reason(task, failed, failure)
-                    return Drawn(self._planned, tuple(chosen), reason)
+                    return DrawnPoint(self._planned, tuple(cases), reason)
 
 
 _MOST_JOBS = 16
@@ -152,26 +148,26 @@ def _attempts(
     if task.bucket == MANIFOLDS:  # made as quickly as read
         proofs = None
     key: JsonValue = ["cases", planned.parameters, list(seeds)]
-    found = made_before(proofs, task, key, lambda: _tried(planned, seeds))
-    return [made if isinstance(made, dict) else _Failure(*made) for made in found]
+    attempts = made_before(proofs, task, key, lambda: _tried(planned, seeds))
+    return [attempt if isinstance(attempt, dict) else _Failure(*attempt) for attempt in attempts]
 
 
 def _tried(planned: Planned, seeds: Sequence[int]) -> list[Row | _Failure]:
     make = planned.task.builder().rows_at(planned.point)
-    found: list[Row | _Failure] = []
+    attempts: list[Row | _Failure] = []
     for seed in seeds:
         try:
-            found.append(make(seed))
+            attempts.append(make(seed))
         except WorkSpentError as error:
-            found.append(_Failure(_said(error), last=True))
+            attempts.append(_Failure(_failure_text(error), last=True))
         except ModuleNotFoundError:  # an extra; other seeds need it as well
             raise
         except Exception as error:  # noqa: BLE001  (whatever fails, other seeds are tried)
-            found.append(_Failure(_said(error)))
-    return found
+            attempts.append(_Failure(_failure_text(error)))
+    return attempts
 
 
-def _said(error: Exception) -> str:
+def _failure_text(error: Exception) -> str:
     text = " ".join(str(error).split())[:500]
     return text if isinstance(error, ScbenchError) else f"{type(error).__name__}: {text}"
 

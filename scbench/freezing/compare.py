@@ -1,13 +1,17 @@
-"""How what a release holds is compared with what was made anew: tables, rows, records."""
+"""How what a release holds compares: with what was made anew, and with another release."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 from pydantic import BaseModel
 
+from scbench.base.canonical import content_hash, sha256
 from scbench.base.errors import ScbenchError
+from scbench.base.model import Instance
+from scbench.release.load import Release
 from scbench.release.manifest import MANIFEST
 
 # Not compared as a whole: tasks and files are looked at one by one, the digest is checked by
@@ -19,64 +23,106 @@ def compare_tables(stored: pa.Table, expected: pa.Table) -> Iterator[str]:
     """Yield how the columns of a stored table differ from those it must have."""
     if stored.schema.equals(expected.schema, check_metadata=True):
         return
-    found, wanted = (
+    present, required = (
         {field.name: f"{field.type}{'' if field.nullable else ' not null'}" for field in schema}
         for schema in (stored.schema, expected.schema)
     )
-    for name in sorted(wanted.keys() - found.keys()):
+    for name in sorted(required.keys() - present.keys()):
         yield f"column {name} is missing"
-    for name in sorted(found.keys() - wanted.keys()):
-        yield f"column {shown(name)} is no part of the format"
-    for name in sorted(found.keys() & wanted.keys()):
-        if found[name] != wanted[name]:
-            yield f"column {name} is {found[name]}, must be {wanted[name]}"
-    if found == wanted:
+    for name in sorted(present.keys() - required.keys()):
+        yield f"column {one_line(name)} is no part of the format"
+    for name in sorted(present.keys() & required.keys()):
+        if present[name] != required[name]:
+            yield f"column {name} is {present[name]}, must be {required[name]}"
+    if present == required:
         yield "the order of the columns, or their metadata, is not that of the format"
 
 
 def compare_rows(
-    found: list[dict[str, Any]], expected: list[dict[str, Any]], key: Sequence[str]
+    rows: list[dict[str, Any]], expected: list[dict[str, Any]], key: Sequence[str]
 ) -> Iterator[str]:
     """Yield how stored rows differ from those made anew, known by the columns of a key."""
 
-    def named(row: dict[str, Any]) -> str:
+    def key_text(row: dict[str, Any]) -> str:
         return " ".join(row[part] for part in key)
 
-    stored = {named(row): row for row in found}
-    wanted = {named(row): row for row in expected}
-    for row_id in sorted(wanted.keys() - stored.keys()):
+    stored = {key_text(row): row for row in rows}
+    fresh = {key_text(row): row for row in expected}
+    for row_id in sorted(fresh.keys() - stored.keys()):
         yield f"row {row_id} is missing"
-    for row_id in sorted(stored.keys() - wanted.keys()):
-        yield f"row {shown(row_id)} is not one the builder makes"
-    for row_id, count in Counter(map(named, found)).items():
+    for row_id in sorted(stored.keys() - fresh.keys()):
+        yield f"row {one_line(row_id)} is not one the builder makes"
+    for row_id, count in Counter(map(key_text, rows)).items():
         if count > 1:
-            yield f"row {shown(row_id)} stands there {count} times"
-    shared = [row_id for row_id in wanted if row_id in stored]
+            yield f"row {one_line(row_id)} stands there {count} times"
+    shared = [row_id for row_id in fresh if row_id in stored]
     for row_id in shared:
-        new = wanted[row_id]
+        new = fresh[row_id]
         fields = [column for column in new if stored[row_id][column] != new[column]]
         if fields:
             yield f"row {row_id} differs from the builder's in {', '.join(fields)}"
-    if [row_id for row_id in stored if row_id in wanted] != shared:
+    if [row_id for row_id in stored if row_id in fresh] != shared:
         yield "the rows are not in the order in which the builder makes them"
 
 
-def compare_records(found: BaseModel, wanted: BaseModel, at: str = "") -> Iterator[str]:
+def compare_records(stored: BaseModel, expected: BaseModel, at: str = "") -> Iterator[str]:
     """Yield how two parts of manifests differ, field by field."""
-    for key in type(wanted).model_fields:
-        old, new = getattr(found, key), getattr(wanted, key)
+    for key in type(expected).model_fields:
+        old, new = getattr(stored, key), getattr(expected, key)
         if isinstance(new, BaseModel):
             yield from compare_records(old, new, f"{at}{key}.")
         elif (at or key not in _FREE) and old != new:
             yield f"{MANIFEST}: {at}{key} is {old!r}, computed anew it is {new!r}"
 
 
-def shown(name: str) -> str:
+def one_line(name: str) -> str:
     """Return a name from outside on one line, whatever it holds."""
     return name[:200] if name.isprintable() else ascii(name)[:200]
 
 
-def said(error: Exception) -> str:
+def error_line(error: Exception) -> str:
     """Return the first line of an error, with its kind if it is not ours."""
     lines = str(error).splitlines() or [""]
     return lines[0] if isinstance(error, ScbenchError) else f"{type(error).__name__}: {lines[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """What two releases share of a task.
+
+    Attributes:
+        task: its id.
+        first: number of its instances in the first release.
+        second: number of them in the second.
+        prompts: ids, of the first release, of instances that a model would see in both.
+        params: the same for the parameters that graders use, however they are worded.
+    """
+
+    task: str
+    first: int
+    second: int
+    prompts: tuple[str, ...]
+    params: tuple[str, ...]
+
+
+def overlap(first: Release, second: Release) -> Iterator[Overlap]:
+    """Yield what two releases share, for each task that is in both.
+
+    Raises:
+        ReleaseError: a file of either is missing or is not what its manifest says.
+    """
+    shared = [task for task in first.manifest.tasks if task in second.manifest.tasks]
+    for task in shared:
+        ours, theirs = (list(side.instances([task]).values()) for side in (first, second))
+        looks, used = {_looks(row) for row in theirs}, {sha256(row.params) for row in theirs}
+        yield Overlap(
+            task,
+            len(ours),
+            len(theirs),
+            tuple(row.id for row in ours if _looks(row) in looks),
+            tuple(row.id for row in ours if sha256(row.params) in used),
+        )
+
+
+def _looks(row: Instance) -> str:
+    return content_hash([row.prompt, [sha256(image) for image in row.images]])

@@ -53,7 +53,7 @@ def render_croissant(manifest: Manifest) -> str:
     files |= {terse_file(task): f"{task}-{TERSE}" for task in manifest.terse}
     rungs = manifest.ladder.tasks if manifest.ladder else ()
     files |= {ladder_file(task): f"{task}-{LADDER}" for task in rungs}
-    held = {path: name for path, name in files.items() if path in manifest.files}
+    present = {path: name for path, name in files.items() if path in manifest.files}
     value = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -69,10 +69,10 @@ def render_croissant(manifest: Manifest) -> str:
         "keywords": list(KEYWORDS),
         "citeAs": CITATION,
         "isLiveDataset": False,
-        "distribution": [_file(manifest, path) for path in held],
+        "distribution": [_file(manifest, path) for path in present],
         "recordSet": [
             _record_set(path, name, on_rungs=manifest.is_ladder or path.startswith(f"{LADDER}/"))
-            for path, name in held.items()
+            for path, name in present.items()
         ],
     }
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"

@@ -83,5 +83,5 @@ def _answer(ref: Reference, form: str) -> dict[str, object]:
     return {"response": f"Here is what I found.\n\n```json\n{text}\n```\n"}
 
 
-def _line(row_id: str, model: str, **rest: object) -> str:
-    return json.dumps({"id": row_id, "model": model, "setting": "no_tools", **rest})
+def _line(row_id: str, model: str, **fields: object) -> str:
+    return json.dumps({"id": row_id, "model": model, "setting": "no_tools", **fields})

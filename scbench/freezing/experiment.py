@@ -159,7 +159,7 @@ def plan(experiment: Experiment) -> list[Planned]:
     planned: list[Planned] = []
     problems: list[str] = []
     cases = 0
-    seen: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for number, block in enumerate(experiment.task, 1):
         at = f"task {number} ({block.id}): "
         try:
@@ -171,13 +171,13 @@ def plan(experiment: Experiment) -> list[Planned]:
         for point in points:
             planned.append(Planned(len(planned), task, point, block.rung))
             name = content_hash([task.id, planned[-1].parameters])
-            if name in seen:
-                also = "itself" if seen[name] == number else f"task {seen[name]}"
-                shown = canonical_json(planned[-1].parameters)
+            if name in numbers:
+                also = "itself" if numbers[name] == number else f"task {numbers[name]}"
+                point_text = canonical_json(planned[-1].parameters)
                 problems.append(
-                    f"{at}the point {shown} is in {also} already; ask for more cases by count"
+                    f"{at}the point {point_text} is in {also} already; ask for more cases by count"
                 )
-            seen.setdefault(name, number)
+            numbers.setdefault(name, number)
     if cases > MOST_CASES or len(planned) > MOST_POINTS:
         problems.append(
             f"{cases:,} cases at {len(planned):,} points are more than one experiment may have "
@@ -228,12 +228,12 @@ def parse_experiment(text: str) -> Experiment:
         ExperimentError: it is no TOML, or holds what no experiment has.
     """
     try:
-        found = tomllib.loads(text)
+        value = tomllib.loads(text)
     except ValueError as error:
         raise ExperimentError(f"this is not TOML: {error}") from None
     except RecursionError:
         raise ExperimentError("this is not TOML that can be read: nested too deeply") from None
-    return experiment_of(found)
+    return experiment_of(value)
 
 
 def experiment_of(value: Mapping[str, Any]) -> Experiment:

@@ -47,7 +47,7 @@ def floor_of(task: Task, params: BaseModel, proofs: Path | None = None) -> Floor
     Raises:
         ReleaseError: the grader fails on one of them, or the blind guess is no score.
     """
-    return max(floors_of(task, params, proofs), key=lambda found: found.score, default=Floor())
+    return max(floors_of(task, params, proofs), key=lambda floor: floor.score, default=Floor())
 
 
 def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list[Floor]:
@@ -60,21 +60,24 @@ def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list
     blind = float(builder.blind_floor(params))
     if not 0 <= blind <= 1:
         raise ReleaseError(f"{task.id}: a blind guess cannot earn {blind}")
-    written = canonical_json(params.model_dump(mode="json"))
+    params_text = canonical_json(params.model_dump(mode="json"))
     answers: dict[str, JsonValue] = dict(
         made_before(
-            proofs, task, ["baselines", written], lambda: list(builder.baselines(params).items())
+            proofs,
+            task,
+            ["baselines", params_text],
+            lambda: list(builder.baselines(params).items()),
         )
     )
     scores = proven_scores(
         proofs,
         task,
-        written,
+        params_text,
         list(map(canonical_json, answers.values())),
         lambda: [mean_score(task, params, *answer, where=task.id) for answer in answers.items()],
     )
-    found = [Floor(blind, BLIND), *map(Floor, scores, answers)]
-    return [floor for floor in found if floor.score > 0]
+    floors = [Floor(blind, BLIND), *map(Floor, scores, answers)]
+    return [floor for floor in floors if floor.score > 0]
 
 
 def mean_score(task: Task, params: BaseModel, name: str, answer: JsonValue, *, where: str) -> float:

@@ -4,11 +4,11 @@ The folder is made beside its place and moved there whole, so a failed build lea
 Building twice gives the same bytes.
 """
 
+import json
 import os
 import platform
-import tempfile
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -23,12 +23,12 @@ from scbench.freezing.card import paper_page, render_card, render_eval
 from scbench.freezing.croissant import render_croissant
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.floors import floor_record
-from scbench.freezing.fresh import run
+from scbench.freezing.fresh import gather, run
 from scbench.freezing.frozen_task import FrozenTask, freeze_tasks
-from scbench.freezing.gather import gather
-from scbench.freezing.libraries import LIBRARIES, installed
+from scbench.freezing.proofs import LIBRARIES, installed
 from scbench.freezing.schemas import release_schemas
 from scbench.freezing.tables import instance_table, reference_table, write_table
+from scbench.machine.files import scratch_beside
 from scbench.release.load import Reference
 from scbench.release.manifest import (
     CANARY,
@@ -107,11 +107,13 @@ def build_release(
         raise ReleaseError(
             f"{out} exists, and a release is never edited; choose another version or folder"
         )
-    chosen = own_tasks() if tasks is None else tasks
-    if not chosen and experiment is None:
+    listed_tasks = own_tasks() if tasks is None else tasks
+    if not listed_tasks and experiment is None:
         raise ReleaseError("there are no tasks to freeze")
-    twice = [task.id for task in chosen if experiment and task.id in experiment.task_ids]
-    apart = [name for name in ladder.task_ids if name not in map(str, chosen)] if ladder else []
+    twice = [task.id for task in listed_tasks if experiment and task.id in experiment.task_ids]
+    apart = (
+        [name for name in ladder.task_ids if name not in map(str, listed_tasks)] if ladder else []
+    )
     if apart:
         raise ReleaseError(f"{apart[0]} is to be on the ladder and is not frozen")
     if twice:
@@ -119,18 +121,21 @@ def build_release(
     try:
         with scratch_beside(out) as scratch:
             root = scratch / "release"
-            frozen = [_made(part) for _, part in freeze_tasks(chosen, workers, on_task, proofs)]
+            frozen = [
+                _frozen_or_raise(part)
+                for _, part in freeze_tasks(listed_tasks, workers, on_task, proofs)
+            ]
             record = None
             if experiment is not None:
-                drawn = gather(run(experiment, workers=workers, proofs=proofs))
-                record = experiment.record(drawn.shortfalls)
-                for part in drawn.frozen:
+                gathered = gather(run(experiment, workers=workers, proofs=proofs))
+                record = experiment.record(gathered.shortfalls)
+                for part in gathered.frozen:
                     on_task(part.task)
-                frozen += drawn.frozen
+                frozen += gathered.frozen
             rungs = None
             if ladder is not None:
-                drawn = gather(run(ladder, workers=workers, proofs=proofs))
-                rungs = FrozenLadder(ladder.record(drawn.shortfalls), drawn.frozen)
+                gathered = gather(run(ladder, workers=workers, proofs=proofs))
+                rungs = FrozenLadder(ladder.record(gathered.shortfalls), gathered.frozen)
             manifest = fill_release(
                 root,
                 version,
@@ -146,15 +151,7 @@ def build_release(
     return manifest
 
 
-@contextmanager
-def scratch_beside(out: Path) -> Iterator[Path]:
-    """Make a folder beside a place, to be gone when the block ends."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
-        yield Path(scratch)
-
-
-def _made(part: FrozenTask | Exception) -> FrozenTask:
+def _frozen_or_raise(part: FrozenTask | Exception) -> FrozenTask:
     if isinstance(part, Exception):
         raise part
     return part
@@ -241,8 +238,8 @@ def pictures(frozen: Sequence[FrozenTask], workers: int) -> dict[str, bytes]:
     """
     instances = [instance for part in frozen for instance in part.instances]
     references = [reference for part in frozen for reference in part.references]
-    found = list(cases([part.task for part in frozen], instances, references))
-    return {picture_file(task): data for task, data in draw_cases(found, workers).items()}
+    pictured = list(cases([part.task for part in frozen], instances, references))
+    return {picture_file(task): data for task, data in draw_cases(pictured, workers).items()}
 
 
 def rendered_files(manifest: Manifest) -> dict[str, str]:
@@ -326,13 +323,13 @@ def references_hash(references: Sequence[Reference]) -> str:
     return rows_hash(
         (
             f"{ref.id}:{ref.name}",
-            content_hash([*(getattr(ref, name) for name in _JUDGED), *_rest(ref)]),
+            content_hash([*(getattr(ref, name) for name in _JUDGED), *_reference_facts(ref)]),
         )
         for ref in references
     )
 
 
-def _rest(ref: Reference) -> list[str | float | None]:
+def _reference_facts(ref: Reference) -> list[str | float | None]:
     return [ref.unprinted] if ref.measure is None else [ref.unprinted, ref.measure]
 
 
@@ -355,3 +352,33 @@ def _write_text(path: Path, text: str) -> None:
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
+
+
+def read_withdrawn(path: Path) -> dict[str, str]:
+    """Read which instances are withdrawn, and why.
+
+    Args:
+        path: TOML or JSON file (by its ending) of instance ids, each with a reason::
+
+            "two_segments/07" = "its frame is drawn with one side missing"
+
+    Raises:
+        ReleaseError: the file cannot be read, or a reason is not one line of text.
+    """
+    try:
+        text = path.read_text("utf-8")
+        reasons = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except OSError as error:
+        raise ReleaseError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        kind = "JSON" if path.suffix == ".json" else "TOML"
+        raise ReleaseError(f"{path} is not {kind}: {error}") from None
+    if not isinstance(reasons, dict):
+        raise ReleaseError(f"{path} must hold instance ids, each with a reason")
+    for name, reason in reasons.items():
+        if not (isinstance(reason, str) and reason.strip() and reason.isprintable()):
+            raise ReleaseError(
+                f"{path}: {name[:200]!r} needs a reason, as one line of text; quote ids, as in "
+                '"two_segments/07" = "why"'
+            )
+    return {name: reason.strip() for name, reason in reasons.items()}

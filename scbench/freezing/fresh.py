@@ -12,14 +12,14 @@ generation can be mistaken for it.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from pebble import ProcessExpired
 from pydantic import JsonValue
 
 from scbench.base.canonical import content_hash
@@ -28,12 +28,13 @@ from scbench.base.model import Instance, ladder_name
 from scbench.base.progress import no_progress
 from scbench.builders.shared.builder import Case, PaperItem
 from scbench.catalog import Task, get_task
-from scbench.freezing.cases import Drawn, Row, at_once, draw, key_of
+from scbench.freezing.cases import DrawnPoint, Row, at_once, draw, key_of
 from scbench.freezing.experiment import Experiment, Planned, experiment_of, plan
-from scbench.freezing.frozen_task import freeze_task, instances_of
+from scbench.freezing.frozen_task import FrozenTask, freeze_task, instances_of
 from scbench.freezing.ladder import own_ladder
 from scbench.machine.processes import Executor, open_executor
 from scbench.release.load import Reference
+from scbench.release.manifest import ShortfallRecord
 
 NO_SEED = "there is no seed: give one in the experiment or with --seed"
 UNRATED = "unrated"
@@ -66,12 +67,12 @@ def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) 
     block = {"id": task, "count": count, **parameters}
     experiment = experiment_of({"seed": seed, "task": [block]})
     with open_executor(1) as executor:
-        (drawn,) = draw(plan(experiment), seed, executor, set())
-    if drawn.reason:
-        raise GenerationError(f"{task}: {len(drawn.cases)} of {count} instances: {drawn.reason}")
-    known = drawn.planned.task
-    items = _items(known, items_of(drawn.planned, drawn.cases))
-    return list(instances_of(known, items, prefix=prefix_of([drawn.planned], seed)))
+        (point,) = draw(plan(experiment), seed, executor, set())
+    if point.reason:
+        raise GenerationError(f"{task}: {len(point.cases)} of {count} instances: {point.reason}")
+    drawn_task = point.planned.task
+    items = _items(drawn_task, items_of(point.planned, point.cases))
+    return list(instances_of(drawn_task, items, prefix=prefix_of([point.planned], seed)))
 
 
 def prefix_of(planned: Sequence[Planned], seed: int) -> str:
@@ -120,22 +121,22 @@ def run(
     if experiment.seed is None:
         raise ExperimentError(NO_SEED)
     planned = plan(experiment)[len(finished) :]
-    seen = {key_of(i.task, i.prompt, i.all_params) for part in finished for i in part.instances}
+    keys = {key_of(i.task, i.prompt, i.all_params) for part in finished for i in part.instances}
     numbers = Counter(i.task for part in finished for i in part.instances)
     ahead = 4 * workers if workers > 1 else 0
     done = numbers.total()
     waiting: deque[_Freezing] = deque()
     try:
         with open_executor(workers) as executor:
-            hand_out = partial(draw, executor=executor, seen=seen, ahead=ahead, proofs=proofs)
-            for drawn in (
-                _apart(experiment, planned, executor, seen, hand_out)
+            hand_out = partial(draw, executor=executor, keys=keys, ahead=ahead, proofs=proofs)
+            for point in (
+                _apart(experiment, planned, executor, keys, hand_out)
                 if distinct and experiment.measures
                 else hand_out(planned, experiment.seed)
             ):
-                task = drawn.planned.task
-                waiting.append(_Freezing(drawn, executor, numbers[task.id], prefix, proofs))
-                numbers[task.id] += len(drawn.cases)
+                task = point.planned.task
+                waiting.append(_Freezing(point, executor, numbers[task.id], prefix, proofs))
+                numbers[task.id] += len(point.cases)
                 while len(waiting) > ahead:
                     part = waiting.popleft().part()
                     done += len(part.instances)
@@ -146,7 +147,7 @@ def run(
                 done += len(part.instances)
                 on_cases(done)
                 yield part
-    except BrokenProcessPool as error:
+    except ProcessExpired as error:
         raise GenerationError("a process that draws cases died; is there enough memory?") from error
 
 
@@ -154,16 +155,16 @@ def _apart(
     experiment: Experiment,
     planned: Sequence[Planned],
     executor: Executor,
-    seen: set[str],
-    hand_out: Callable[[Sequence[Planned], int], Iterator[Drawn]],
-) -> Iterator[Drawn]:
+    keys: set[str],
+    hand_out: Callable[[Sequence[Planned], int], Iterator[DrawnPoint]],
+) -> Iterator[DrawnPoint]:
     """Draw the points of a ladder task by task, each after what it may not hold."""
     for task_id, points in groupby(planned, lambda point: point.task.id):
-        seen |= taken(experiment, task_id, executor)
+        keys |= forbidden_keys(experiment, task_id, executor)
         yield from hand_out(list(points), experiment.seed or 0)
 
 
-def taken(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
+def forbidden_keys(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
     """Return keys of what a ladder may not hold of a task: its fixed list, the published ladder.
 
     Args:
@@ -173,22 +174,22 @@ def taken(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
     """
     task = get_task(task_id)
     rows = instances_of(task, task.builder().paper())
-    found = {key_of(task_id, row.prompt, row.all_params) for row in rows}
-    public, own = own_ladder([task]), experiment.only([task_id])
-    if public and own and (public.seed, public.task) != (own.seed, own.task):
-        deque(draw(plan(public), public.seed or 0, executor, found), 0)
-    return found
+    keys = {key_of(task_id, row.prompt, row.all_params) for row in rows}
+    public, requested = own_ladder([task]), experiment.only([task_id])
+    if public and requested and (public.seed, public.task) != (requested.seed, requested.task):
+        deque(draw(plan(public), public.seed or 0, executor, keys), 0)
+    return keys
 
 
 class _Freezing:
     """The cases of a point on their way into a release."""
 
     def __init__(
-        self, drawn: Drawn, executor: Executor, first: int, prefix: str, proofs: Path | None
+        self, point: DrawnPoint, executor: Executor, first: int, prefix: str, proofs: Path | None
     ) -> None:
-        self._drawn = drawn
-        task = drawn.planned.task
-        items = items_of(drawn.planned, drawn.cases)
+        self._point = point
+        task = point.planned.task
+        items = items_of(point.planned, point.cases)
         size = at_once(task)
         self._jobs = [
             executor.submit(_freeze, task, items[at : at + size], first + at, prefix, proofs)
@@ -198,10 +199,10 @@ class _Freezing:
     def part(self) -> FrozenPoint:
         results = [job.result() for job in self._jobs]
         return FrozenPoint(
-            self._drawn.planned,
+            self._point.planned,
             tuple(instance for instances, _ in results for instance in instances),
             tuple(reference for _, references in results for reference in references),
-            self._drawn.reason,
+            self._point.reason,
         )
 
 
@@ -243,3 +244,59 @@ def traits(planned: Planned, index: int) -> tuple[bool, str]:
     if planned.rung is None:
         return index == 0, ""
     return False, ladder_name(planned.rung, index + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What an experiment came to.
+
+    Attributes:
+        frozen: the tasks that have cases, in the order of their first points.
+        shortfalls: the points with fewer cases than asked for.
+    """
+
+    frozen: list[FrozenTask]
+    shortfalls: list[ShortfallRecord]
+
+    @property
+    def cases(self) -> int:
+        """Number of cases."""
+        return sum(len(part.instances) for part in self.frozen)
+
+
+def gather(parts: Iterable[FrozenPoint]) -> Gathered:
+    """Put the points of each task together.
+
+    Args:
+        parts: of all points, in order.
+
+    Raises:
+        GenerationError: not one case could be drawn.
+    """
+    tasks: dict[str, tuple[Task, list[FrozenPoint]]] = {}
+    shortfalls = []
+    for part in parts:
+        planned = part.planned
+        tasks.setdefault(planned.task.id, (planned.task, []))[1].append(part)
+        if part.reason:
+            shortfalls.append(
+                ShortfallRecord(
+                    task=planned.task.id,
+                    point=planned.parameters,
+                    asked=planned.point.count,
+                    got=len(part.instances),
+                    reason=part.reason,
+                )
+            )
+    frozen = [
+        FrozenTask(
+            task,
+            tuple(instance for part in points for instance in part.instances),
+            tuple(reference for part in points for reference in part.references),
+        )
+        for task, points in tasks.values()
+    ]
+    frozen = [part for part in frozen if part.instances]
+    if not frozen:
+        raise GenerationError(f"not one case could be drawn: {shortfalls[0].reason}")
+    return Gathered(frozen, shortfalls)

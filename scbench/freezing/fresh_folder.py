@@ -1,20 +1,36 @@
-"""Writing what an experiment draws into a folder with the shape of a release."""
+"""Writing what an experiment draws into a folder with the shape of a release.
 
+The run works in a folder beside the one to come, with a dot before its name, which is marked and
+locked (`scbench.machine.work_folder`). In it is a store of the finished points, from which a run
+that was killed goes on. The base seed is not in it.
+"""
+
+import base64
+import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from typing import Any
 
+from scbench.base import __version__
+from scbench.base.canonical import canonical_json, content_hash
 from scbench.base.errors import ExperimentError
+from scbench.base.model import Instance
 from scbench.base.progress import no_progress
-from scbench.freezing.experiment import Experiment, plan
-from scbench.freezing.freeze import fill_release, scratch_beside
-from scbench.freezing.fresh import NO_SEED, prefix_of, run
-from scbench.freezing.fresh_checkpoint import journal_of
-from scbench.freezing.gather import Gathered, gather
+from scbench.freezing.experiment import Experiment, Planned, plan
+from scbench.freezing.freeze import fill_release
+from scbench.freezing.fresh import NO_SEED, FrozenPoint, Gathered, gather, prefix_of, run
+from scbench.machine.files import scratch_beside
+from scbench.machine.store import Store
+from scbench.machine.work_folder import WorkFolder
+from scbench.release.load import Reference
 from scbench.release.manifest import Manifest, is_version
 
+JOURNAL = "journal"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 
@@ -73,14 +89,14 @@ def generate_folder(
     planned = plan(experiment)
     prefix = prefix_of(planned, experiment.seed)
     try:
-        with journal_of(out, experiment, planned, restart=restart) as journal:
-            parts = list(journal.finished)
+        with _journal_of(out, experiment, planned, restart=restart) as journal:
+            parts = list(_finished_points(journal, planned))
             resumed = len(parts)
-            drawn = run(
+            points = run(
                 experiment, workers=workers, prefix=prefix, finished=parts, on_cases=on_cases
             )
-            for part in drawn:
-                journal.add(part)
+            for part in points:
+                journal.add(str(part.planned.index), _point_record(part))
                 parts.append(part)
             gathered = gather(parts)
             with scratch_beside(out) as scratch:
@@ -91,3 +107,101 @@ def generate_folder(
     except OSError as error:
         raise ExperimentError(f"{out} cannot be made: {error}") from error
     return Generated(manifest, gathered, resumed)
+
+
+def work_folder(out: Path) -> Path:
+    """Return the folder that a run for an output folder works in."""
+    return out.with_name(f".{out.name}.work")
+
+
+def _experiment_identity(experiment: Experiment, planned: Sequence[Planned]) -> str:
+    tasks = {planned.task.id: planned.task for planned in planned}
+    versions = {name: [t.builder.version, t.grader_version] for name, t in tasks.items()}
+    points = [[p.task.id, p.parameters, p.point.count, p.rung] for p in planned]
+    return content_hash(["journal", __version__, experiment.seed, versions, points])
+
+
+@contextmanager
+def _journal_of(
+    out: Path, experiment: Experiment, planned: Sequence[Planned], *, restart: bool
+) -> Iterator[Store]:
+    """Open the store of a run for an output folder; its work folder goes when the block ends.
+
+    If the block is left by an exception, it stays for the next run, which goes on from there,
+    unless nothing was finished yet.
+
+    Args:
+        out: the folder that is to be made.
+        experiment: what is drawn.
+        planned: its points.
+        restart: throw away what an interrupted run left.
+
+    Raises:
+        ExperimentError: another experiment was interrupted there.
+        ResultsError: another run is at work there, or it is no folder of ours.
+        OSError: the folder cannot be written.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    work, identity = WorkFolder(work_folder(out)), _experiment_identity(experiment, planned)
+    journal = None
+    try:
+        if restart:
+            work.clear()
+        _claim(work, identity)
+        journal = Store(work.path / JOURNAL)
+        yield journal
+        journal.close()
+        work.remove()
+    except BaseException:
+        if journal is not None:
+            journal.close()
+        if journal is not None and not len(journal):
+            work.remove()
+        else:
+            work.close()
+        raise
+
+
+def _claim(work: WorkFolder, identity: str) -> None:
+    if work.previous not in {"", identity}:
+        raise ExperimentError(
+            f"{work.path} holds an interrupted run of another experiment, seed or version; "
+            "throw it away with --restart, or choose another --out"
+        )
+    work.mark(identity)
+
+
+def _finished_points(journal: Store, planned: Sequence[Planned]) -> Iterator[FrozenPoint]:
+    """Yield the first points of an interrupted run, up to one that it had not finished."""
+    for index in count():
+        data = journal.get(str(index))
+        if data is None:
+            return
+        record = json.loads(data)
+        yield FrozenPoint(
+            planned[index],
+            tuple(_unpacked(row) for row in record["instances"]),
+            tuple(Reference(*row) for row in record["references"]),
+            record["reason"],
+        )
+
+
+def _point_record(part: FrozenPoint) -> bytes:
+    record = {
+        "instances": [_packed(instance) for instance in part.instances],
+        "references": [
+            [getattr(reference, name) for name in Reference.__slots__]
+            for reference in part.references
+        ],
+        "reason": part.reason,
+    }
+    return canonical_json(record).encode()
+
+
+def _packed(instance: Instance) -> dict[str, Any]:
+    images = [base64.b64encode(image).decode() for image in instance.images]
+    return instance.model_dump(exclude={"images"}) | {"images": images}
+
+
+def _unpacked(row: dict[str, Any]) -> Instance:
+    return Instance(**{**row, "images": tuple(map(base64.b64decode, row["images"]))})

@@ -7,13 +7,13 @@ instance.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from pebble import ProcessExpired
 from pydantic import JsonValue
 
 from scbench.base.canonical import canonical_json
@@ -25,7 +25,7 @@ from scbench.catalog import Task
 from scbench.freezing.floors import floor_of, mean_score
 from scbench.freezing.ladder import oversized
 from scbench.freezing.proofs import made_before, proven_scores
-from scbench.machine.processes import open_pool
+from scbench.machine.processes import WorkerProcesses, open_pool
 from scbench.release.load import Reference
 from scbench.schemas.shapes import provider_schema
 
@@ -49,8 +49,6 @@ class _Answer(NamedTuple):
 
 
 class _Draft(NamedTuple):
-    """An instance and its answers."""
-
     instance: Instance
     answers: tuple[_Answer, ...]
     terse: Instance | None
@@ -96,7 +94,11 @@ def freeze_tasks(
     """
     if workers <= 1:
         for task in tasks:
-            part = _attempt(task, proofs)
+            part: FrozenTask | Exception
+            try:
+                part = freeze_task(task, proofs=proofs)
+            except Exception as error:  # noqa: BLE001  (a fault of a task concerns it alone)
+                part = error
             on_task(task)
             yield task, part
         return
@@ -105,15 +107,8 @@ def freeze_tasks(
     yield from ((task, done[task.id]) for task in tasks)
 
 
-def _attempt(task: Task, proofs: Path | None) -> FrozenTask | Exception:
-    try:
-        return freeze_task(task, proofs=proofs)
-    except Exception as error:  # noqa: BLE001  (whatever is wrong with a task concerns it alone)
-        return error
-
-
 def _together(
-    pool: ProcessPoolExecutor,
+    pool: WorkerProcesses,
     tasks: Sequence[Task],
     on_task: Callable[[Task], object],
     proofs: Path | None,
@@ -124,7 +119,7 @@ def _together(
     # Heavy tasks first: the longest must not be what is left over at the end.
     order = sorted(tasks, key=lambda task: -task.seconds * task.heavy)
     waiting: dict[Future[Any], Task] = {
-        pool.submit(_draft, task, proofs=proofs): task for task in order
+        pool.submit(partial(_draft, proofs=proofs), task): task for task in order
     }
     while waiting:
         ended, _ = wait(waiting, return_when=FIRST_COMPLETED)
@@ -133,7 +128,7 @@ def _together(
             if task.id in done:
                 continue
             error = future.exception()
-            if isinstance(error, BrokenProcessPool):
+            if isinstance(error, ProcessExpired):
                 raise ReleaseError(f"a process died while {task.id} was made") from error
             if error is not None:
                 done[task.id] = error if isinstance(error, Exception) else ReleaseError(repr(error))
@@ -157,7 +152,6 @@ def _draft(
     prefix: str = "",
     proofs: Path | None = None,
 ) -> list[_Draft]:
-    """Make a task's instances and answers."""
     builder = task.builder()
     if items is None:
         items = builder.paper()
@@ -192,7 +186,7 @@ def _answers(task: Task, item: PaperItem[Any]) -> list[_Answer]:
     return [_Answer("reference", "reference", answer), *wrong]
 
 
-def listed(task: Task) -> FrozenTask:
+def fixed_list(task: Task) -> FrozenTask:
     """Return the instances of a task's fixed list without their answers, so without any judging."""
     builder, items = task.builder(), task.builder().paper()
     instances = tuple(instances_of(task, items))
@@ -247,11 +241,11 @@ def _proven(task: Task, draft: _Draft, proofs: Path | None) -> tuple[Reference, 
         ],
     )
     floor = floor_of(task, params, proofs)
-    found = []
+    references = []
     for answer, score in zip(draft.answers, scores, strict=True):
         _agree(instance.id, answer, score)
         if answer.kind == "counter_reference":
-            found.append(Reference(instance.id, *answer, score, *floor))
+            references.append(Reference(instance.id, *answer, score, *floor))
             continue
         measure = None
         if rung_of(instance.id) is not None:
@@ -259,8 +253,10 @@ def _proven(task: Task, draft: _Draft, proofs: Path | None) -> tuple[Reference, 
             if too_long:
                 raise ReleaseError(f"{instance.id}: {too_long}")
             measure = float(task.builder().measure(params))
-        found.append(Reference(instance.id, *answer, score, *floor, instance.unprinted, measure))
-    return tuple(found)
+        references.append(
+            Reference(instance.id, *answer, score, *floor, instance.unprinted, measure)
+        )
+    return tuple(references)
 
 
 def _agree(instance_id: str, answer: _Answer, score: float) -> None:

@@ -79,10 +79,10 @@ class Ladder(BaseModel):
                 raise ExperimentError(
                     f"the ladder has no task {name!r}.{did_you_mean(name, self.tasks)}"
                 )
-        chosen = [name for name in self.tasks if tasks is None or name in tasks]
+        names = [name for name in self.tasks if tasks is None or name in tasks]
         if rung is not None:
-            held = {name: len(self.tasks[name].all_rungs) for name in chosen}
-            short = [f"{name} ends at rung {top}" for name, top in held.items() if rung > top]
+            heights = {name: len(self.tasks[name].all_rungs) for name in names}
+            short = [f"{name} ends at rung {top}" for name, top in heights.items() if rung > top]
             if short or rung < 1:
                 reason = "; ".join(short) if short else "rungs are counted from 1"
                 raise ExperimentError(
@@ -92,18 +92,18 @@ class Ladder(BaseModel):
             {
                 "seed": self.seed if seed is None and not private else seed,
                 "private": private,
-                "measures": {name: self.tasks[name].measure for name in chosen},
+                "measures": {name: self.tasks[name].measure for name in names},
                 "task": [
                     {"id": name, "count": count or self.count, "rung": number, **point}
-                    for name in chosen
+                    for name in names
                     for number, point in self._numbered(name, rung)
                 ],
             }
         )
 
     def _numbered(self, task: str, rung: int | None) -> Iterator[tuple[int, Rung]]:
-        found = self.tasks[task]
-        points = found.rungs if rung is None else found.all_rungs
+        task_ladder = self.tasks[task]
+        points = task_ladder.rungs if rung is None else task_ladder.all_rungs
         for number, point in enumerate(points, 1):
             if rung in {None, number}:
                 yield number, point
@@ -116,10 +116,10 @@ def oversized(prompt: str, answer: str) -> str:
         prompt: its prompt.
         answer: a right answer, as JSON.
     """
-    for what, text, most in (("prompt", prompt, MOST_PROMPT), ("answer", answer, MOST_ANSWER)):
-        if len(text) >= most:
+    for what, text, limit in (("prompt", prompt, MOST_PROMPT), ("answer", answer, MOST_ANSWER)):
+        if len(text) >= limit:
             return (
-                f"its {what} has {len(text):,} characters, and a ladder's has fewer than {most:,}"
+                f"its {what} has {len(text):,} characters, and a ladder's has fewer than {limit:,}"
             )
     return ""
 
@@ -163,54 +163,55 @@ def parse_ladder(text: str) -> Ladder:
         ExperimentError: with a line for everything that is wrong; it names task and rung.
     """
     try:
-        found = tomllib.loads(text)
+        values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ExperimentError(f"this is not TOML that can be read: {error}") from None
     # In the order of the benchmark's tables, whatever that of the file.
-    known = [*all_tasks()]
-    names = [name for name in found if name not in {"seed", "count"}]
-    names.sort(key=lambda name: known.index(name) if name in known else len(known))
-    rest = {name: value for name, value in found.items() if name not in names}
+    order = [*all_tasks()]
+    names = [name for name in values if name not in {"seed", "count"}]
+    names.sort(key=lambda name: order.index(name) if name in order else len(order))
+    settings = {name: value for name, value in values.items() if name not in names}
     try:
-        table = Ladder.model_validate({**rest, "tasks": {name: found[name] for name in names}})
+        table = Ladder.model_validate({**settings, "tasks": {name: values[name] for name in names}})
     except ValidationError as error:
-        raise ExperimentError("\n".join(map(_said, faults_of(error, 20)))) from None
-    problems = [line for name, held in table.tasks.items() for line in _problems(name, held)]
+        raise ExperimentError("\n".join(map(_fault_text, faults_of(error, 20)))) from None
+    problems = [
+        line for name, task_ladder in table.tasks.items() for line in _problems(name, task_ladder)
+    ]
     if problems:
         raise ExperimentError("\n".join(problems))
     return table
 
 
-def _said(fault: Fault) -> str:
+def _fault_text(fault: Fault) -> str:
     """Return a fault with the rung as people count it."""
-    at, *rest = fault.at.removeprefix("tasks.").split(".")
-    if len(rest) > 1 and rest[1].isdecimal():
-        rest[:2] = [f"{rest[0]}, entry {int(rest[1]) + 1}", *rest[2:]]
-    return str(Fault(": ".join([at, *rest]), fault.problem))
+    at, *path = fault.at.removeprefix("tasks.").split(".")
+    if len(path) > 1 and path[1].isdecimal():
+        path[:2] = [f"{path[0]}, entry {int(path[1]) + 1}", *path[2:]]
+    return str(Fault(": ".join([at, *path]), fault.problem))
 
 
-def _problems(name: str, held: TaskLadder) -> Iterator[str]:
-    """Yield what is wrong with the rungs of a task."""
+def _problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
     try:
         task = get_task(name)
     except CatalogError as error:
         yield str(error)
         return
-    seen: dict[str, int] = {}
-    for number, rung in enumerate(held.all_rungs, 1):
+    numbers: dict[str, int] = {}
+    for number, rung in enumerate(task_ladder.all_rungs, 1):
         at = f"{name}, rung {number}: "
         try:
-            (point,) = points_of(task, _own(rung), {})
+            (point,) = points_of(task, _rung_parameters(rung), {})
         except ExperimentError as error:
             yield from (at + line for line in str(error).splitlines())
             continue
         text = canonical_json(point.model_dump(mode="json"))
-        if text in seen:
-            yield f"{at}is the same point as rung {seen[text]}"
-        seen.setdefault(text, number)
+        if text in numbers:
+            yield f"{at}is the same point as rung {numbers[text]}"
+        numbers.setdefault(text, number)
 
 
-def _own(rung: Mapping[str, Any]) -> dict[str, Any]:
+def _rung_parameters(rung: Mapping[str, Any]) -> dict[str, Any]:
     """Return a rung's parameters; names that experiments use otherwise are none."""
     for name in ("id", "count", "rung", "grid"):
         if name in rung:

@@ -73,14 +73,14 @@ def check_ladder(
     """
     for name in ladder.experiment(tasks=tasks).task_ids:
         before = float("-inf")
-        seen: dict[str, str] = {}
+        ids_by_key: dict[str, str] = {}
         for number, point in enumerate(ladder.tasks[name].all_rungs, 1):
             if rung not in {None, number}:
                 continue
-            found = _check(ladder, name, number, point, count, seen, before)
-            yield found
-            if rising and found.measures:
-                before = found.mean
+            report = _check(ladder, name, number, point, count, ids_by_key, before)
+            yield report
+            if rising and report.measures:
+                before = report.mean
 
 
 def _check(
@@ -89,7 +89,7 @@ def _check(
     rung: int,
     point: dict[str, JsonValue],
     count: int | None,
-    seen: dict[str, str],
+    ids_by_key: dict[str, str],
     before: float,
 ) -> RungReport:
     experiment = ladder.experiment(tasks=[name], rung=rung, count=count)
@@ -102,9 +102,11 @@ def _check(
     problems = [part.reason] if part.reason else []
     for row in part.instances:
         key = key_of(name, row.prompt, row.all_params)
-        if key in seen:
-            problems.append(f"{row.id} is {seen[key]} again, so another is drawn in its place")
-        seen.setdefault(key, row.id)
+        if key in ids_by_key:
+            problems.append(
+                f"{row.id} is {ids_by_key[key]} again, so another is drawn in its place"
+            )
+        ids_by_key.setdefault(key, row.id)
     measures = tuple(ref.measure or 0.0 for ref in part.references)
     mean = sum(measures) / max(len(measures), 1)
     if mean <= before:

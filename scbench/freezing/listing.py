@@ -23,7 +23,7 @@ def describe_task(task: Task) -> dict[str, Any]:
         "scores": len(builder().paper()) * task.scores,
         "scoring": task.scoring,
         "dimensions": list(task.dimensions),
-        "ladder": _ladder(task),
+        "ladder": _task_rungs(task),
         "builder_version": builder.version,
         "grader_version": task.grader_version,
         "parameters": [
@@ -38,36 +38,36 @@ def describe_task(task: Task) -> dict[str, Any]:
     }
 
 
-def _ladder(task: Task) -> dict[str, Any] | None:
+def _task_rungs(task: Task) -> dict[str, Any] | None:
     """Return the rungs of a task, those beyond the published ones apart; None if it has none."""
-    held = ladder().tasks.get(task.id)
-    return None if held is None else held.model_dump(mode="json")
+    task_ladder = ladder().tasks.get(task.id)
+    return None if task_ladder is None else task_ladder.model_dump(mode="json")
 
 
 def _parameter(
-    name: str, found: dict[str, Any], whole: dict[str, Any], kind: str | None
+    name: str, schema: dict[str, Any], root: dict[str, Any], kind: str | None
 ) -> dict[str, Any]:
     return {
         "name": name,
-        "values": values_of(found, whole),
-        "default": found.get("default"),
+        "values": values_of(schema, root),
+        "default": schema.get("default"),
         "kind": kind,
-        "description": found.get("description", ""),
+        "description": schema.get("description", ""),
     }
 
 
-def values_of(schema: dict[str, Any], whole: dict[str, Any]) -> str:
+def values_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
     """Return which values a JSON Schema allows, in short: ``3 to 50``, ``cells, bars``."""
     if "$ref" in schema:
-        return values_of(whole["$defs"][schema["$ref"].rpartition("/")[2]], whole)
+        return values_of(root["$defs"][schema["$ref"].rpartition("/")[2]], root)
     if "anyOf" in schema:
-        parts = [values_of(part, whole) for part in schema["anyOf"]]
+        parts = [values_of(part, root) for part in schema["anyOf"]]
         return " or ".join(dict.fromkeys(parts))
     if "enum" in schema or "const" in schema:
-        return ", ".join(map(_written, schema.get("enum", [schema.get("const")])))
+        return ", ".join(map(_plain_value, schema.get("enum", [schema.get("const")])))
     kind = schema.get("type")
     if kind == "array":
-        return f"list of {values_of(schema.get('items', {}), whole)}"
+        return f"list of {values_of(schema.get('items', {}), root)}"
     if kind == "boolean":
         return "true, false"
     if kind == "null":
@@ -76,20 +76,20 @@ def values_of(schema: dict[str, Any], whole: dict[str, Any]) -> str:
     above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
     words = []
     if low is not None and high is not None:
-        words.append(f"{_written(low)} to {_written(high)}")
+        words.append(f"{_plain_value(low)} to {_plain_value(high)}")
     else:
-        words += [f"at least {_written(low)}"] if low is not None else []
-        words += [f"above {_written(above)}"] if above is not None else []
-        words += [f"at most {_written(high)}"] if high is not None else []
-        words += [f"below {_written(below)}"] if below is not None else []
+        words += [f"at least {_plain_value(low)}"] if low is not None else []
+        words += [f"above {_plain_value(above)}"] if above is not None else []
+        words += [f"at most {_plain_value(high)}"] if high is not None else []
+        words += [f"below {_plain_value(below)}"] if below is not None else []
     if "multipleOf" in schema:
-        words.append(f"steps of {_written(schema['multipleOf'])}")
+        words.append(f"steps of {_plain_value(schema['multipleOf'])}")
     words = words or [{"integer": "a whole number", "number": "a number"}.get(str(kind), "text")]
     # A whole-number bound of a parameter that takes fractions would look as if it took none.
     return ", ".join(words) + (" (fractions too)" if kind == "number" else "")
 
 
-def _written(value: object) -> str:
+def _plain_value(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, str) else json.dumps(value)

@@ -19,7 +19,7 @@ from scbench.base.errors import (
 from scbench.builders.shared.builder import Point
 from scbench.catalog import Task
 
-_SHOWN = 200
+_NAME_LENGTH = 200
 """Characters of a value that a message spells out."""
 
 
@@ -72,9 +72,9 @@ def explain(error: ValidationError, task: Task) -> list[str]:
     for item in items_of(error):
         name = ".".join(map(str, item["loc"]))
         if item["type"] == "extra_forbidden":
-            known = parameters_of(space)
-            hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
-            lines.append(f"{task.id} has no parameter {printable(name)[:_SHOWN]!r}.{hint}")
+            names = parameters_of(space)
+            hint = did_you_mean(name, names) or f" It has {', '.join(names)}."
+            lines.append(f"{task.id} has no parameter {printable(name)[:_NAME_LENGTH]!r}.{hint}")
             continue
         lines.append(str(Fault(name, problem_of(item))))
     return lines

@@ -2,9 +2,9 @@
 
 Builders and graders are pure, so a case follows from its seed, an answer from the parameters, and a
 score from both, with the code and the libraries under it. The hash of all these names what came of
-it, in files of lines in the user's cache folder: there is one for each state of the graders and one
-for each of the builders. A line that was damaged is not read. One that was forged would be
-believed, so whoever decides whether a release is sound, such as `publish`, begins from scratch.
+it, in stores in the user's cache folder (`scbench.machine.store`): there is one for each state of
+the graders and one for each of the builders. What was forged would be believed, so whoever decides
+whether a release is sound, such as `publish`, begins from scratch.
 """
 
 import os
@@ -12,8 +12,10 @@ import platform
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TypeVar, cast
 from zlib import compress, decompress
@@ -23,15 +25,29 @@ from pydantic import JsonValue
 import scbench
 from scbench.base.canonical import canonical_json, content_hash, parse_json, sha256
 from scbench.catalog import Task
-from scbench.freezing.libraries import LIBRARIES, installed
+from scbench.machine.store import Store
 
 T = TypeVar("T")
 
-_KEPT = 8
+LIBRARIES = (
+    *("gmpy2", "highspy", "Jinja2", "manifold3d", "numpy", "openscad-evaluator", "pyarrow"),
+    *("pybullet", "pydantic", "PyYAML", "shapely", "vl-convert-python"),
+)
+"""Libraries that have a say in rows, references or files of a release."""
+
+_FILES = 8
 """Files that are kept; older ones go."""
-_JUDGED_BY = ("graders", "schemas", "sandbox")
+_JUDGED_BY = ("base", "graders", "machine", "schemas", "scoring")
 """Folders of the package that judge, beside its modules at the top."""
 _MADE_BY = (*_JUDGED_BY, "builders")
+
+
+def installed(name: str) -> str:
+    """Return the installed version of a library, or "not installed"."""
+    try:
+        return installed_version(name)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def proofs_file() -> Path:
@@ -59,8 +75,8 @@ def proven_scores(
     if not answers:
         return []
     key: JsonValue = [task.id, task.grader_version, params, *answers]
-    found: list[float] = _remembered(path, task, key, prove)
-    return found
+    scores: list[float] = _remembered(path, task, key, prove)
+    return scores
 
 
 def made_before(path: Path | None, task: Task, key: JsonValue, make: Callable[[], T]) -> T:
@@ -81,16 +97,19 @@ def _remembered(path: Path | None, task: Task, key: JsonValue, make: Callable[[]
     """Return a value that follows from a key; of other packages' code nothing is remembered."""
     if path is None or task.package != "scbench":
         return make()
-    name = content_hash(key)
-    known = _read(path)
-    if name in known:
-        return cast(T, parse_json(decompress(b64decode(known[name]))))
+    store, name = _open_store(path), content_hash(key)
+    text = None
+    with suppress(OSError), closing(store):  # another process has made room
+        text = store.get(name)
+    if text is not None:
+        return cast(T, parse_json(decompress(b64decode(text))))
     value = make()
-    # A ladder takes 41 MB as it is, and there are several states of the code.
-    text = b64encode(compress(canonical_json(value).encode(), 1))
-    known[name] = text
-    with suppress(OSError):  # a cache that cannot be written saves nothing, and does no harm
-        _append(path, name, text)
+    # A cache that cannot be written saves nothing, and does no harm.
+    with suppress(OSError), closing(store):
+        if not path.exists():
+            _make_room(path.parent)
+        # A ladder takes 41 MB as it is, and there are several states of the code.
+        store.add(name, b64encode(compress(canonical_json(value).encode(), 1)))
     return value
 
 
@@ -109,35 +128,16 @@ def _state(folders: Sequence[str]) -> str:
 
 
 @cache
-def _read(path: Path) -> dict[str, bytes]:
-    """Return the values in a file by their keys, as JSON that is packed."""
+def _open_store(path: Path) -> Store:
     try:
-        lines = path.read_bytes().splitlines()
+        return Store(path)
     except OSError:
-        return {}
-    # A line holds a hash, a key and a value; it is not parsed before it is asked for.
-    parts = (line.split(b" ", 2) for line in lines)
-    return {
-        part[1].decode("ascii"): part[2]
-        for part in parts
-        if len(part) == 3 and part[0] == _check(part[1], part[2])
-    }
+        return Store(Path(os.devnull, path.name))  # which can neither be read nor written
 
 
-def _check(key: bytes, value: bytes) -> bytes:
-    return sha256(key + b" " + value).encode()
-
-
-def _append(path: Path, key: str, value: bytes) -> None:
-    """Write a line at once, so that those of several processes do not mix."""
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        files = sorted(path.parent.glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
-        for old in files[: 1 - _KEPT]:
-            old.unlink(missing_ok=True)
-    name = key.encode()
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        os.write(handle, _check(name, value) + b" " + name + b" " + value + b"\n")
-    finally:
-        os.close(handle)
+def _make_room(folder: Path) -> None:
+    """Make the folder of stores, and remove those by old code from it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = sorted(folder.glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
+    for old in files[: 1 - _FILES]:
+        old.unlink(missing_ok=True)

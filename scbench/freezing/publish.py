@@ -72,7 +72,6 @@ class Plan:
 
 
 def _sent(release: Release) -> list[str]:
-    """Return the names of the files that go to the Hub."""
     return [name for name in (MANIFEST, *release.manifest.files) if name not in NOT_SENT]
 
 
@@ -111,14 +110,16 @@ def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
         if any(ref.name == tag for ref in refs.tags):
             return Plan(repo, tag, user, exists=True, tagged=True, head=None, deleted=())
         head = next((ref.target_commit for ref in refs.branches if ref.name == "main"), None)
-        held = set(hub.list_repo_files(repo, repo_type="dataset", revision=head)) if head else set()
-    if held - _STARTERS and MANIFEST not in held:
-        raise HubError(
-            f"{repo} holds files that are no release, such as {min(held - _STARTERS)}; a release "
-            "would replace them all, so name another repository, or empty that one"
+        present = (
+            set(hub.list_repo_files(repo, repo_type="dataset", revision=head)) if head else set()
         )
-    kept = {*release.manifest.files, MANIFEST, *OWN_FILES}
-    return Plan(repo, tag, user, True, False, head, tuple(sorted(held - kept)))
+    if present - _STARTERS and MANIFEST not in present:
+        raise HubError(
+            f"{repo} holds files that are no release, such as {min(present - _STARTERS)}; a "
+            "release would replace them all, so name another repository, or empty that one"
+        )
+    names = {*release.manifest.files, MANIFEST, *OWN_FILES}
+    return Plan(repo, tag, user, True, False, head, tuple(sorted(present - names)))
 
 
 def publish_on_hub(

@@ -20,9 +20,8 @@ from scbench.builders.shared.builder import PaperItem
 from scbench.catalog import Task
 from scbench.freezing.cases import REPEATS, at_once, key_of
 from scbench.freezing.experiment import Experiment, Planned, experiment_of, plan
-from scbench.freezing.fresh import UNRATED, prefix_of, run, traits
+from scbench.freezing.fresh import UNRATED, gather, prefix_of, run, traits
 from scbench.freezing.frozen_task import FrozenTask, freeze_task
-from scbench.freezing.gather import gather
 from scbench.machine.processes import open_executor
 from scbench.release.manifest import MANIFEST, ExperimentRecord, Manifest
 
@@ -66,7 +65,7 @@ def redraw(
     record = manifest.experiment
     if record is None:
         raise ValueError("this release was drawn by no experiment")
-    found = Redrawn(record, manifest.rows_file)
+    redrawn = Redrawn(record, manifest.rows_file)
     private = record.seed is None
     try:
         experiment = experiment_of(
@@ -79,51 +78,50 @@ def redraw(
         )
         planned = plan(experiment)
     except ScbenchError as error:
-        found.problems = [f"{MANIFEST}: experiment: {line}" for line in str(error).splitlines()]
-        return found
+        redrawn.problems = [f"{MANIFEST}: experiment: {line}" for line in str(error).splitlines()]
+        return redrawn
     rows: dict[str, Sequence[Mapping[str, Any]]] = {}
     for task in (name for name in experiment.task_ids if name in manifest.tasks):
         try:
             rows[task] = rows_of(task)
         except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)
             first = (str(error).splitlines() or [""])[0]
-            found.problems.append(
-                f"{found.rows_file(task)}: cannot be read: {type(error).__name__}: {first}"
+            redrawn.problems.append(
+                f"{redrawn.rows_file(task)}: cannot be read: {type(error).__name__}: {first}"
             )
     if record.seed is not None and seed not in {None, record.seed}:
-        found.problems.append(f"{MANIFEST}: experiment.seed is {record.seed}, not the one given")
+        redrawn.problems.append(f"{MANIFEST}: experiment.seed is {record.seed}, not the one given")
     if private and seed is not None and not _fits(planned, rows, seed):
-        found.problems.append(f"{MANIFEST}: the rows were not drawn with the seed given")
+        redrawn.problems.append(f"{MANIFEST}: the rows were not drawn with the seed given")
         seed = None
     base = record.seed if record.seed is not None else seed
     if base is not None:
-        _from_seed(found, experiment.model_copy(update={"seed": base}), manifest, workers, proofs)
+        _from_seed(redrawn, experiment.model_copy(update={"seed": base}), manifest, workers, proofs)
     else:
-        _from_rows(found, planned, rows, workers, proofs)
-    return found
+        _from_rows(redrawn, planned, rows, workers, proofs)
+    return redrawn
 
 
 def _from_seed(
-    found: Redrawn,
+    redrawn: Redrawn,
     experiment: Experiment,
     manifest: Manifest,
     workers: int,
     proofs: Path | None,
 ) -> None:
-    """Draw everything from the base seed."""
     seed = experiment.seed or 0
     prefix = prefix_of(plan(experiment), seed) if manifest.is_generated else ""
     try:
         gathered = gather(run(experiment, workers=workers, prefix=prefix, proofs=proofs))
     except ScbenchError as error:
-        found.problems.append(f"{MANIFEST}: the experiment cannot be drawn again: {error}")
+        redrawn.problems.append(f"{MANIFEST}: the experiment cannot be drawn again: {error}")
         return
-    found.record = experiment.record(gathered.shortfalls, prefix)
+    redrawn.record = experiment.record(gathered.shortfalls, prefix)
     for part in gathered.frozen:
         if part.task.id in manifest.tasks:
-            found.frozen.append(part)
+            redrawn.frozen.append(part)
         else:
-            found.problems.append(
+            redrawn.problems.append(
                 f"{MANIFEST}: does not list task {part.task.id}, which the experiment draws"
             )
 
@@ -135,12 +133,12 @@ def _fits(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:
         return True
     stream = Stream("generate", seed, first.task.id, first.parameters)
     possible = {stream.getrandbits(63) for _ in range(first.point.count + REPEATS)}
-    found = [row.get("seed") for row in rows[first.task.id][: first.point.count]]
-    return any(value in possible for value in found)
+    seeds = [row.get("seed") for row in rows[first.task.id][: first.point.count]]
+    return any(value in possible for value in seeds)
 
 
 def _from_rows(
-    found: Redrawn,
+    redrawn: Redrawn,
     planned: Sequence[Planned],
     rows: Rows,
     workers: int,
@@ -149,8 +147,8 @@ def _from_rows(
     """Make each row again from its own point and seed, and count them."""
     points = {(p.task.id, canonical_json(p.parameters)): p for p in planned}
     tasks = {p.task.id: p.task for p in planned}
-    held: Counter[int] = Counter()
-    prefix = found.record.prefix
+    counts: Counter[int] = Counter()
+    prefix = redrawn.record.prefix
     with open_executor(workers) as executor:
         jobs = []
         for task_id, stored in rows.items():
@@ -159,23 +157,24 @@ def _from_rows(
             for number, row in enumerate(stored):
                 origin = _origin(task, row, points)
                 if origin is None:
-                    found.problems.append(
-                        f"{found.rows_file(task_id)}: row {number} has no seed, or a point that "
+                    redrawn.problems.append(
+                        f"{redrawn.rows_file(task_id)}: row {number} has no seed, or a point that "
                         "the experiment does not draw at"
                     )
                 else:
                     origins.append(origin)
             order = [p.index for p, _ in origins]
             if order != sorted(order):
-                found.problems.append(
-                    f"{found.rows_file(task_id)}: the points are not in the order of the experiment"
+                redrawn.problems.append(
+                    f"{redrawn.rows_file(task_id)}: the points are not in the order of the "
+                    "experiment"
                 )
             if len(origins) < len(stored):
                 continue
             begins: dict[int, int] = {}
             for i, index in enumerate(order):
                 begins.setdefault(index, i)
-            held.update(order)
+            counts.update(order)
             plain = [(p, seed, i - begins[p.index]) for i, (p, seed) in enumerate(origins)]
             size = at_once(task)
             jobs.append(
@@ -189,15 +188,17 @@ def _from_rows(
             )
         for task, parts in jobs:
             try:
-                made = [part.result() for part in parts]
+                pieces = [part.result() for part in parts]
             except Exception as error:  # noqa: BLE001  (whatever is wrong with a task)
-                found.problems.append(f"{found.rows_file(task.id)}: cannot be drawn again: {error}")
+                redrawn.problems.append(
+                    f"{redrawn.rows_file(task.id)}: cannot be drawn again: {error}"
+                )
                 continue
-            instances = tuple(instance for part in made for instance in part.instances)
-            references = tuple(reference for part in made for reference in part.references)
-            found.frozen.append(FrozenTask(task, instances, references))
-    _count(found, planned, rows, held)
-    _repeats(found)
+            instances = tuple(instance for part in pieces for instance in part.instances)
+            references = tuple(reference for part in pieces for reference in part.references)
+            redrawn.frozen.append(FrozenTask(task, instances, references))
+    _count(redrawn, planned, rows, counts)
+    _repeats(redrawn)
 
 
 def _origin(
@@ -221,7 +222,6 @@ def _remake(
     prefix: str,
     proofs: Path | None,
 ) -> FrozenTask:
-    """Make cases of given points and seeds again."""
     builder = task.builder()
     items = []
     for planned, seed, index in origins:
@@ -232,36 +232,36 @@ def _remake(
     return freeze_task(task, items, first, prefix, proofs)
 
 
-def _count(found: Redrawn, planned: Sequence[Planned], rows: Rows, held: Counter[int]) -> None:
+def _count(redrawn: Redrawn, planned: Sequence[Planned], rows: Rows, counts: Counter[int]) -> None:
     """Compare the number of rows at each point with what was asked for, and with the shortfalls."""
-    built = {part.task.id for part in found.frozen}
+    built = {part.task.id for part in redrawn.frozen}
     absent = {p.task.id for p in planned} - rows.keys()
-    short = {(s.task, canonical_json(s.point)): s for s in found.record.shortfalls}
-    if len(short) < len(found.record.shortfalls):
-        found.problems.append(f"{MANIFEST}: experiment.shortfalls names a point twice")
+    short = {(s.task, canonical_json(s.point)): s for s in redrawn.record.shortfalls}
+    if len(short) < len(redrawn.record.shortfalls):
+        redrawn.problems.append(f"{MANIFEST}: experiment.shortfalls names a point twice")
     for p in planned:
         shortfall = short.pop((p.task.id, canonical_json(p.parameters)), None)
-        asked = p.point.count
-        expected = asked if shortfall is None else shortfall.got
-        if p.task.id in built | absent and held[p.index] != expected:
-            place = f"{found.rows_file(p.task.id)}: {held[p.index]} rows at point"
-            found.problems.append(f"{place} {canonical_json(p.parameters)}, must be {expected}")
-        if shortfall is not None and (shortfall.asked != asked or shortfall.got >= asked):
-            found.problems.append(
+        requested = p.point.count
+        expected = requested if shortfall is None else shortfall.got
+        if p.task.id in built | absent and counts[p.index] != expected:
+            place = f"{redrawn.rows_file(p.task.id)}: {counts[p.index]} rows at point"
+            redrawn.problems.append(f"{place} {canonical_json(p.parameters)}, must be {expected}")
+        if shortfall is not None and (shortfall.asked != requested or shortfall.got >= requested):
+            redrawn.problems.append(
                 f"{MANIFEST}: experiment.shortfalls: {p.task.id} has {shortfall.got} of "
-                f"{shortfall.asked} cases at a point where {asked} were asked for"
+                f"{shortfall.asked} cases at a point where {requested} were asked for"
             )
-    found.problems += (
+    redrawn.problems += (
         f"{MANIFEST}: experiment.shortfalls names a point of {task} that is not drawn at"
         for task, _ in short
     )
 
 
-def _repeats(found: Redrawn) -> None:
-    seen: dict[str, str] = {}
-    for part in found.frozen:
+def _repeats(redrawn: Redrawn) -> None:
+    ids_by_key: dict[str, str] = {}
+    for part in redrawn.frozen:
         for row in part.instances:
             key = key_of(row.task, row.prompt, row.all_params)
-            if key in seen:
-                found.problems.append(f"{row.id} repeats {seen[key]}")
-            seen[key] = row.id
+            if key in ids_by_key:
+                redrawn.problems.append(f"{row.id} repeats {ids_by_key[key]}")
+            ids_by_key[key] = row.id

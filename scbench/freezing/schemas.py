@@ -8,7 +8,7 @@ from pydantic import ConfigDict, create_model
 
 from scbench.base.model import LOOP_SETTINGS, REPORTABLE, Prediction, Status
 from scbench.catalog import Task
-from scbench.grading.rows.schema import Row
+from scbench.grading.rows.columns import Row
 from scbench.leaderboard.submission import submission_schema
 from scbench.release.manifest import schema_file
 from scbench.schemas.base import json_schema
@@ -55,17 +55,17 @@ def prediction_schema() -> dict[str, Any]:
     they go together with an answer.
     """
     schema = json_schema(Prediction)
-    schema["$defs"]["Status"] = {"type": "string", "enum": _in_order(REPORTABLE)}
+    schema["$defs"]["Status"] = {"type": "string", "enum": _status_values(REPORTABLE)}
     unscored = [status for status in REPORTABLE if not status.scored]
-    given = {
+    forms = {
         "answer": _has("answer", {"not": {"type": "null"}}),
         "response": _has("response", {"type": "string"}),
     }
     turns = _has("turns", {"type": "array", "minItems": 1})
     schema["allOf"] = [
-        {"not": {"allOf": list(given.values())}},
-        {"if": _status(_in_order(unscored)), "then": {"not": given["answer"]}},
-        {"if": _status([Status.ANSWERED.value]), "then": {"anyOf": [*given.values(), turns]}},
+        {"not": {"allOf": list(forms.values())}},
+        {"if": _status(_status_values(unscored)), "then": {"not": forms["answer"]}},
+        {"if": _status([Status.ANSWERED.value]), "then": {"anyOf": [*forms.values(), turns]}},
         *map(_looped, LOOP_SETTINGS),
         {
             "if": {"not": _has("setting", {"enum": [*LOOP_SETTINGS]})},
@@ -119,7 +119,7 @@ def _status(values: list[str]) -> dict[str, Any]:
     return _has("status", {"enum": values})
 
 
-def _in_order(statuses: Sequence[Status] | frozenset[Status]) -> list[str]:
+def _status_values(statuses: Sequence[Status] | frozenset[Status]) -> list[str]:
     return [status.value for status in Status if status in statuses]
 
 

@@ -22,7 +22,13 @@ from scbench.base.errors import ReleaseError, did_you_mean
 from scbench.base.model import task_of
 from scbench.base.progress import no_progress
 from scbench.catalog import Task, all_tasks
-from scbench.freezing.compare import compare_records, compare_rows, compare_tables, said, shown
+from scbench.freezing.compare import (
+    compare_records,
+    compare_rows,
+    compare_tables,
+    error_line,
+    one_line,
+)
 from scbench.freezing.experiment import manifolds
 from scbench.freezing.freeze import (
     FrozenLadder,
@@ -31,9 +37,9 @@ from scbench.freezing.freeze import (
     release_files,
     rendered_files,
 )
-from scbench.freezing.frozen_task import FrozenTask, freeze_tasks, listed
+from scbench.freezing.frozen_task import FrozenTask, fixed_list, freeze_tasks
 from scbench.freezing.ladder import ladder
-from scbench.freezing.libraries import installed
+from scbench.freezing.proofs import installed
 from scbench.freezing.redraw import redraw
 from scbench.freezing.schemas import file_schemas, task_schemas
 from scbench.freezing.tables import instance_table, read_table, reference_table
@@ -84,22 +90,23 @@ def verify_release(
         return (str(error),)
     on_step("files")
     problems = [*_check_manifest(root, manifest), *_check_files(root, manifest)]
-    huge = [name for name in manifest.files if _size(root / name) > MOST_BYTES]
+    present = (name for name in manifest.files if (root / name).is_file())
+    huge = [name for name in present if (root / name).stat().st_size > MOST_BYTES]
     problems += [f"{name}: is far too large for a release's file" for name in huge]
     on_hashes(tuple(problems))
     if huge:
         return tuple(problems)
-    known = all_tasks()
-    drawn = manifest.experiment.task_ids if manifest.experiment else []
-    usable = [name for name in manifest.tasks if name in known and known[name].available]
-    tasks = [known[name] for name in usable if name not in drawn]
+    catalog = all_tasks()
+    drawn_tasks = manifest.experiment.task_ids if manifest.experiment else []
+    usable = [name for name in manifest.tasks if name in catalog and catalog[name].available]
+    tasks = [catalog[name] for name in usable if name not in drawn_tasks]
     for name in sorted(manifest.tasks.keys() - set(usable)):
-        near = did_you_mean(name, known)
-        problems.append(f"task {shown(name)}: this installation has no such task.{near}")
+        near = did_you_mean(name, catalog)
+        problems.append(f"task {one_line(name)}: this installation has no such task.{near}")
     frozen: list[FrozenTask] = []
     for task, part in freeze_tasks(tasks, workers, lambda task: on_step(task.id), proofs):
         if isinstance(part, Exception):
-            problems.append(f"task {task.id}: cannot be built again: {said(part)}")
+            problems.append(f"task {task.id}: cannot be built again: {error_line(part)}")
             problems += _check_listed(root, task)
             continue
         frozen.append(part)
@@ -112,14 +119,15 @@ def verify_release(
         record = redrawn.record
         for part in redrawn.frozen:
             problems += _check_part(root, part)
-        frozen = _in_order([*frozen, *redrawn.frozen], manifest)
+        order = [*manifest.tasks]
+        frozen = sorted([*frozen, *redrawn.frozen], key=lambda part: order.index(part.task.id))
     elif seed is not None:
         problems.append(f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it")
     rungs = None
     if manifest.ladder is not None:
         on_step("ladder")
-        rungs, found = _ladder(root, manifest, manifest.ladder, workers, proofs)
-        problems += found
+        rungs, faults = _check_ladder(root, manifest, manifest.ladder, workers, proofs)
+        problems += faults
     on_step("references")
     parts = [*frozen, *(rungs.parts if rungs else [])]
     references = reference_table([ref for part in parts for ref in part.references])
@@ -137,7 +145,7 @@ def verify_release(
 def _check_listed(root: Path, task: Task) -> Iterator[str]:
     """Compare at least the rows of a task whose references cannot be made or judged here."""
     try:
-        part = listed(task)
+        part = fixed_list(task)
     except Exception:  # noqa: BLE001  (that they cannot be made is said already)
         return
     yield from _check_part(root, part)
@@ -149,7 +157,7 @@ def _check_part(root: Path, part: FrozenTask) -> Iterator[str]:
         yield from _check_rows(root, terse_file(part.task.id), instance_table(part.terse), ("id",))
 
 
-def _ladder(
+def _check_ladder(
     root: Path,
     manifest: Manifest,
     record: LadderRecord,
@@ -165,26 +173,21 @@ def _ladder(
         name, table = ladder_file(part.task.id), instance_table(part.instances)
         problems += _check_rows(root, name, table, ("id",))
     if manifest.package_version == __version__ and not problems:
-        held = record.experiment
-        ours = [name for name in held.measures if name in ladder().tasks]
-        shortfalls = held.shortfalls
-        if not ours or ladder().experiment(tasks=ours).record(shortfalls) != held:
+        experiment = record.experiment
+        ours = [name for name in experiment.measures if name in ladder().tasks]
+        shortfalls = experiment.shortfalls
+        if not ours or ladder().experiment(tasks=ours).record(shortfalls) != experiment:
             problems.append(f"{MANIFEST}: ladder is not the one that this package draws")
     return FrozenLadder(redrawn.record, redrawn.frozen), problems
-
-
-def _in_order(frozen: list[FrozenTask], manifest: Manifest) -> list[FrozenTask]:
-    place = {name: i for i, name in enumerate(manifest.tasks)}
-    return sorted(frozen, key=lambda part: place[part.task.id])
 
 
 def _stored(root: Path, file: Callable[[str], str], task_id: str) -> list[dict[str, Any]]:
     """Return seeds and points of a task's rows, and what the references hold of them."""
     table = read_table((root / file(task_id)).read_bytes())
     references = read_table((root / REFERENCES).read_bytes()).select(["id", "unprinted"])
-    rest = {row["id"]: row["unprinted"] for row in references.to_pylist() if row["unprinted"]}
+    unprinted = {row["id"]: row["unprinted"] for row in references.to_pylist() if row["unprinted"]}
     rows: list[dict[str, Any]] = table.select(["id", "point", "seed"]).to_pylist()
-    return [row | {"unprinted": rest.get(row["id"])} for row in rows]
+    return [row | {"unprinted": unprinted.get(row["id"])} for row in rows]
 
 
 def _check_experiment(manifest: Manifest, record: ExperimentRecord) -> Iterator[str]:
@@ -222,9 +225,9 @@ def verify_anywhere(
         release = find_release(name)
     except ReleaseError as error:
         return (str(error),)
-    known = {MANIFEST, *release.manifest.files, *(OWN_FILES if hub_name(name) else ())}
-    foreign = sorted(release.source.names() - known)
-    problems = [f"{shown(path)}: the manifest does not list this file" for path in foreign]
+    expected = {MANIFEST, *release.manifest.files, *(OWN_FILES if hub_name(name) else ())}
+    foreign = sorted(release.source.names() - expected)
+    problems = [f"{one_line(path)}: the manifest does not list this file" for path in foreign]
     with tempfile.TemporaryDirectory(prefix="scbench-verify-") as scratch:
         for path in (MANIFEST, *release.manifest.files):
             record = release.manifest.files.get(path)
@@ -233,7 +236,7 @@ def verify_anywhere(
             except FileNotFoundError:
                 continue  # said with the files
             except (OSError, ReleaseError) as error:
-                problems.append(f"{path}: cannot be read: {said(error)}")
+                problems.append(f"{path}: cannot be read: {error_line(error)}")
                 continue
             copy = Path(scratch, path)
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -243,7 +246,7 @@ def verify_anywhere(
             on_step,
             workers=workers,
             seed=seed,
-            on_hashes=lambda found: on_hashes((*problems, *found)),
+            on_hashes=lambda faults: on_hashes((*problems, *faults)),
             proofs=proofs,
         )
     return tuple(problems)
@@ -269,7 +272,7 @@ def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
 def _check_files(root: Path, manifest: Manifest) -> Iterator[str]:
     present = set(release_files(root))
     for name in sorted(present - manifest.files.keys()):
-        yield f"{shown(name)}: the manifest does not list this file"
+        yield f"{one_line(name)}: the manifest does not list this file"
     for name, record in manifest.files.items():
         path = root / name
         if name not in present and name in NOT_SENT:
@@ -284,19 +287,15 @@ def _check_files(root: Path, manifest: Manifest) -> Iterator[str]:
             yield from _check_bytes(path, name, record.bytes, record.sha256)
 
 
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0
-
-
 def _check_bytes(path: Path, name: str, size: int, digest: str) -> Iterator[str]:
     try:
-        found = path.stat().st_size
+        length = path.stat().st_size
         data = read_regular(path, size)
     except OSError as error:
         yield f"{name}: cannot be read: {error.strerror}"
         return
-    if found != size:
-        yield f"{name}: {found} bytes, the manifest says {size}"
+    if length != size:
+        yield f"{name}: {length} bytes, the manifest says {size}"
     elif sha256(data) != digest:
         yield f"{name}: the content was changed (SHA-256 differs from the manifest)"
 
@@ -311,14 +310,14 @@ def _check_rows(
     try:
         stored = read_table(path.read_bytes())
         stored.validate(full=True)
-        found = stored.to_pylist()
+        rows = stored.to_pylist()
     except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)
-        yield f"{name}: cannot be read: {said(error)}"
+        yield f"{name}: cannot be read: {error_line(error)}"
         return
     yield from (f"{name}: {problem}" for problem in compare_tables(stored, expected))
     if stored.schema.equals(expected.schema):
-        found = [row for row in found if task_of(row["id"]) not in unbuilt]
-        differences = compare_rows(found, expected.to_pylist(), key)
+        rows = [row for row in rows if task_of(row["id"]) not in unbuilt]
+        differences = compare_rows(rows, expected.to_pylist(), key)
         yield from (f"{name}: {difference}" for difference in differences)
 
 
@@ -334,20 +333,20 @@ def _check_texts(
     rebuilt = make_manifest(
         manifest.version, frozen, manifest.files, manifest.withdrawn, record, rungs
     )
-    for task_id, found in rebuilt.tasks.items():
-        yield from compare_records(manifest.tasks[task_id], found, f"tasks.{task_id}.")
+    for task_id, task_record in rebuilt.tasks.items():
+        yield from compare_records(manifest.tasks[task_id], task_record, f"tasks.{task_id}.")
     texts = task_schemas([part.task for part in frozen])
     # Another version of the package words its texts otherwise; hashes still hold for them.
     ours = manifest.package_version == __version__
     if ours:
         texts |= file_schemas()
-    whole = rungs is None or len(rungs.parts) == len(rungs.record.measures)
-    if whole and len(frozen) == len(manifest.tasks):
+    complete = rungs is None or len(rungs.parts) == len(rungs.record.measures)
+    if complete and len(frozen) == len(manifest.tasks):
         yield from compare_records(manifest, rebuilt)
         parts = [*frozen, *(rungs.parts if rungs else [])]
         ids = {instance.id for part in parts for instance in part.instances}
         for name in sorted(manifest.withdrawn.keys() - ids):
-            yield f"{MANIFEST}: withdraws {shown(name)}, which is no instance of this release"
+            yield f"{MANIFEST}: withdraws {one_line(name)}, which is no instance of this release"
         if ours:
             try:
                 texts |= rendered_files(manifest)
@@ -376,11 +375,11 @@ def _check_pictures(
     if not same:
         return
     try:
-        drawn = pictures(frozen, workers)
+        images = pictures(frozen, workers)
     except (ReleaseError, ModuleNotFoundError) as error:
-        yield f"gallery: cannot be drawn again: {said(error)}"
+        yield f"gallery: cannot be drawn again: {error_line(error)}"
         return
-    for name, data in drawn.items():
+    for name, data in images.items():
         path = root / name
         if name not in manifest.files:
             yield f"{MANIFEST}: does not list {name}, though it lists other pictures"

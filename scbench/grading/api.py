@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scbench.formats.imports.gather import ImportOptions
-from scbench.grading.checkpoint.parts import WORK
-from scbench.grading.imported import take_in
+from scbench.grading.checkpoint import WORK
+from scbench.grading.options import take_in
 from scbench.grading.run import Options, RunReport
 from scbench.grading.run import grade_file as _grade
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -62,16 +62,16 @@ def grade_file(
     Raises:
         ScbenchError: the file, the release or the folder cannot be used.
     """
-    given = [predictions] if isinstance(predictions, str | Path) else predictions
-    files = [str(path) for path in given]
+    paths = [predictions] if isinstance(predictions, str | Path) else predictions
+    files = [str(path) for path in paths]
     stem = Path(files[0]).name.partition(".")[0] if files else ""
     folder = Path(out) if out else Path("scbench-results", stem or "results")
     path, imported = take_in(files, folder, ImportOptions(), ours=interrupted(folder / WORK))
-    found = release if isinstance(release, Release) else find_release(release)
-    found, names = found.choose(tasks)
+    chosen_release = release if isinstance(release, Release) else find_release(release)
+    chosen_release, names = chosen_release.choose(tasks)
     options = Options(
         predictions=path,
-        release=found,
+        release=chosen_release,
         out=folder,
         limits=WorkerLimits(workers or processors(), None, MEMORY),
         tasks=names,

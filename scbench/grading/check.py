@@ -8,7 +8,7 @@ from typing import Any
 from scbench.base.model import Check, Instance, Status, task_of
 from scbench.catalog import Task
 from scbench.formats.predictions import TEXT_AS_ANSWER, Line, Problem, unread_keys
-from scbench.grading.imported import Imported
+from scbench.grading.options import Imported
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, index_of
 from scbench.release.load import Release
@@ -37,9 +37,9 @@ class Checked:
 
     def fields(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        told = [[problem.fields() for problem in part] for part in (self.problems, self.warnings)]
-        held = zip(("problems", "warnings"), told, strict=True)
-        return {**dict(held), "lines": self.lines, "usable": self.usable}
+        rows = [[problem.fields() for problem in part] for part in (self.problems, self.warnings)]
+        lists = zip(("problems", "warnings"), rows, strict=True)
+        return {**dict(lists), "lines": self.lines, "usable": self.usable}
 
 
 def check_file(
@@ -67,33 +67,33 @@ def check_file(
     by_id = {task.id: task for task in tasks}
     instances = release.instances(by_id)
     coverage = Coverage(
-        index_of(release, tasks, exclude_withdrawn=exclude_withdrawn).known,
+        index_of(release, tasks, exclude_withdrawn=exclude_withdrawn).known_ids,
         imported.origin if imported else None,
     )
-    found = Checked()
+    checked = Checked()
     for admission, line in coverage.read(path, hashlib.sha256()):
         if admission.problem is not None:
-            found.problems.append(admission.problem)
+            checked.problems.append(admission.problem)
         elif line is not None and admission.kind is LineKind.NOT_IN_RELEASE:
             row_id = line.prediction.id
             message = f"release {release.version} does not hold {task_of(row_id)}"
-            found.warnings.append(Problem("not_in_release", message, line.number, row_id))
+            checked.warnings.append(Problem("not_in_release", message, line.number, row_id))
         elif line is not None and admission.kind is LineKind.GRADED:
-            found.usable += 1
-            found.warnings += answer_warnings(line, instances[line.prediction.id], by_id)
-    found.lines = coverage.lines
+            checked.usable += 1
+            checked.warnings += answer_warnings(line, instances[line.prediction.id], by_id)
+    checked.lines = coverage.lines
     # A text as an answer is told with its line above.
     unread = {key: lines for key, lines in coverage.unread.items() if key != TEXT_AS_ANSWER}
-    found.warnings += (Problem("unread_key", said) for said in unread_keys(unread))
+    checked.warnings += (Problem("unread_key", message) for message in unread_keys(unread))
     nothing = coverage.nothing_graded()
     if nothing is not None:
-        found.problems.append(nothing)
+        checked.problems.append(nothing)
     if not partial:
-        found.problems += coverage.incomplete()
+        checked.problems += coverage.incomplete()
     if imported is not None:
-        found.problems = [*imported.problems, *map(imported.named, found.problems)]
-        found.warnings = list(map(imported.named, found.warnings))
-    return found
+        checked.problems = [*imported.problems, *map(imported.with_origin, checked.problems)]
+        checked.warnings = list(map(imported.with_origin, checked.warnings))
+    return checked
 
 
 def answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> Iterator[Problem]:
@@ -108,11 +108,11 @@ def answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> I
             yield Problem("no_answer", message, line.number, instance.id)
         return
     model = tasks[instance.task].answer_model
-    found = find_answer(prediction, shape_of(model))
-    if found is None:
+    match = find_answer(prediction, shape_of(model))
+    if match is None:
         if prediction.status is None or prediction.status is Status.ANSWERED:
             yield Problem("no_answer", "no answer can be read", line.number, instance.id)
         return
-    valid = validate(model, found.value, len(line.data))
+    valid = validate(model, match.value, len(line.data))
     if isinstance(valid, Check):
         yield Problem(valid.id, f"will score 0: {valid.message}", line.number, instance.id)

@@ -9,23 +9,27 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from scbench.formats.predictions import Digest, Problem, read_blocks, stripped
-from scbench.grading.checkpoint.assemble import ChunkRows
-from scbench.grading.checkpoint.parts import Checkpoint
-from scbench.grading.problems import FORGED, Problems
+from scbench.grading.checkpoint import Checkpoint, ChunkRows
+from scbench.grading.output import FORGED, Problems
 from scbench.grading.rows.chunks import Chunk, Shard, cut
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import Coverage
-from scbench.grading.rows.duplicates import DuplicateAnswers, PendingLine
 from scbench.grading.rows.index import LineKind
-from scbench.grading.rows.survey import TRIED_AGAIN, ChunkAccount, PackedChunk, survey
+from scbench.grading.rows.survey import (
+    TRIED_AGAIN,
+    ChunkAccount,
+    DuplicateAnswers,
+    PackedChunk,
+    PendingLine,
+    survey,
+)
 from scbench.grading.rows.wire import WireOutcome
-from scbench.grading.workers.job_queue import JobQueue
-from scbench.grading.workers.scheduler import Scheduler
+from scbench.grading.workers.scheduler import JobQueue, Scheduler
 from scbench.grading.workers.worker import WorkItem
 
 _LAG = 512
 """Chunks that may be read, or done, while an earlier one is not."""
-_HELD = 50_000
+_MOST_WAITING = 50_000
 """Lines that may wait for the outcome of a duplicate."""
 
 
@@ -86,7 +90,7 @@ class Collector:
             if isinstance(entry, Problem):
                 self._arrive(turn, entry)
                 continue
-            account = self._checkpoint.taken(entry)
+            account = self._checkpoint.find_chunk(entry)
             if account is None:
                 self._turns[entry.place] = turn
                 yield entry
@@ -97,13 +101,13 @@ class Collector:
                 yield None
 
     def _held_back(self) -> bool:
-        return self._turn - self._next > _LAG or self._duplicates.held > _HELD
+        return self._turn - self._next > _LAG or self._duplicates.waiting > _MOST_WAITING
 
     def take_chunk(self, chunk: Chunk, done: PackedChunk | None) -> None:
         """Take the account and rows of a chunk; None if its worker failed."""
         if done is None:
             done = survey(self._completer, chunk, None)
-        account = self._checkpoint.keep(chunk, done)
+        account = self._checkpoint.keep_chunk(chunk, done)
         self._count(chunk, account)
         self._arrive(self._turns.pop(chunk.place), (chunk, account))
 
@@ -158,23 +162,23 @@ class Collector:
 
     def _take_pending(self, chunk: Chunk, line: PendingLine) -> None:
         number = line.head.line or 0
-        if self._checkpoint.journal.find(self._checkpoint.key(line.head), number):
+        if self._checkpoint.find_outcome(line.head):
             self.resumed += 1
             self._progress(1, line.size)
             return
-        known = self._duplicates.known(line)
-        if known is not None:
-            self._finish(line, known)
+        earlier_outcome = self._duplicates.earlier(line)
+        if earlier_outcome is not None:
+            self._finish(line, earlier_outcome)
             return
         if self._duplicates.hold(line):
             return
         self._waiting[number] = line
         entry = self._index.entries[line.head.position]
-        if line.found is None:
+        if line.answer is None:
             data = stripped(chunk.data[line.start : line.end])
             item = WorkItem(number, data, entry.id, looped=line.head.loop is not None)
         else:
-            _, text, source, repairs = line.found
+            _, text, source, repairs = line.answer
             item = WorkItem(number, text.encode(), entry.id, (source, repairs))
         if entry.task in self._index.heavy and self._queue is not None:
             self._queue.add(item, entry.task)
@@ -192,6 +196,5 @@ class Collector:
 
     def _finish(self, line: PendingLine, outcome: WireOutcome) -> None:
         again = outcome.status in TRIED_AGAIN
-        key = self._checkpoint.key(line.head)
-        self._checkpoint.journal.add(key, line.head, outcome, again=again)
+        self._checkpoint.keep_outcome(line.head, outcome, again=again)
         self._progress(1, line.size)

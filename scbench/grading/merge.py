@@ -10,29 +10,25 @@ import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import polars as pl
 
 from scbench.base import __version__
 from scbench.base.errors import ResultsError, reading_parquet
 from scbench.formats.predictions import Problem
-from scbench.grading.checkpoint.assemble import ResultsWriter
-from scbench.grading.checkpoint.parts import WORK
+from scbench.grading.checkpoint import WORK, ResultsWriter
 from scbench.grading.options import Options, choose_tasks
-from scbench.grading.output import PROBLEMS, RESULTS, SUMMARY, check_place
-from scbench.grading.problems import FORGED, Problems
+from scbench.grading.output import FORGED, PROBLEMS, RESULTS, SUMMARY, Problems, check_place
 from scbench.grading.rows.chunks import Shard
-from scbench.grading.rows.columns import Completer
+from scbench.grading.rows.columns import Completer, RunKey, column_types
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, index_of
-from scbench.grading.rows.schema import RunKey, column_types
 from scbench.grading.run import finish
 from scbench.grading.summary import RunFacts, RunReport
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.work_folder import WorkFolder, interrupted
 from scbench.release.load import Release
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _ROWS = 65_536
 """Rows of all shards together that are in memory."""
@@ -70,23 +66,23 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
         raise ResultsError("name the output folders of all shards")
     first = runs[0]
     for run in runs[1:]:
-        for (name, one), other in zip(_alike(first).items(), _alike(run).values(), strict=True):
-            if one != other:
+        for (name, before), after in zip(_alike(first).items(), _alike(run).values(), strict=True):
+            if before != after:
                 raise ResultsError(
                     f"{first.folder} and {run.folder} do not belong together: their {name} differ: "
-                    f"{_shown(one)} and {_shown(other)}"
+                    f"{_abridged_json(before)} and {_abridged_json(after)}"
                 )
-    for one, other in pairwise(runs):
-        if one.shard == other.shard:
+    for before, after in pairwise(runs):
+        if before.shard == after.shard:
             raise ResultsError(
-                f"shard {one.shard} is there twice: {one.folder} and {other.folder}; name each "
-                "shard once"
+                f"shard {before.shard} is there twice: {before.folder} and {after.folder}; name "
+                "each shard once"
             )
     lacking = sorted(set(range(1, first.shard.total + 1)) - {run.shard.number for run in runs})
     if lacking:
-        named = ", ".join(f"{number}/{first.shard.total}" for number in lacking[:10])
-        more = f" and {len(lacking) - 10} more" if len(lacking) > 10 else ""
-        raise ResultsError(f"shard {named}{more} is not there; grade it, or name its folder")
+        absent = ", ".join(f"{number}/{first.shard.total}" for number in lacking[:10])
+        remainder = f" and {len(lacking) - 10} more" if len(lacking) > 10 else ""
+        raise ResultsError(f"shard {absent}{remainder} is not there; grade it, or name its folder")
     return runs
 
 
@@ -102,7 +98,7 @@ def _alike(run: ShardRun) -> dict[str, object]:
     }
 
 
-def _shown(value: object) -> str:
+def _abridged_json(value: object) -> str:
     text = json.dumps(value, sort_keys=True)
     return text if len(text) <= 200 else f"{text[:200]}..."
 
@@ -138,44 +134,44 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
             folder cannot be written.
     """
     started = time.monotonic()
-    given = runs[0].summary
-    if given["scbench"] != __version__:
+    summary = runs[0].summary
+    if summary["scbench"] != __version__:
         raise ResultsError(
-            f"the shards were graded by scbench {given['scbench']}, this is {__version__}; merge "
+            f"the shards were graded by scbench {summary['scbench']}, this is {__version__}; merge "
             "with the version that graded"
         )
-    if given["release"]["rows_hash"] != release.manifest.rows_hash:
+    if summary["release"]["rows_hash"] != release.manifest.rows_hash:
         raise ResultsError(
-            f"the shards were graded against release {given['release']['version']} "
-            f"({given['release']['rows_hash'][:12]}), this is {release.version} "
+            f"the shards were graded against release {summary['release']['version']} "
+            f"({summary['release']['rows_hash'][:12]}), this is {release.version} "
             f"({release.manifest.rows_hash[:12]}); name theirs with --release"
         )
-    chosen = given["options"]["tasks"]
-    tasks = choose_tasks(release, chosen)
-    if {task.id: task.grader_version for task in tasks} != given["graders"]:
+    task_names = summary["options"]["tasks"]
+    tasks = choose_tasks(release, task_names)
+    if {task.id: task.grader_version for task in tasks} != summary["graders"]:
         raise ResultsError("the shards were graded by other graders than are installed here")
     options = Options(
-        given["predictions"]["file"],
+        summary["predictions"]["file"],
         release,
         out,
         WorkerLimits(
-            max(run.summary["workers"] for run in runs), None, 0, given["options"]["allow_code"]
+            max(run.summary["workers"] for run in runs), None, 0, summary["options"]["allow_code"]
         ),
-        chosen,
-        given["options"]["partial"],
-        exclude_withdrawn=given["options"]["exclude_withdrawn"],
+        task_names,
+        summary["options"]["partial"],
+        exclude_withdrawn=summary["options"]["exclude_withdrawn"],
     )
     facts = RunFacts(
         options,
         tasks,
-        given["predictions"]["sha256"],
+        summary["predictions"]["sha256"],
         started,
         sum(run.summary["resumed"] for run in runs),
         [f"shard {run.shard}: {it}" for run in runs for it in run.summary["incidents"]],
         sorted({name for run in runs for name in run.summary["walls"]}),
     )
     completer = Completer(index_of(release, tasks, exclude_withdrawn=options.exclude_withdrawn))
-    coverage = Coverage(completer.index.known)
+    coverage = Coverage(completer.index.known_ids)
     work = _workplace(out)
     problems = Problems(work.path / PROBLEMS)
     try:
@@ -201,7 +197,7 @@ def _workplace(out: Path) -> WorkFolder:
         work = WorkFolder(out / WORK)
     except OSError as error:
         raise ResultsError(f"cannot write to {out}: {error.strerror}") from None
-    if work.found:
+    if work.previous:
         work.close()
         raise ResultsError(f"{out} holds an interrupted run; choose another --out")
     work.clear()
@@ -210,14 +206,12 @@ def _workplace(out: Path) -> WorkFolder:
 
 def _admitted(
     runs: Sequence[ShardRun], coverage: Coverage, problems: Problems
-) -> "Iterator[pl.DataFrame]":
+) -> Iterator[pl.DataFrame]:
     """Admit every line anew, in order; yield the rows of those that count."""
-    import polars as pl  # noqa: PLC0415  (heavy; wanted once per merge)
-
     forged: list[Problem] = []
     gone: set[int | None] = set()
-    known = heapq.merge(*(_problems(run) for run in runs), key=lambda line: line.number)
-    coming = next(known, None)
+    coded = heapq.merge(*(_problems(run) for run in runs), key=lambda line: line.number)
+    coming = next(coded, None)
     stopped = False
     for frame in _in_order(runs):
         end = _END if frame.is_empty() else frame["line"][-1]
@@ -225,11 +219,11 @@ def _admitted(
         lines = [_ShardLine(line, row_id, RunKey(*run)) for line, row_id, *run in unique.rows()]
         while coming is not None and coming.number <= end:
             lines.append(coming)
-            coming = next(known, None)
+            coming = next(coded, None)
         dropped: list[int] = []
         for number, row_id, run, problem in sorted(lines, key=lambda line: line.number):
             if problem is None or problem.code in {"duplicate", "unknown_id"}:
-                place = coverage.known.place(row_id or "")
+                place = coverage.known_ids.place(row_id or "")
                 key = None if run is None else coverage.run(run)
                 admission = coverage.admit(number, place, key, row_id or "")
                 if admission.kind is LineKind.DUPLICATE:
@@ -271,29 +265,25 @@ def _problems(run: ShardRun) -> Iterator[_ShardLine]:
         )
 
 
-def _in_order(runs: Sequence[ShardRun]) -> "Iterator[pl.DataFrame]":
+def _in_order(runs: Sequence[ShardRun]) -> Iterator[pl.DataFrame]:
     """Yield the rows of all shards by line, then a frame without rows."""
-    import polars as pl  # noqa: PLC0415  (as above)
-
     sources = [_slices(run, max(512, _ROWS // len(runs))) for run in runs]
-    held = [next(source, None) for source in sources]
-    while any(frame is not None for frame in held):
-        end = min(frame["line"][-1] for frame in held if frame is not None)
+    frames = [next(source, None) for source in sources]
+    while any(frame is not None for frame in frames):
+        end = min(frame["line"][-1] for frame in frames if frame is not None)
         ready: list[pl.DataFrame] = []
-        for i, frame in enumerate(held):
+        for i, frame in enumerate(frames):
             if frame is None:
                 continue
             ready.append(frame.filter(pl.col("line") <= end))
-            rest = frame.filter(pl.col("line") > end)
-            held[i] = rest if rest.height else next(sources[i], None)
+            remainder = frame.filter(pl.col("line") > end)
+            frames[i] = remainder if remainder.height else next(sources[i], None)
         yield pl.concat(ready).sort("line", "subtask")
     yield pl.DataFrame(schema=column_types())
 
 
-def _slices(run: ShardRun, size: int) -> "Iterator[pl.DataFrame]":
+def _slices(run: ShardRun, size: int) -> Iterator[pl.DataFrame]:
     """Yield the rows of a shard, some thousand at a time, never cutting a line's rows in two."""
-    import polars as pl  # noqa: PLC0415  (as above)
-
     path = run.folder / RESULTS
     with reading_parquet(path, ResultsError):
         lines = pl.read_parquet(path, columns=["line"])["line"]

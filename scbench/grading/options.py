@@ -1,16 +1,90 @@
-"""What to grade, and how."""
+"""What to grade, and how.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+Files of other programs, and several files, become one stream of predictions. It is kept beside the
+results, as ``imported.jsonl``: lines of results are lines of it, and whatever looks into answers
+later finds them there. Problems name the file and line they came from.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from filecmp import cmp
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from scbench.base.errors import CatalogError
+from scbench.base.errors import CatalogError, ResultsError
 from scbench.catalog import Task, get_task
-from scbench.grading.imported import Imported
+from scbench.formats.imports.gather import is_own
+from scbench.formats.predictions import Problem
+from scbench.grading.output import is_ours
 from scbench.grading.rows.chunks import Shard
-from scbench.grading.run_file import Described
+from scbench.grading.rows.index import Described
 from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.machine.files import whole_file
+from scbench.machine.work_folder import no_empty
 from scbench.release.load import Release
+
+if TYPE_CHECKING:
+    from scbench.formats.imports.gather import ImportOptions
+
+IMPORTED = "imported.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What the stream was made of.
+
+    Attributes:
+        recognised: what each file was found to be, in a sentence.
+        problems: entries that could not be placed.
+        origin: gives the file and line that a line of the stream was made of.
+    """
+
+    recognised: str
+    problems: Sequence[Problem]
+    origin: Callable[[int], tuple[str, int]]
+
+    def with_origin(self, problem: Problem) -> Problem:
+        """Return a problem of the stream with the file and line it came from."""
+        if not problem.line or problem.file is not None:
+            return problem
+        file, line = self.origin(problem.line)
+        return replace(problem, file=file, line=line)
+
+
+def take_in(
+    files: Sequence[str], folder: Path, reading: "ImportOptions", *, ours: bool = False
+) -> tuple[str, Imported | None]:
+    """Return the path of predictions to grade; one file of our own form is taken as it stands.
+
+    Args:
+        files: as the user named them.
+        folder: where `IMPORTED` is written, unless there is no need.
+        reading: how files of other programs are read.
+        ours: whether what stands there under this name may be replaced in any case.
+
+    Raises:
+        PredictionsError: a file cannot be read at all.
+        ResultsError: another file of this name would be lost.
+    """
+    if len(files) == 1 and is_own(files[0], reading.mapped):
+        return files[0], None
+    from scbench.formats.imports.gather import gather  # noqa: PLC0415  (few runs need it)
+
+    path = folder / IMPORTED
+    for name in files:
+        if os.path.exists(name) and path.exists() and path.samefile(name):  # noqa: PTH110
+            raise ResultsError(f"{path} is among the files and would be overwritten; name --out")
+    with no_empty(folder), whole_file(path) as scratch:
+        with scratch.open("wb") as sink:
+            gathered = gather(files, sink, reading)
+        replaceable = ours or not os.path.lexists(path) or is_ours(folder)
+        if not replaceable and not cmp(path, scratch, shallow=False):
+            raise ResultsError(
+                f"{path} was not written by scbench-grade, and would be overwritten; move it "
+                "away, or choose another --out"
+            )
+    return str(path), Imported(gathered.recognised, gathered.problems, gathered.origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +103,7 @@ class Options:
         exclude_withdrawn: leave instances out that the release withdraws.
         shard: grade only one of several equal parts of the lines; None for all.
         cluster: address of a dask scheduler whose workers do the work; None for this machine's.
-        described: metadata of runs whose lines have none, see `scbench.grading.run_file`.
+        described: metadata of runs whose lines have none, see `read_run_file`.
         imported: what the predictions were made of, if other files were taken in.
     """
 
@@ -60,8 +134,8 @@ def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:
         CatalogError: a name is not a task or bucket of the release, or this installation cannot
             grade it.
     """
-    chosen = [get_task(name) for name in release.manifest.named_tasks(tasks)]
-    for task in chosen:
+    graded = [get_task(name) for name in release.manifest.named_tasks(tasks)]
+    for task in graded:
         if not task.available:
             raise CatalogError(f"this installation has no grader for {task.id}")
-    return chosen
+    return graded

@@ -1,17 +1,69 @@
-"""Writing the output of a run: every file whole or not at all."""
+"""Writing the output of a run: every file whole or not at all; problems, the first ones kept."""
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from scbench.base.errors import ResultsError
+from scbench.formats.predictions import Problem
+from scbench.grading.rows.columns import RunKey
+from scbench.machine.files import write_whole
+
+FORGED = "forged_trace"
+"""Code of the problem that a trace is not what the environment gives; such come last."""
+SUMMARISED = 1000
+"""How many problems a summary spells out."""
+
+
+class Problems:
+    """Takes problems in the order of lines.
+
+    Args:
+        path: file to write all of them to, one JSON object a line.
+        locate: adds the file and line that a problem came from, if lines are not the user's own.
+    """
+
+    def __init__(self, path: Path, locate: Callable[[Problem], Problem] | None = None) -> None:
+        self._locate = locate
+        self.counts: Counter[str] = Counter()
+        self.first: list[Problem] = []
+        self.path = path
+        self._file: IO[str] | None = None
+
+    def add(self, problem: Problem, run: RunKey | None = None) -> None:
+        """Take one; of a line that gets a row, with its run."""
+        if self._locate is not None:
+            problem = self._locate(problem)
+        self.counts[problem.code] += 1
+        if len(self.first) < SUMMARISED:
+            self.first.append(problem)
+        if self._file is None:
+            self._file = self.path.open("w", encoding="utf-8")
+        fields = problem.fields() if run is None else problem.fields() | {"run": run}
+        self._file.write(json.dumps(fields, ensure_ascii=False) + "\n")
+
+    def close(self) -> None:
+        """Finish the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def place(self, target: Path, *, keep: bool) -> None:
+        """Move the file to its place if it is to be kept, or remove what an earlier run left."""
+        self.close()
+        if keep and self.counts:
+            self.path.replace(target)
+        else:
+            target.unlink(missing_ok=True)
+
 
 RESULTS = "results.parquet"
 SUMMARY = "summary.json"
 PROBLEMS = "problems.jsonl"
-WRITTEN = (RESULTS, SUMMARY, PROBLEMS)
+OUTPUTS = (RESULTS, SUMMARY, PROBLEMS)
 _GENERATOR = b'<meta name="generator" content="scbench '
 _HEAD = 2**16
 """Bytes of a page in which it says what wrote it."""
@@ -39,7 +91,7 @@ def check_place(
             f"the name of the folder {folder} is not UTF-8, which Parquet files need; "
             "name another --out"
         ) from None
-    there = [folder / name for name in WRITTEN if os.path.lexists(folder / name)]
+    there = [folder / name for name in OUTPUTS if os.path.lexists(folder / name)]
     for path in there:
         if predictions != "-" and path.exists() and path.samefile(predictions):
             raise ResultsError(
@@ -50,13 +102,13 @@ def check_place(
             raise ResultsError(f"{path} is a folder; move it away, or choose another --out")
     if not there or begun:
         return
-    held = _summary(folder)
-    if held is None:
+    earlier = _summary(folder)
+    if earlier is None:
         raise ResultsError(
             f"{there[0]} was not written by scbench-grade, and would be overwritten; move it away, "
             "or choose another --out"
         )
-    file, version = held["predictions"]["file"], held["release"]["version"]
+    file, version = earlier["predictions"]["file"], earlier["release"]["version"]
     if not restart and (file, version) != (Path(predictions).name, release):
         raise ResultsError(
             f"{folder} holds the results of {file} on release {version}, and they would be "
@@ -94,13 +146,12 @@ def is_ours(folder: Path) -> bool:
 
 
 def _summary(folder: Path) -> dict[str, Any] | None:
-    """Return the summary of the run whose results a folder holds; None if it holds none."""
     try:
-        held = json.loads((folder / SUMMARY).read_bytes())
-        whole = isinstance(held["release"]["version"] + held["predictions"]["file"], str)
+        summary = json.loads((folder / SUMMARY).read_bytes())
+        complete = isinstance(summary["release"]["version"] + summary["predictions"]["file"], str)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return held if whole else None
+    return summary if complete else None
 
 
 def write_results(folder: Path, results: Path, summary: Mapping[str, Any]) -> None:
@@ -117,13 +168,3 @@ def write_results(folder: Path, results: Path, summary: Mapping[str, Any]) -> No
         write_whole(folder / SUMMARY, lambda path: path.write_text(text, "utf-8"))
     except OSError as error:
         raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside its place and move it there, so that nobody ever sees half of it."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -17,20 +17,23 @@ from typing import TYPE_CHECKING
 from scbench.base.errors import MachineError, PredictionsError, refused
 from scbench.base.progress import no_progress
 from scbench.formats.predictions import is_empty, open_predictions, unread_keys
-from scbench.grading.checkpoint.assemble import ResultsWriter, assemble, missing
-from scbench.grading.checkpoint.parts import WORK, Checkpoint
+from scbench.grading.checkpoint import WORK, Checkpoint, ResultsWriter, assemble, missing
 from scbench.grading.collector import Collector
 from scbench.grading.options import Options, choose_tasks
-from scbench.grading.output import PROBLEMS, RESULTS, check_place, write_results
-from scbench.grading.problems import SHOWN, Problems
-from scbench.grading.remarks import remarks
-from scbench.grading.rows.chunks import WHOLE, Chunk
+from scbench.grading.output import (
+    PROBLEMS,
+    RESULTS,
+    SUMMARISED,
+    Problems,
+    check_place,
+    write_results,
+)
+from scbench.grading.rows.chunks import ALL_LINES, Chunk
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import NOTHING_READ, Coverage
 from scbench.grading.rows.index import index_of
 from scbench.grading.rows.wire import WireOutcome
-from scbench.grading.summary import RunFacts, RunReport, summarize
-from scbench.grading.tally import tally
+from scbench.grading.summary import RunFacts, RunReport, remarks, summarize, tally
 from scbench.grading.workers.scheduler import OnWait, Scheduler
 from scbench.grading.workers.worker import WorkItem
 from scbench.machine.work_folder import interrupted
@@ -78,7 +81,7 @@ def grade_file(
         described=options.described,
     )
     completer = Completer(index)
-    shard = options.shard or WHOLE
+    shard = options.shard or ALL_LINES
     checkpoint = Checkpoint(
         options.out,
         index.identity(options.limits.allow_code, *shard),
@@ -86,9 +89,9 @@ def grade_file(
         restart=options.restart,
     )
     imported = options.imported
-    coverage = Coverage(index.known, imported.origin if imported else None)
+    coverage = Coverage(index.known_ids, imported.origin if imported else None)
     digest = hashlib.sha256()
-    problems = Problems(checkpoint.folder / PROBLEMS, imported)
+    problems = Problems(checkpoint.folder / PROBLEMS, imported.with_origin if imported else None)
     try:
         for problem in imported.problems if imported else ():
             problems.add(problem)
@@ -123,11 +126,11 @@ def grade_file(
     except BaseException as error:
         with suppress(OSError):  # of a full disk; what could be written is kept
             problems.close()
-        kept = checkpoint.close()
+        resumable = checkpoint.close()
         reason = refused(error)
         if reason:
-            more = "; what was graded is kept there, continue with --resume" if kept else ""
-            raise MachineError(f"{options.out}: {reason}{more}") from None
+            hint = "; what was graded is kept there, continue with --resume" if resumable else ""
+            raise MachineError(f"{options.out}: {reason}{hint}") from None
         raise
     checkpoint.remove()
     return report
@@ -163,12 +166,12 @@ def finish(
             for problem in coverage.incomplete():
                 problems.add(problem)
         rows.add(missing(completer, coverage))
-    written = problems.path.with_name(RESULTS)
-    rows.write(written)
+    results = problems.path.with_name(RESULTS)
+    rows.write(results)
     problems.close()
     report = RunReport(
         options.out / RESULTS,
-        tally(written),
+        tally(results),
         problems.first,
         problems.counts,
         facts.incidents,
@@ -178,13 +181,13 @@ def finish(
         list(unread_keys(coverage.unread)),
     )
     report.summary = summarize(facts, report, coverage)
-    said = report.summary
+    summary = report.summary
     report.remarks += remarks(
-        options.release, facts.tasks, said["withdrawn"], said["fingerprints"], said["runs"]
+        options.release, facts.tasks, summary["withdrawn"], summary["fingerprints"], summary["runs"]
     )
-    write_results(options.out, written, report.summary)
-    wanted = options.shard is not None or problems.counts.total() > SHOWN
-    problems.place(options.out / PROBLEMS, wanted=wanted)
+    write_results(options.out, results, report.summary)
+    keep = options.shard is not None or problems.counts.total() > SUMMARISED
+    problems.place(options.out / PROBLEMS, keep=keep)
     return report
 
 

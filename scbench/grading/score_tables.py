@@ -58,7 +58,8 @@ class Condensed:
         """Take rows of ``results.parquet``; those that the release does not hold are left out."""
         rows = in_release(with_floors(results))
         counts = rows.group_by(*_GROUP, "status", "score").agg(rows=pl.len().cast(pl.Int64))
-        self._counts = [_summed([*self._counts, counts])]
+        together = pl.concat([*self._counts, counts]).group_by(*_GROUP, "status", "score")
+        self._counts = [together.agg(pl.col("rows").sum())]
         self._samples = [pl.concat([*self._samples, rows.select(*_GROUP, "sample")]).unique()]
         # Whole numbers: floats would add up to sums that depend on the portions.
         points, raised = (
@@ -140,10 +141,6 @@ def score_table(results: pl.DataFrame, by: Literal["bucket", "task"]) -> pl.Data
     return condensed.table(by)
 
 
-def _summed(counts: list[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat(counts).group_by(*_GROUP, "status", "score").agg(pl.col("rows").sum())
-
-
 def _aggregate(parts: _Parts, groups: list[str]) -> pl.DataFrame:
     keys = [*RUN, *groups]
     rows, score = pl.col("rows"), pl.col("score")
@@ -162,12 +159,12 @@ def _aggregate(parts: _Parts, groups: list[str]) -> pl.DataFrame:
         )
     )
     n = parts.items.group_by(keys).agg(n=pl.struct("id", "subtask").n_unique().cast(pl.Int64))
-    drawn = parts.samples.group_by(keys).agg(samples=pl.col("sample").n_unique().cast(pl.Int64))
+    samples = parts.samples.group_by(keys).agg(samples=pl.col("sample").n_unique().cast(pl.Int64))
     some = pl.col("scored") > 0
     between = _intervals(parts.items, keys)
     return (
         sums.join(n, on=keys, nulls_equal=True, maintain_order="left")
-        .join(drawn, on=keys, nulls_equal=True, maintain_order="left")
+        .join(samples, on=keys, nulls_equal=True, maintain_order="left")
         .join(between, on=keys, nulls_equal=True, maintain_order="left")
         .select(
             *keys,
@@ -186,7 +183,6 @@ def _aggregate(parts: _Parts, groups: list[str]) -> pl.DataFrame:
 
 
 def _intervals(items: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Return the interval of each line's mean, and `ABOVE`."""
     # No floor is needed of an item without a score; one that is not known makes the sum NaN.
     floors = pl.when(pl.col("scored") > 0).then(
         pl.col("floor").fill_null(np.nan) * pl.col("scored")
@@ -237,8 +233,8 @@ def _ends(parts: list[_Line]) -> dict[str, float | None]:
     )
     above = (above_floor(value, floor) for value in (mean, *between))
     values = dict(zip(ABOVE, (float(floor), *map(float, above)), strict=True))
-    found = {name: None if math.isnan(value) else value for name, value in values.items()}
-    return {"low": low, "high": high} | found
+    cells = {name: None if math.isnan(value) else value for name, value in values.items()}
+    return {"low": low, "high": high} | cells
 
 
 def metadata_by_run(results: pl.DataFrame) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
@@ -247,11 +243,11 @@ def metadata_by_run(results: pl.DataFrame) -> dict[tuple[Any, ...], list[dict[st
     Args:
         results: with the columns `RUN` and run_metadata.
     """
-    said: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    given = results.select(*RUN, "run_metadata").unique().drop_nulls("run_metadata")
-    for *run, text in given.sort("run_metadata").iter_rows():
-        said.setdefault(tuple(run), []).append(json.loads(text))
-    return said
+    metadata: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    rows = results.select(*RUN, "run_metadata").unique().drop_nulls("run_metadata")
+    for *run, text in rows.sort("run_metadata").iter_rows():
+        metadata.setdefault(tuple(run), []).append(json.loads(text))
+    return metadata
 
 
 def outside_release(results: pl.DataFrame) -> pl.DataFrame:

@@ -48,20 +48,20 @@ def self_test(
     lines = ({"id": ref.id, "answer": json.loads(ref.answer)} for ref in stored)
     items = (WorkItem(i, json.dumps(line).encode(), line["id"]) for i, line in enumerate(lines))
     scheduler = Scheduler.over(instances, tasks, limits)
-    found = SelfTest()
+    report = SelfTest()
     for done, (item, outcome) in enumerate(scheduler.run(items, on_wait), 1):
         ref = stored[item.line]
         fault = _fault(ref, outcome)
         if outcome.status == Status.NOT_RUN:
-            found.not_run[instances[ref.id].task] = outcome.reason
+            report.not_run[instances[ref.id].task] = outcome.reason
         elif fault:
-            found.failures.append(f"{ref.id}: {ref.name}: {fault}")
+            report.failures.append(f"{ref.id}: {ref.name}: {fault}")
         else:
-            counter = found.right if ref.kind == "reference" else found.below
+            counter = report.right if ref.kind == "reference" else report.below
             counter[instances[ref.id].task] += 1
         on_progress(done, 0)
-    found.failures.sort()
-    return found
+    report.failures.sort()
+    return report
 
 
 def _fault(ref: Reference, outcome: WireOutcome) -> str:

@@ -1,25 +1,219 @@
-"""What a run came to, and the content of ``summary.json``."""
+"""What a run came to: tables and counts of its rows, remarks, and the content of ``summary.json``.
+
+Remarks are sentences without which score tables could be misread; they stand below each table.
+"""
 
 import platform
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal
+
+import polars as pl
 
 from scbench.base import __version__
-from scbench.catalog import Task
+from scbench.base.model import LOOP_SETTINGS, Status
+from scbench.catalog import Task, all_tasks
 from scbench.formats.predictions import Problem
 from scbench.grading.options import Options
-from scbench.grading.remarks import grader_differences
 from scbench.grading.rows.coverage import Coverage
-from scbench.grading.tally import Tally
+from scbench.grading.score_tables import RUN, Condensed, metadata_by_run, outside_release
 from scbench.release.load import Release
 
-if TYPE_CHECKING:
-    import polars as pl
+
+def grader_differences(release: Release, tasks: Sequence[Task]) -> dict[str, dict[str, int]]:
+    """Return tasks whose grader is not of the version that the release was frozen with."""
+    frozen = {task: record.grader_version for task, record in release.manifest.tasks.items()}
+    return {
+        task.id: {"release": frozen[task.id], "installed": task.grader_version}
+        for task in tasks
+        if frozen[task.id] != task.grader_version
+    }
+
+
+def remarks(
+    release: Release,
+    tasks: Sequence[Task],
+    withdrawn: Mapping[str, Any] | None = None,
+    fingerprints: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    runs: Sequence[Mapping[str, Any]] = (),
+) -> Iterator[str]:
+    """Yield what must be said of scores.
+
+    Args:
+        release: what was graded against.
+        tasks: those that were graded.
+        withdrawn: ``withdrawn`` of a run's summary.
+        fingerprints: likewise; of the machines that judged, by task.
+        runs: likewise.
+    """
+    differences = grader_differences(release, tasks)
+    if differences:
+        versions = ", ".join(
+            f"{task} v{versions['installed']} (release: v{versions['release']})"
+            for task, versions in differences.items()
+        )
+        yield (
+            f"Graded with other grader versions than those of release {release.version}: "
+            f"{versions}. "
+            "Do not compare with scores of the release's own graders."
+        )
+    yield from _machines(release, fingerprints)
+    yield from _split(runs)
+    looped = sorted({run["setting"] for run in runs if run["setting"] in LOOP_SETTINGS})
+    if looped:
+        yield (
+            f"Setting {', '.join(looped)}: answers given in a loop, which compare with no answers "
+            "given at once. `scbench turns` has their scores by turn."
+        )
+    if withdrawn and withdrawn["excluded"] and withdrawn["instances"]:
+        counts = {
+            "withdrawn instance": len(withdrawn["instances"]),
+            "score": withdrawn["scores"],
+            "line": withdrawn["lines"],
+        }
+        items, *details = (f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items())
+        yield f"Left out: {items} ({', '.join(details)})."
+
+
+def _machines(release: Release, fingerprints: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for task, prints in fingerprints.items():
+        record = release.manifest.tasks.get(task)
+        own_print = record.fingerprint if record else None
+        foreign = [name for name in prints if name != own_print]
+        if own_print is not None and foreign:
+            yield (
+                f"{task} was simulated on a machine that does not compute like the release's "
+                f"(fingerprint {', '.join(foreign)}, release: {own_print}): its scores may differ "
+                "a little. Compare with scores from one kind of machine."
+            )
+
+
+def _split(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a sentence for each model of which some lines alone name a setting."""
+    settings: dict[str, set[str | None]] = {}
+    for run in runs:
+        settings.setdefault(run["model"], set()).add(run["setting"])
+    for model, values in settings.items():
+        names = sorted(filter(None, values))
+        if names and None in values:
+            yield (
+                f"Lines of {model!r} without a setting are counted as another run than those with "
+                f"{' and '.join(names)}; give all lines of a run the same setting."
+            )
+
+
+_NEEDED = (
+    *("id", "task", "bucket", "subtask", "model", "setting", "sample", "budget"),
+    *("status", "score", "floor", "instance_hash", "run_metadata"),
+)
+_ROWS = 65_536
+_FAILURES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a results file comes to.
+
+    Attributes:
+        rows: how many it has.
+        unscored: how many of them have no score.
+        tables: score tables by bucket and by task, see `scbench.grading.score_tables`.
+        outside: task and number of rows whose instance the release does not hold.
+        grader_errors: rows that a grader failed on.
+        failed: line, id and reason of the first of them.
+        not_run: task, reason and number of rows with an answer that this installation cannot grade.
+        tasks: tasks that have rows.
+        fingerprints: see `fingerprints_in`.
+        runs: model, setting and budget of each, with what its lines say of how it was made.
+    """
+
+    rows: int
+    unscored: int
+    tables: dict[Literal["bucket", "task"], pl.DataFrame]
+    outside: list[dict[str, Any]]
+    grader_errors: int
+    failed: list[dict[str, Any]]
+    not_run: list[tuple[str, str, int]]
+    tasks: frozenset[str]
+    fingerprints: dict[str, list[str]]
+    runs: list[dict[str, Any]]
+
+
+def tally(path: Path) -> Tally:
+    """Read a results file, some rows at a time, and return what it comes to."""
+    lazy = pl.scan_parquet(path)
+    condensed = Condensed()
+    outside: Counter[str] = Counter()
+    rows = unscored = errors = 0
+    tasks: set[str] = set()
+    metadata: list[pl.DataFrame] = []
+    while True:
+        part = lazy.select(_NEEDED).slice(rows, _ROWS).collect()
+        if part.is_empty():
+            break
+        rows += part.height
+        unscored += part["score"].null_count()
+        errors += part.filter(pl.col("status") == Status.GRADER_ERROR.value).height
+        tasks.update(part["task"].unique())
+        outside.update(dict(outside_release(part).iter_rows()))
+        condensed.add(part)
+        metadata = [pl.concat([*metadata, part.select(*RUN, "run_metadata")]).unique()]
+    if not rows:
+        condensed.add(lazy.select(_NEEDED).collect())
+    failed = lazy.filter(pl.col("status") == Status.GRADER_ERROR.value)
+    absent = lazy.filter(
+        (pl.col("status") == Status.NOT_RUN.value) & pl.col("answer_source").is_not_null()
+    )
+    counts = absent.group_by("task", "reason", maintain_order=True).agg(pl.len())
+    return Tally(
+        rows,
+        unscored,
+        {"bucket": condensed.table("bucket"), "task": condensed.table("task")},
+        [{"task": task, "rows": count} for task, count in sorted(outside.items())],
+        errors,
+        failed.select("line", "id", "reason")
+        .head(_FAILURES)
+        .collect(engine="streaming")
+        .to_dicts(),
+        counts.collect(engine="streaming").rows(),
+        frozenset(tasks),
+        fingerprints_in(lazy),
+        _runs(pl.concat(metadata)) if metadata else [],
+    )
+
+
+def fingerprints_in(results: pl.LazyFrame) -> dict[str, list[str]]:
+    """Return the fingerprints of the machines that judged, by task; of most tasks there are none.
+
+    Args:
+        results: columns task and metrics.
+    """
+    names = [task.id for task in all_tasks().values() if task.fingerprinted]
+    prints = (
+        results.filter(pl.col("task").is_in(names))
+        .select("task", fingerprint=pl.col("metrics").str.json_path_match("$.fingerprint"))
+        .drop_nulls()
+        .unique()
+        .collect(engine="streaming")
+    )
+    return {
+        task: sorted(part["fingerprint"])
+        for (task,), part in sorted(prints.partition_by("task", as_dict=True).items())
+    }
+
+
+def _runs(metadata: pl.DataFrame) -> list[dict[str, Any]]:
+    by_run = metadata_by_run(metadata)
+    runs = metadata.select(RUN).unique().sort(RUN, nulls_last=False)
+    return [
+        dict(zip(RUN, run, strict=True)) | {"metadata": by_run.get(run, [])}
+        for run in runs.iter_rows()
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +268,12 @@ class RunReport:
     summary: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def results(self) -> "pl.DataFrame":
+    def results(self) -> pl.DataFrame:
         """All rows, read from the file when first asked for: a large run's are gigabytes."""
-        import polars as pl  # noqa: PLC0415  (heavy; few callers want the rows)
-
         return pl.read_parquet(self.path)
 
     @property
-    def tables(self) -> "dict[Literal['bucket', 'task'], pl.DataFrame]":
+    def tables(self) -> dict[Literal["bucket", "task"], pl.DataFrame]:
         """Score tables by bucket and by task, see `scbench.grading.score_tables`."""
         return self.tally.tables
 
@@ -97,11 +289,10 @@ class RunReport:
 
 
 def _withdrawn(release: Release, tasks: Sequence[Task]) -> dict[str, Any]:
-    """Return what a summary says of withdrawn instances of tasks."""
     withdrawn = release.manifest.withdrawn
     rows = release.instances({task.id for task in tasks}).values() if withdrawn else ()
-    held = [row for row in rows if row.id in withdrawn]
-    return {"instances": [row.id for row in held], "scores": sum(row.scores for row in held)}
+    present = [row for row in rows if row.id in withdrawn]
+    return {"instances": [row.id for row in present], "scores": sum(row.scores for row in present)}
 
 
 def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[str, Any]:
@@ -159,9 +350,9 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
     }
 
 
-def _protections(facts: RunFacts, seen: frozenset[str]) -> list[str]:
+def _protections(facts: RunFacts, present: frozenset[str]) -> list[str]:
     """Return what stood around child programs; nothing if there were no children."""
-    if not any(task.isolated and task.id in seen for task in facts.tasks):
+    if not any(task.isolated and task.id in present for task in facts.tasks):
         return []
     if facts.protections is not None:
         return list(facts.protections)

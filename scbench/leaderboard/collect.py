@@ -14,7 +14,7 @@ from scbench.base.canonical import sha256
 from scbench.base.errors import ResultsError, ScbenchError, printable, reading_parquet
 from scbench.base.progress import no_progress
 from scbench.grading.output import RESULTS
-from scbench.grading.rows.schema import column_types
+from scbench.grading.rows.columns import column_types
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.answer_overlap import (
     Answers,

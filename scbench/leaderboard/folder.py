@@ -32,9 +32,9 @@ from scbench.base.errors import (
     printable,
 )
 from scbench.formats.predictions import open_predictions
-from scbench.grading.output import write_whole
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.submission import MOST_BYTES, Submission
+from scbench.machine.files import write_whole
 
 ABOUT = "submission.yaml"
 CLAIMED = "claimed.json"

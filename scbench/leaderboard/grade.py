@@ -22,16 +22,16 @@ from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ResultsError, faults_of
 from scbench.base.model import Frozen, OneShot, RunMetadata, Status
 from scbench.base.progress import no_progress
-from scbench.grading.output import write_whole
 from scbench.grading.run import Options, RunReport, choose_tasks, grade_file
 from scbench.grading.score_tables import OVERALL, in_release, metadata_by_run
-from scbench.grading.tally import fingerprints_in
+from scbench.grading.summary import fingerprints_in
 from scbench.grading.workers.scheduler import Waiting, WorkerLimits
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.folder import CLAIMED
 from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.submission import Submission
 from scbench.leaderboard.validate import Validated
+from scbench.machine.files import write_whole
 from scbench.release.load import Release
 from scbench.release.manifest import Manifest
 

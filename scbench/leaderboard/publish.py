@@ -16,12 +16,12 @@ import yaml
 from scbench.base.errors import ResultsError
 from scbench.base.model import LADDER
 from scbench.catalog import MANIFOLDS
-from scbench.grading.output import write_whole
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.board import flat_rows
 from scbench.leaderboard.collect import BoardEntry
 from scbench.leaderboard.grade import Receipt
 from scbench.leaderboard.page import render_board
+from scbench.machine.files import write_whole
 
 _DATASET = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 PAGE, JSON, PARQUET = "index.html", "leaderboard.json", "leaderboard.parquet"

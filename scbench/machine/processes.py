@@ -7,12 +7,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from scbench.base.errors import MachineError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import Future
     from multiprocessing.context import BaseContext
 
 T = TypeVar("T")
@@ -40,12 +41,12 @@ def main_not_imported() -> Iterator[None]:
     They need nothing of it, and a script that grades when it is imported would grade in each.
     """
     main = sys.modules["__main__"]
-    kept = {name: vars(main).pop(name, None) for name in ("__file__", "__spec__")}
+    saved = {name: vars(main).pop(name, None) for name in ("__file__", "__spec__")}
     main.__spec__ = None
     try:
         yield
     finally:
-        vars(main).update({name: value for name, value in kept.items() if value is not None})
+        vars(main).update({name: value for name, value in saved.items() if value is not None})
 
 
 def clean_context() -> "BaseContext":
@@ -90,11 +91,11 @@ def _ignored(*numbers: signal.Signals) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    kept = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
     try:
         yield
     finally:
-        for number, handler in kept.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
@@ -137,37 +138,86 @@ class Executor(Protocol):
 class _Lazy:
     """A call that is made when its result is asked for."""
 
-    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        self._call = function, args
-
-    def result(self) -> Any:  # noqa: ANN401
-        function, args = self._call
-        return function(*args)
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self.result = call
 
 
 class _InProcess:
     """Makes calls in this process, and none whose result nobody asks for."""
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> PendingResult:  # noqa: ANN401
-        return _Lazy(function, args)
-
-
-@contextmanager
-def open_pool(workers: int) -> "Iterator[ProcessPoolExecutor]":
-    """Open a pool of processes that share nothing with this one, while the block runs."""
-    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (as above)
-
-    pool = ProcessPoolExecutor(workers, mp_context=clean_context(), initializer=_ignore_interrupts)
-    try:
-        yield pool
-    finally:
-        # After Ctrl-C or an error, nobody waits for what has not begun.
-        pool.shutdown(wait=True, cancel_futures=True)
+        return _Lazy(partial(function, *args))
 
 
 def _ignore_interrupts() -> None:
     """Let Ctrl-C reach the first process alone, which then ends the others in order."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class WorkerProcesses:
+    """Processes that share nothing with this one, and can be killed: all are started here.
+
+    A call whose process dies fails with `pebble.ProcessExpired`, one that takes too long with
+    `TimeoutError`; another process takes the place of that one.
+
+    Args:
+        count: how many.
+        initializer: called in each before its first call.
+        initargs: its arguments.
+        context: what they are started with; see `clean_context`.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        initializer: Callable[..., None] = _ignore_interrupts,
+        initargs: tuple[Any, ...] = (),
+        context: "BaseContext | None" = None,
+    ) -> None:
+        from pebble import CONSTS, ProcessPool  # noqa: PLC0415  (as above)
+
+        # Seconds that pebble waits for a process it has asked to end: ours heed no such signal,
+        # since schedulers send it to all processes of a job.
+        CONSTS.term_timeout = 0
+        self._pool = ProcessPool(
+            max_workers=count,
+            initializer=initializer,
+            initargs=initargs,
+            context=context or clean_context(),
+        )
+
+    def submit(
+        self,
+        function: Callable[..., T],
+        /,
+        *args: Any,  # noqa: ANN401
+        seconds: float | None = None,
+    ) -> "Future[T]":
+        """Hand out a call, which may take so many seconds."""
+        try:
+            future: Future[T] = self._pool.schedule(function, args=args, timeout=seconds)
+        except RuntimeError as error:  # the pool broke while it was idle
+            from concurrent.futures import Future as Broken  # noqa: PLC0415  (as above)
+            from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
+
+            future = Broken()
+            future.set_exception(BrokenProcessPool(str(error)))
+        return future
+
+    def close(self) -> None:
+        """Stop the processes, and what they are at."""
+        self._pool.stop()  # type: ignore[no-untyped-call]
+        self._pool.join()
+
+
+@contextmanager
+def open_pool(workers: int) -> Iterator[WorkerProcesses]:
+    """Open a pool of processes, while the block runs; after that nobody waits for anything."""
+    pool = WorkerProcesses(workers)
+    try:
+        yield pool
+    finally:
+        pool.close()
 
 
 @contextmanager
@@ -190,7 +240,7 @@ def map_in_processes(
     workers: int,
     *,
     seconds: float | None = None,
-    initializer: Callable[..., object] | None = None,
+    initializer: Callable[..., None] = _ignore_interrupts,
     initargs: tuple[object, ...] = (),
 ) -> "Iterator[Future[T]]":
     """Yield the call of a function on each argument, in order; its result can be waited for.
@@ -203,30 +253,16 @@ def map_in_processes(
         workers: processes that can be killed; they end when nobody takes results any more.
         seconds: time after which a call is given up with a `TimeoutError`.
         initializer: called first in each process.
-        initargs: what with.
+        initargs: its arguments.
     """
-    from concurrent.futures import Future  # noqa: PLC0415  (as above)
-
-    from pebble import ProcessPool  # noqa: PLC0415  (as above)
-
-    def scheduled(argument: S) -> "Future[T]":
-        try:
-            call: Future[T] = pool.schedule(function, args=(argument,), timeout=seconds)
-        except RuntimeError as error:  # no process can be started any more
-            call = Future()
-            call.set_exception(error)
-        return call
-
-    pool = ProcessPool(workers, context=clean_context(), initializer=initializer, initargs=initargs)
+    pool = WorkerProcesses(workers, initializer, initargs)
     flight: deque[Future[T]] = deque()
-    with pool:
-        try:
-            for call in map(scheduled, arguments):
-                flight.append(call)
-                if len(flight) > _AHEAD * workers:
-                    yield flight.popleft()
-            while flight:
+    try:
+        for argument in arguments:
+            flight.append(pool.submit(function, argument, seconds=seconds))
+            if len(flight) > _AHEAD * workers:
                 yield flight.popleft()
-        except BaseException:  # whoever took the results has stopped, or was interrupted
-            pool.stop()  # type: ignore[no-untyped-call]
-            raise
+        while flight:
+            yield flight.popleft()
+    finally:
+        pool.close()

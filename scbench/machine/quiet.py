@@ -12,7 +12,7 @@ def quiet_import(name: str) -> ModuleType:
         ImportError: it cannot be imported.
     """
     try:
-        kept = os.dup(2)
+        saved = os.dup(2)
     except OSError:  # there is none to shut
         return import_module(name)
     try:
@@ -21,5 +21,5 @@ def quiet_import(name: str) -> ModuleType:
         os.close(nowhere)
         return import_module(name)
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(saved, 2)
+        os.close(saved)

@@ -30,7 +30,7 @@ class WorkFolder:
 
     Attributes:
         path: of the folder.
-        found: identity of the run that was interrupted there; empty if there was none.
+        previous: identity of the run that was interrupted there; empty if there was none.
         locked: whether the file system could lock it.
 
     Args:
@@ -43,7 +43,7 @@ class WorkFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.found = ""
+        self.previous = ""
         self.locked = True
         for _ in range(_TRIES):
             descriptor = self._open()
@@ -94,8 +94,8 @@ class WorkFolder:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            held = _read(descriptor)
-            holder = f"process {held['pid']} on {held['host']}" if held else "another process"
+            marker = _read(descriptor)
+            holder = f"process {marker['pid']} on {marker['host']}" if marker else "another process"
             raise ResultsError(
                 f"{holder} is at work in {self.path.parent}; wait for it, or choose another --out"
             ) from None
@@ -105,12 +105,12 @@ class WorkFolder:
             self.locked = False
 
     def _take(self) -> None:
-        held = _read(self._descriptor)
-        if held is not None:
-            self.found = held["identity"]
+        marker = _read(self._descriptor)
+        if marker is not None:
+            self.previous = marker["identity"]
         elif os.fstat(self._descriptor).st_size or len(os.listdir(self.path)) > 1:  # noqa: PTH208
             raise self._not_ours()
-        self.mark(self.found)
+        self.mark(self.previous)
 
     def mark(self, identity: str) -> None:
         """Say whose run is in it: from then on it is one that can be continued."""
@@ -128,7 +128,7 @@ class WorkFolder:
         for path in self.path.iterdir():
             if path.name != MARKER:
                 remove(path)
-        self.found = ""
+        self.previous = ""
 
     def close(self) -> None:
         """Leave it for a later run."""
@@ -173,7 +173,7 @@ def remove(path: Path) -> None:
 def _read(descriptor: int) -> dict[str, str] | None:
     """Return what a marker says; None if it is none."""
     try:
-        held = json.loads(os.pread(descriptor, _SIZE, 0))
-        return {key: str(held[key]) for key in ("scbench", "host", "pid", "identity")}
+        marker = json.loads(os.pread(descriptor, _SIZE, 0))
+        return {key: str(marker[key]) for key in ("scbench", "host", "pid", "identity")}
     except (ValueError, KeyError, TypeError):
         return None

@@ -199,11 +199,10 @@ class Release:
 
     def _beside_rows(self) -> list[tuple[str, float, str | None]]:
         """Return own id, floor and what rows may not hold, each combination once."""
-        about: dict[str, bool] = {}
         return [
             (self._id_here(row_id), floor, unprinted)
             for row_id, floor, unprinted in _reference_rows(self)
-            if about.setdefault(row_id, self._is_about(row_id))
+            if self._is_about(row_id)
         ]
 
     def _is_about(self, row_id: str) -> bool:

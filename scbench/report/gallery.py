@@ -20,6 +20,7 @@ from scbench.base.canonical import canonical_json
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import Check, Instance, Verdict, rung_of
 from scbench.catalog import MANIFOLDS, Task, all_tasks, get_task
+from scbench.machine.files import scratch_beside
 from scbench.machine.processes import map_in_processes
 from scbench.release.load import Reference, Release
 from scbench.report.draw.colours import ROLES
@@ -303,9 +304,8 @@ def write_gallery(
         to_draw = list(cases(tasks, list(release.instances().values()), release.references()))
     to_draw = [case._replace(look=look) for case in to_draw]
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
-            root = Path(scratch, "gallery")
+        with scratch_beside(folder) as scratch:
+            root = scratch / "gallery"
             root.mkdir()
             for task, data in draw_cases(to_draw, workers).items():
                 (root / f"{task}.png").write_bytes(data)

@@ -4,7 +4,6 @@ All pages appear at once, or none does.
 """
 
 import json
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import Status
 from scbench.base.progress import no_progress
 from scbench.grading.output import SUMMARY
+from scbench.machine.files import scratch_beside
 from scbench.release.load import Release, find_release, installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
 from scbench.report.items import COLUMNS, items_of, selected
@@ -179,13 +179,10 @@ def write_report(
     values = _head(rows, matching, results) | {"which": items, "item_total": len(all_items)}
     responses = find_responses(predictions, shown_items) if predictions else {}
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
-            with Path(scratch, "items").open("w+b") as spool:
+        with scratch_beside(out) as scratch:
+            with (scratch / "items").open("w+b") as spool:
                 entries = spool_items(spool, shown_items, matching, responses, workers, on_item)
-                parts = write_pages(
-                    Path(scratch), out, spool, entries, values, most_items, most_bytes
-                )
+                parts = write_pages(scratch, out, spool, entries, values, most_items, most_bytes)
             size = sum(part.stat().st_size for part, _ in parts)
             for part, path in parts:
                 part.replace(path)

@@ -162,7 +162,7 @@ def grade_line(
     ((_, outcome),) = scheduler.run(work, on_wait)
     index = index_of(release, [task])
     rows = RowMaker(Completer(index))
-    rows.add(Head.of(line, index.known.positions[instance.id]), outcome)
+    rows.add(Head.of(line, index.known_ids.positions[instance.id]), outcome)
     return items_of(rows.frame())[0]
 
 

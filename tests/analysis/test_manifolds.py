@@ -25,7 +25,7 @@ from scbench.base.model import Instance
 from scbench.catalog import get_task
 from scbench.freezing.experiment import experiment_of
 from scbench.freezing.fresh_folder import generate_folder
-from scbench.grading.rows.schema import column_types
+from scbench.grading.rows.columns import column_types
 from scbench.grading.score_tables import score_table
 from scbench.release.load import Release, find_release
 from scbench.report.charts import draw, heat_chart, parameter_chart

@@ -17,16 +17,15 @@ import pytest
 from scbench.base.progress import no_progress
 from scbench.catalog import get_task
 from scbench.formats.predictions import parse_line, read_blocks
-from scbench.grading.checkpoint.assemble import ResultsWriter, assemble
-from scbench.grading.checkpoint.parts import Checkpoint
+from scbench.grading.checkpoint import Checkpoint, ResultsWriter, assemble
 from scbench.grading.collector import Collector
-from scbench.grading.problems import Problems
-from scbench.grading.rows.chunks import WHOLE, cut
+from scbench.grading.output import Problems
+from scbench.grading.rows.chunks import ALL_LINES, cut
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import index_of
 from scbench.grading.run import choose_tasks
-from scbench.grading.tally import tally
+from scbench.grading.summary import tally
 from scbench.grading.workers import worker
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.release.load import find_release
@@ -42,7 +41,7 @@ class Run:
         self.data = data
         self.completer = Completer(index)
         self.scheduler = Scheduler(index.keys(), WorkerLimits(1, None, 0), index.heavy, index)
-        self.coverage = Coverage(index.known)
+        self.coverage = Coverage(index.known_ids)
         self.checkpoint = Checkpoint(folder, "by hand", resume=False, restart=True)
         self.problems = Problems(folder / "problems.jsonl")
         self.collector = Collector(
@@ -56,7 +55,7 @@ class Run:
 
     def hand_over(self, parts: dict[int, bytes]) -> None:
         """Cut, send, take back, keep and enter all lines, as the parent does."""
-        queue = self.collector.queue(io.BytesIO(self.data), hashlib.sha256(), WHOLE)
+        queue = self.collector.queue(io.BytesIO(self.data), hashlib.sha256(), ALL_LINES)
         while job := queue.take(vacant=True, light=2):
             chunk = pickle.loads(pickle.dumps(job.work))  # noqa: S301  (our own bytes)
             self.collector.take_chunk(chunk, pickle.loads(pickle.dumps(parts[chunk.place])))  # noqa: S301
@@ -121,7 +120,7 @@ def test_reading_and_judging(benchmark, data, chunks, index):
     ready = {
         entry.id: (task, task.params_model.model_validate_json(entry.params))
         for entry in index.entries
-        if entry.task in index.known.chosen
+        if entry.task in index.known_ids.graded
         for task in [get_task(entry.task)]
     }
 

@@ -20,7 +20,7 @@ from scipy.special import expit
 from scipy.stats import binomtest, norm
 
 from scbench.catalog import all_tasks, get_task
-from scbench.grading.rows.schema import column_types
+from scbench.grading.rows.columns import column_types
 from scbench.release.load import find_release
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "analyse.md"

@@ -15,7 +15,7 @@ import scbench
 from scbench.base.errors import PredictionsError
 from scbench.cli import main
 from scbench.formats.predictions import parse_line, unread_keys
-from scbench.grading.rows.schema import column_types
+from scbench.grading.rows.columns import column_types
 
 SEGMENTS = {"segments": [[[0, 0], [1, 0.2]], [[1, 0.4], [0, 0.8]]]}
 

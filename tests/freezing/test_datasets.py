@@ -15,7 +15,7 @@ import pytest
 
 from scbench.base.model import Instance, rung_of
 from scbench.catalog import BUCKETS, MANIFOLDS
-from scbench.freezing.export import export_release
+from scbench.freezing.copies import export_release
 from scbench.freezing.tables import INSTANCE_COLUMNS, instance_table, write_table
 from scbench.release.load import find_release
 from scbench.release.manifest import CANARY, REFERENCES, data_file

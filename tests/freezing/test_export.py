@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scbench.base.errors import ReleaseError
-from scbench.freezing.export import export_release
+from scbench.freezing.copies import export_release
 from scbench.release.load import find_release
 from scbench.release.manifest import MANIFEST
 

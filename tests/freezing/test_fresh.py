@@ -13,8 +13,7 @@ from scbench.base.seeding import Stream
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
 from scbench.freezing.cases import REPEATS, draw
 from scbench.freezing.experiment import experiment_of, plan
-from scbench.freezing.fresh import run
-from scbench.freezing.gather import gather
+from scbench.freezing.fresh import gather, run
 from scbench.machine.processes import open_executor
 from scbench.release.load import find_release
 

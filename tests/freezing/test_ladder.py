@@ -14,9 +14,10 @@ from scbench.base.errors import ExperimentError, ReleaseError
 from scbench.base.model import ladder_name, rung_of
 from scbench.catalog import get_task, paper_tasks
 from scbench.cli import grade, main
+from scbench.freezing.compare import overlap
 from scbench.freezing.experiment import experiment_of, plan
 from scbench.freezing.freeze import build_release
-from scbench.freezing.fresh import taken
+from scbench.freezing.fresh import forbidden_keys
 from scbench.freezing.fresh_folder import generate_folder
 from scbench.freezing.ladder import (
     MOST_ANSWER,
@@ -28,7 +29,6 @@ from scbench.freezing.ladder import (
     read_ladder,
 )
 from scbench.freezing.ladder_check import check_ladder
-from scbench.freezing.overlap import overlap
 from scbench.freezing.tables import read_table, write_table
 from scbench.freezing.verify import verify_release
 from scbench.grading.rows.index import KnownIds, LineKind
@@ -358,9 +358,9 @@ def test_a_ladder_avoids_the_fixed_lists_and_the_published_rungs():
     task = get_task("two_segments")
     own = own_ladder([task])
     with open_executor(1) as executor:
-        assert len(taken(own, task.id, executor)) == len(task.builder().paper())
+        assert len(forbidden_keys(own, task.id, executor)) == len(task.builder().paper())
         other = own.model_copy(update={"seed": 1})
         rungs = sum(point.point.count for point in plan(own))
-        assert len(taken(other, task.id, executor)) == len(task.builder().paper()) + rungs
+        assert len(forbidden_keys(other, task.id, executor)) == len(task.builder().paper()) + rungs
         # A table of one's own may have a task that the package's has not.
-        assert taken(other, "arithmetic", executor) == set()
+        assert forbidden_keys(other, "arithmetic", executor) == set()

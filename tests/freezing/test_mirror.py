@@ -9,8 +9,8 @@ import pytest
 
 from scbench.base.errors import ReleaseError
 from scbench.catalog import get_task
+from scbench.freezing.copies import publish_to_target
 from scbench.freezing.freeze import build_release
-from scbench.freezing.mirror import publish_to_target
 from scbench.release.load import find_release, open_release
 from scbench.release.manifest import CARD, MANIFEST
 

@@ -11,7 +11,7 @@ from zlib import compress, decompress
 import pytest
 from contract import remember
 
-from scbench.base.canonical import canonical_json, parse_json
+from scbench.base.canonical import canonical_json, parse_json, sha256
 from scbench.base.errors import ReleaseError, WorkSpentError
 from scbench.catalog import get_task
 from scbench.freezing import floors, proofs
@@ -31,9 +31,9 @@ def path(tmp_path):
 @pytest.fixture(autouse=True)
 def forget():
     """As in a new process."""
-    proofs._read.cache_clear()
+    proofs._open_store.cache_clear()
     yield
-    proofs._read.cache_clear()
+    proofs._open_store.cache_clear()
 
 
 @pytest.fixture
@@ -54,16 +54,16 @@ def rewrite(path, score):
         if scores[0] == 1:
             scores[0] = score
         text = b64encode(compress(canonical_json(scores).encode()))
-        lines.append(b" ".join([proofs._check(key, text), key, text]) + b"\n")
+        lines.append(b" ".join([sha256(key + b" " + text).encode(), key, text]) + b"\n")
     path.write_bytes(b"".join(lines))
-    proofs._read.cache_clear()
+    proofs._open_store.cache_clear()
 
 
 def test_what_was_judged_is_not_judged_again(path, judged):
     first = freeze_task(TASK, proofs=path)
     assert len(judged) >= len(first.references) > 0
     judged.clear()
-    proofs._read.cache_clear()
+    proofs._open_store.cache_clear()
     assert freeze_task(TASK, proofs=path) == first
     assert not judged
 
@@ -104,7 +104,7 @@ def test_what_was_drawn_and_solved_is_not_drawn_again(path, monkeypatch):
     experiment = experiment_of({"seed": 3, "task": [{"id": TASK.id, "count": 4}]})
     first = list(run(experiment, proofs=path))
     assert first == list(run(experiment))
-    proofs._read.cache_clear()
+    proofs._open_store.cache_clear()
     for name in ("rows_at", "reference", "counter_references", "baselines"):
         monkeypatch.setattr(type(TASK.builder()), name, None)
     assert list(run(experiment, proofs=path)) == first
@@ -137,7 +137,7 @@ def test_damaged_lines_are_judged_again(path, judged):
             damaged[at] ^= bits
             path.write_bytes(bytes(damaged))
             judged.clear()
-            proofs._read.cache_clear()
+            proofs._open_store.cache_clear()
             assert freeze_task(TASK, proofs=path) == first
             assert judged
 
@@ -166,7 +166,7 @@ def test_a_forged_score_is_found_from_scratch(path, copy, monkeypatch):
 
     verify_release(copy, proofs=path)
     monkeypatch.setattr(floors, "judge", harsh)
-    proofs._read.cache_clear()
+    proofs._open_store.cache_clear()
     assert verify_release(copy, proofs=path) == ()
     problems = verify_release(copy)
     assert any("must score 1" in line for line in problems), problems

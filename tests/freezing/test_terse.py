@@ -17,7 +17,7 @@ from scbench.catalog import paper_tasks
 from scbench.cli import grade, main
 from scbench.freezing.card import render_eval
 from scbench.freezing.example import example_predictions
-from scbench.freezing.frozen_task import listed
+from scbench.freezing.frozen_task import fixed_list
 from scbench.freezing.verify import verify_release
 from scbench.grading.rows.index import KnownIds, LineKind
 from scbench.release.load import find_release, open_release
@@ -30,7 +30,7 @@ CLOSING = reply_as("").rstrip()
 
 @pytest.mark.parametrize("task", SPATIAL, ids=str)
 def test_terse_differs_in_prompt_and_id_alone(task):
-    part = listed(task)
+    part = fixed_list(task)
     assert len(part.terse) == len(part.instances) > 0
     for full, terse in zip(part.instances, part.terse, strict=True):
         one, other = full.model_dump(), terse.model_dump()
@@ -53,7 +53,7 @@ def test_terse_prompts_end_as_full_ones_and_say_less(task):
 
 
 def test_a_hash_depends_on_the_prompt_as_in_other_rows():
-    instance = listed(SPATIAL[0]).instances[0]
+    instance = fixed_list(SPATIAL[0]).instances[0]
     assert instance.with_terse("one").content_hash != instance.with_terse("two").content_hash
     again = instance.freeze(
         **instance.model_dump(exclude={"id", "content_hash", "images"}), images=instance.images

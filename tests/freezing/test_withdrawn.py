@@ -10,9 +10,8 @@ import pytest
 from scbench.base.errors import ReleaseError
 from scbench.catalog import get_task
 from scbench.freezing.example import example_predictions
-from scbench.freezing.freeze import build_release
+from scbench.freezing.freeze import build_release, read_withdrawn
 from scbench.freezing.verify import verify_release
-from scbench.freezing.withdrawn import read_withdrawn
 from scbench.grading.check import check_file
 from scbench.grading.run import Options, choose_tasks, grade_file
 from scbench.grading.workers.scheduler import WorkerLimits

@@ -11,8 +11,7 @@ import pytest
 
 from scbench.analysis.results import machines
 from scbench.catalog import get_task
-from scbench.grading.remarks import remarks
-from scbench.grading.tally import fingerprints_in
+from scbench.grading.summary import fingerprints_in, remarks
 from scbench.leaderboard.board import _fingerprints
 from scbench.release.manifest import Manifest
 

@@ -9,7 +9,7 @@ import pytest
 
 from scbench.base.errors import ResultsError
 from scbench.freezing.example import example_predictions
-from scbench.grading.checkpoint.parts import WORK
+from scbench.grading.checkpoint import WORK
 from scbench.grading.merge import merge, read_shards
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.run import Options, grade_file

@@ -10,7 +10,7 @@ import pytest
 from scbench.catalog import get_task
 from scbench.freezing.example import example_predictions
 from scbench.freezing.freeze import build_release
-from scbench.grading.remarks import grader_differences, remarks
+from scbench.grading.summary import grader_differences, remarks
 from scbench.release.load import Release, open_release
 from scbench.release.manifest import MANIFEST, Manifest
 

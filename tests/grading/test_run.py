@@ -9,11 +9,12 @@ import zstandard
 from pyarrow import parquet
 
 from scbench.freezing.example import example_predictions
-from scbench.grading.checkpoint.parts import WORK
-from scbench.grading.problems import SHOWN
-from scbench.grading.rows.schema import Row, RunKey, column_types
+from scbench.grading.checkpoint import JOURNAL, WORK
+from scbench.grading.output import SUMMARISED
+from scbench.grading.rows.columns import Row, RunKey, column_types
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.machine.store import Store
 
 
 def lines_of(release) -> list[str]:
@@ -113,7 +114,7 @@ def test_what_a_resumed_run_grades_again(options, parity_release, tmp_path):
             grade_file(options(lines, out, workers=1), stop)
 
     interrupted("changed")
-    kept = len(list((tmp_path / "changed" / WORK / "parts").glob("*.part")))
+    kept = len(Store(tmp_path / "changed" / WORK / JOURNAL))
     changed = [*lines[:40], lines[40].replace("sample", "sampled"), *lines[41:]]
     report = grade_file(options(changed, "changed", resume=True))
     grade_file(options(changed, "anew"))
@@ -151,7 +152,7 @@ def test_a_flood_of_problems_is_counted_and_written_down(options, parity_release
     lines = ["junk"] * 2500 + ['{"id": "parity/00", "answer": {"bit": 0}}'] * 3
     report = grade_file(options(lines, partial=True))
     assert report.problem_counts == {"not_json": 2500, "duplicate": 2}
-    assert len(report.problems) == len(report.summary["problems"]) == SHOWN
+    assert len(report.problems) == len(report.summary["problems"]) == SUMMARISED
     assert report.summary["problem_counts"] == {"not_json": 2500, "duplicate": 2}
     file = tmp_path / "out" / "problems.jsonl"
     told = [json.loads(line) for line in file.read_text().splitlines()]

@@ -6,7 +6,7 @@ import pytest
 
 from scbench.base.errors import PredictionsError
 from scbench.base.model import Prediction
-from scbench.grading.run_file import metadata_of, read_run_file
+from scbench.grading.rows.index import metadata_of, read_run_file
 
 
 def write(tmp_path, value):

@@ -7,7 +7,7 @@ import pytest
 from scbench.freezing.example import example_predictions
 from scbench.grading.run import Options, grade_file
 from scbench.grading.score_tables import outside_release, score_table
-from scbench.grading.tally import tally
+from scbench.grading.summary import tally
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import find_release
 
@@ -31,7 +31,7 @@ def report(tmp_path_factory):
 
 @pytest.mark.parametrize("portion", [13, 100, 10_000])
 def test_portions_change_nothing(report, monkeypatch, portion):
-    monkeypatch.setattr("scbench.grading.tally._ROWS", portion)
+    monkeypatch.setattr("scbench.grading.summary._ROWS", portion)
     found = tally(report.path)
     rows = report.results
     for by in ("bucket", "task"):

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from scbench.catalog import all_tasks
-from scbench.grading.rows.schema import Row
+from scbench.grading.rows.columns import Row
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -14,7 +14,7 @@ from scbench.base.canonical import sha256
 from scbench.base.model import task_of
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
-from scbench.grading.rows.schema import column_types
+from scbench.grading.rows.columns import column_types
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.grade import PredictionsOf, make_receipt, write_receipt
 from scbench.leaderboard.submission import read_submission

@@ -30,14 +30,14 @@ def path(tmp_path):
 
 def test_it_is_found_again_with_its_identity_and_removed_whole(path):
     work = WorkFolder(path)
-    assert (work.found, work.locked) == ("", True)
+    assert (work.previous, work.locked) == ("", True)
     assert interrupted(path)
     work.mark("a run")
     (path / "parts").mkdir()
     (path / "parts" / "1").write_text("x")
     work.close()
     work = WorkFolder(path)
-    assert work.found == "a run"
+    assert work.previous == "a run"
     assert (path / "parts" / "1").exists()
     work.remove()
     assert not path.exists()
@@ -46,7 +46,7 @@ def test_it_is_found_again_with_its_identity_and_removed_whole(path):
 
 def test_what_was_not_marked_is_no_run(path):
     WorkFolder(path).close()
-    assert WorkFolder(path).found == ""
+    assert WorkFolder(path).previous == ""
 
 
 def test_it_has_one_holder_and_death_frees_it(path):
@@ -59,7 +59,7 @@ def test_it_has_one_holder_and_death_frees_it(path):
     holder.kill()
     holder.communicate()
     work = WorkFolder(path)
-    assert work.found == "first"
+    assert work.previous == "first"
     assert json.loads((path / MARKER).read_text())["pid"] == os.getpid()
     work.remove()
 

@@ -9,7 +9,7 @@ import pytest
 
 from scbench.base.canonical import sha256
 from scbench.base.errors import HubError, ReleaseError
-from scbench.freezing.export import export_release
+from scbench.freezing.copies import export_release
 from scbench.freezing.verify import verify_anywhere
 from scbench.release.load import find_release
 from scbench.release.manifest import MANIFEST, REFERENCES

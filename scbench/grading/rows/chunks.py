@@ -31,7 +31,7 @@ class Shard(NamedTuple):
         return line % self.total == self.number % self.total
 
 
-WHOLE = Shard()
+ALL_LINES = Shard()
 
 
 class Chunk(NamedTuple):
@@ -57,7 +57,7 @@ class Chunk(NamedTuple):
 
 
 def cut(
-    blocks: Iterable[tuple[int, bytes] | Problem], shard: Shard = WHOLE
+    blocks: Iterable[tuple[int, bytes] | Problem], shard: Shard = ALL_LINES
 ) -> Iterator[Chunk | Problem]:
     """Yield the lines of a shard as chunks, and problems where they stand.
 
@@ -68,13 +68,13 @@ def cut(
         shard: which lines to take.
     """
     place = first = size = 0
-    held: list[bytes] = []
-    most = _SIZES[0]
+    pieces: list[bytes] = []
+    limit = _SIZES[0]
     for entry in blocks:
         if isinstance(entry, Problem):
-            if held:
-                yield Chunk(place, first, shard.total, len(held), b"".join(held))
-                place, held, size = place + 1, [], 0
+            if pieces:
+                yield Chunk(place, first, shard.total, len(pieces), b"".join(pieces))
+                place, pieces, size = place + 1, [], 0
             if entry.line is None or shard.holds(entry.line) or entry.code == "unreadable":
                 yield entry
             continue
@@ -82,13 +82,13 @@ def cut(
         for line, start, end in line_spans(data, number):
             if shard.total > 1 and not shard.holds(line):
                 continue
-            if not held:
+            if not pieces:
                 first = line
-                most = _SIZES[min(place // _OF_EACH, len(_SIZES) - 1)]
-            held.append(data[start:end])
+                limit = _SIZES[min(place // _OF_EACH, len(_SIZES) - 1)]
+            pieces.append(data[start:end])
             size += end - start
-            if len(held) >= most or size >= _BYTES:
-                yield Chunk(place, first, shard.total, len(held), b"".join(held))
-                place, held, size = place + 1, [], 0
-    if held:
-        yield Chunk(place, first, shard.total, len(held), b"".join(held))
+            if len(pieces) >= limit or size >= _BYTES:
+                yield Chunk(place, first, shard.total, len(pieces), b"".join(pieces))
+                place, pieces, size = place + 1, [], 0
+    if pieces:
+        yield Chunk(place, first, shard.total, len(pieces), b"".join(pieces))

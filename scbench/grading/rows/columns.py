@@ -1,26 +1,141 @@
-"""Rows of results as columns: made in workers, without a step in Python for each cell.
+"""Columns of the results, a row per score or the reason why there is none, and how they are made.
+
+Workers make them, without a step in Python for each cell.
 
 A `RowMaker` fills short columns: what the release or the run says anyway is left out, and texts and
 lists that repeat stand in tables once. From these, `Completer` makes the columns of
-`scbench.grading.rows.schema.Row`. They travel as a file of Arrow that nobody looks into before the
+`Row`. They travel as a file of Arrow that nobody looks into before the
 end.
 """
 
 import io
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.model import Prediction, RunMetadata, Status
 from scbench.catalog import all_tasks
 from scbench.formats.predictions import Line
-from scbench.grading.rows.index import ReleaseIndex
-from scbench.grading.rows.schema import ColumnTypes, RunKey, column_types
+from scbench.grading.rows.index import ReleaseIndex, metadata_of
 from scbench.grading.rows.wire import WireOutcome
-from scbench.grading.run_file import metadata_of
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+ColumnTypes = dict[str, "pl.DataType | type[pl.DataType]"]
+
+
+class RunKey(NamedTuple):
+    """What makes a line one of a run: same model, setting, sample and budget."""
+
+    model: str
+    setting: str | None
+    sample: int
+    budget: int | None
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """What runs are sorted by."""
+        budget = self.budget
+        return self.model, self.setting or "", self.sample, budget is not None, budget or 0
+
+    def __str__(self) -> str:
+        parts = [f"model {self.model!r}"]
+        parts += [f"setting {self.setting}"] if self.setting else []
+        parts += [f"sample {self.sample}"] if self.sample else []
+        parts += [f"budget {self.budget}"] if self.budget is not None else []
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the results: one score, or the reason why there is none.
+
+    Attributes:
+        line: line of the predictions file; None for a row that had no line.
+        id: instance id. Rows of one answer with several scores share it and differ in `subtask`.
+        setting: "no_tools", "tools", one of `scbench.base.model.LOOP_SETTINGS`, or None if the
+            file does not say.
+        score: in [0, 1]; None if the status is unscored.
+        failed_checks: ids of the checks that did not pass.
+        checks: every check of the verdict, as canonical JSON.
+        metrics: the verdict's metrics, as canonical JSON.
+        notes: remarks, such as keys that were ignored.
+        reason: why there is no answer or no score; empty if there is one.
+        answer: the answer as canonical JSON, if found and of moderate size.
+        answer_source: where it was found (see `scbench.scoring.answers.extract`).
+        repairs: what had to be done to read it.
+        response_characters: length of the model's text without blanks around it; None if the line
+            gives none.
+        usage: what the provider reported, as canonical JSON.
+        run_metadata: how the run was made (`scbench.base.model.RunMetadata`), as canonical JSON.
+        prompt_sha256: of the text that was sent, as the line says.
+        reasoning_characters: length of the reasoning that the line gives; None if it gives none.
+        loop: setup of a loop (`scbench.base.model.Played`), as canonical JSON; None of other lines.
+        turn_scores: after each turn of a loop, of its answer; null for turns without one.
+        best_score: the best of these.
+        queries: what queries (probe) or actions (act) cost.
+        prediction_hash: SHA-256 of the line's bytes.
+        instance_hash: content hash of the instance; None if the release does not hold it.
+        floor: score of the best answer without insight, by the release; None if it is not known.
+        grader_version: version of the task's grader.
+    """
+
+    line: int | None
+    id: str
+    task: str
+    bucket: str
+    subtask: int
+    model: str
+    setting: str | None
+    sample: int
+    budget: int | None
+    status: str
+    score: float | None
+    failed_checks: list[str]
+    checks: str
+    metrics: str
+    notes: list[str]
+    reason: str
+    answer: str | None
+    answer_source: str | None
+    repairs: list[str]
+    finish_reason: str | None
+    response_characters: int | None
+    usage: str | None
+    run_metadata: str | None
+    prompt_sha256: str | None
+    reasoning_characters: int | None
+    loop: str | None
+    turn_scores: list[float] | None
+    best_score: float | None
+    queries: int | None
+    prediction_hash: str | None
+    instance_hash: str | None
+    floor: float | None
+    grader_version: int | None
+    release: str
+    release_hash: str
+
+
+def column_types() -> ColumnTypes:
+    """Return the column types of the results, as polars knows them."""
+    import polars as pl  # noqa: PLC0415  (heavy; wanted once per run)
+
+    types = {
+        int: pl.Int64(),
+        float: pl.Float64(),
+        str: pl.String(),
+        list[str]: pl.List(pl.String),
+        list[float]: pl.List(pl.Float64),
+    }
+    return {
+        name: types[hint if hint in types else get_args(hint)[0]]
+        for name, hint in get_type_hints(Row).items()
+    }
 
 
 class Head(NamedTuple):
@@ -55,33 +170,35 @@ class Head(NamedTuple):
     @classmethod
     def of(cls, line: Line, position: int) -> "Head":
         """Return the head of a line."""
-        given = line.prediction
-        usage = given.usage
+        prediction = line.prediction
+        usage = prediction.usage
         return cls(
             line.number,
             position,
-            RunKey(given.model, given.setting, given.sample, given.budget),
+            RunKey(prediction.model, prediction.setting, prediction.sample, prediction.budget),
             sha256(line.data),
-            given.finish_reason,
-            _characters(given),
+            prediction.finish_reason,
+            _characters(prediction),
             canonical_json(usage.model_dump(exclude_none=True)) if usage else None,
-            None if given.run is None else run_text(given.run),
-            given.prompt_sha256,
-            None if given.reasoning is None else len(given.reasoning.strip()),
-            canonical_json(given.loop.model_dump(exclude_none=True)) if given.loop else None,
+            None if prediction.run is None else run_text(prediction.run),
+            prediction.prompt_sha256,
+            None if prediction.reasoning is None else len(prediction.reasoning.strip()),
+            canonical_json(prediction.loop.model_dump(exclude_none=True))
+            if prediction.loop
+            else None,
         )
 
     @classmethod
     def read(cls, values: Sequence[Any]) -> "Head":
         """Return a head that was written as JSON."""
-        line, position, run, *rest = values
-        return cls(line, position, RunKey(*run), *rest)
+        line, position, run, *fields = values
+        return cls(line, position, RunKey(*run), *fields)
 
 
-def _characters(given: Prediction) -> int | None:
-    if given.turns is not None:
-        return sum(len(turn.action.strip()) for turn in given.turns)
-    return None if given.response is None else len(given.response.strip())
+def _characters(prediction: Prediction) -> int | None:
+    if prediction.turns is not None:
+        return sum(len(turn.action.strip()) for turn in prediction.turns)
+    return None if prediction.response is None else len(prediction.response.strip())
 
 
 def run_text(run: RunMetadata) -> str:
@@ -103,10 +220,10 @@ class RowMaker:
         self._words: dict[str | None, int] = {None: 0, "": 1}
         self._lists: dict[tuple[str, ...], int] = {(): 0}
         self._outside: dict[tuple[str, int], int] = {}
-        self._rows: list[tuple[Any, ...]] = []
+        self._columns: defaultdict[str, list[Any]] = defaultdict(list)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._columns["line"])
 
     def run(self, run: RunKey) -> int:
         """Return the number of a run in the tables."""
@@ -120,49 +237,44 @@ class RowMaker:
 
     def add(self, head: Head, outcome: WireOutcome) -> None:
         """Add the rows of a line: one per score of its instance."""
-        line, position, run_key, digest, finish, characters, usage = head[:7]
-        entries = self._index.entries
-        run = self.run(run_key)
+        entries, position, columns = self._index.entries, head.position, self._columns
+        instance_scores = entries[position].scores if position < len(entries) else 1
+        scores = outcome.scores or (_NO_VERDICT,) * instance_scores
+        run, loop = self.run(head.run), self._word(head.loop)
         status, reason = self._word(outcome.status), self._word(outcome.reason)
         source, repairs = self._word(outcome.source), self._list(outcome.repairs)
-        finish_word, answer = self._word(finish), outcome.answer
-        described, prompt, reasoning = self._word(head.described), head.prompt, head.reasoning
-        loop, turns = self._word(head.loop), outcome.turns
-        count = entries[position].scores if position < len(entries) else 1
-        for i, scored in enumerate(outcome.scores or (None,) * count):
-            score, failed, checks, metrics, notes = scored or (None, (), "[]", "{}", ())
-            after = None if turns is None else [turn[i] if turn else None for turn in turns]
-            best = max((one for one in after or () if one is not None), default=None)
-            self._rows.append(  # in the order of `_short_types`
-                (
-                    line,
-                    position,
-                    run,
-                    i,
-                    status,
-                    score,
-                    self._list(failed),
-                    checks,
-                    metrics,
-                    self._list(notes),
-                    reason,
-                    answer,
-                    source,
-                    repairs,
-                    finish_word,
-                    characters,
-                    usage,
-                    described,
-                    prompt,
-                    reasoning,
-                    loop,
-                    after,
-                    best,
-                    outcome.used,
-                    digest,
-                )
-            )
-            answer = None  # it is long, and the same
+        finish, described = self._word(head.finish), self._word(head.described)
+        for i, (score, failed, checks, metrics, notes) in enumerate(scores):
+            columns["line"].append(head.line)
+            columns["position"].append(position)
+            columns["run"].append(run)
+            columns["status"].append(status)
+            columns["reason"].append(reason)
+            columns["answer_source"].append(source)
+            columns["repairs"].append(repairs)
+            columns["finish_reason"].append(finish)
+            columns["response_characters"].append(head.characters)
+            columns["usage"].append(head.usage)
+            columns["run_metadata"].append(described)
+            columns["prompt_sha256"].append(head.prompt)
+            columns["reasoning_characters"].append(head.reasoning)
+            columns["loop"].append(loop)
+            columns["queries"].append(outcome.used)
+            columns["prediction_hash"].append(head.digest)
+            columns["part"].append(i)
+            columns["score"].append(score)
+            columns["failed_checks"].append(self._list(failed))
+            columns["checks"].append(checks)
+            columns["metrics"].append(metrics)
+            columns["notes"].append(self._list(notes))
+            # It is long, and the same in all rows.
+            columns["answer"].append(None if i else outcome.answer)
+            after = best = None
+            if outcome.turns is not None:
+                after = [turn[i] if turn else None for turn in outcome.turns]
+                best = max((value for value in after if value is not None), default=None)
+            columns["turn_scores"].append(after)
+            columns["best_score"].append(best)
 
     def add_outside(self, head: Head, row_id: str) -> None:
         """Add the row of an item whose task the release does not hold."""
@@ -182,15 +294,16 @@ class RowMaker:
         return list(self._runs)
 
     def frame(self) -> "pl.DataFrame":
-        """Return the rows with the columns of `schema.Row`, in the order given."""
+        """Return the rows with the columns of `Row`, in the order given."""
         import polars as pl  # noqa: PLC0415  (heavy; workers that only get single items need none)
 
-        types = _short_types(self._completer.types)
-        columns = zip(*self._rows, strict=True) if self._rows else ((),) * len(types)
+        types = self._completer.types
         short = {
-            name: pl.Series(name, values, dtype)
-            for (name, dtype), values in zip(types.items(), columns, strict=True)
+            name: pl.Series(name, values, pl.UInt32() if name in _LOOKED_UP else types[name])
+            for name, values in self._columns.items()
         }
+        if not len(self):
+            return pl.DataFrame(schema=types)
         tables = self.runs(), list(self._words), list(self._lists), list(self._outside)
         return self._completer.complete(short, *tables)
 
@@ -212,23 +325,12 @@ def text_bytes(frame: "pl.DataFrame") -> int:
     return sum(size or 0 for size in sums.row(0))
 
 
-def _short_types(types: ColumnTypes) -> ColumnTypes:
-    """Return the short columns: those of results, with numbers for what stands in tables."""
-    import polars as pl  # noqa: PLC0415  (as above)
-
-    names = [
-        *("line", "position", "run", "part", "status", "score", "failed_checks", "checks"),
-        *("metrics", "notes", "reason", "answer", "answer_source", "repairs", "finish_reason"),
-        *("response_characters", "usage", "run_metadata", "prompt_sha256", "reasoning_characters"),
-        *("loop", "turn_scores", "best_score", "queries", "prediction_hash"),
-    ]
-    looked_up = {"position", "run", "part", *_WORDS, *_LISTS}
-    return {name: pl.UInt32() if name in looked_up else types[name] for name in names}
-
-
 _FROM_ENTRY = ("id", "task", "bucket", "subtask", "instance_hash", "floor", "grader_version")
 _WORDS = ("status", "reason", "answer_source", "finish_reason", "run_metadata", "loop")
 _LISTS = ("failed_checks", "notes", "repairs")
+_LOOKED_UP = {"position", "run", "part", *_WORDS, *_LISTS}
+"""Short columns of numbers for what stands in tables."""
+_NO_VERDICT: tuple[float | None, list[str], str, str, list[str]] = (None, [], "[]", "{}", [])
 _LONG = ("answer", "checks", "metrics", "reason", "usage")
 
 
@@ -260,36 +362,36 @@ class Completer:
         lists: Sequence[Sequence[str]],
         outside: Sequence[tuple[str, int]],
     ) -> "pl.DataFrame":
-        """Return rows with the columns of `schema.Row`; short ones refer to the other tables."""
+        """Return rows with the columns of `Row`; short ones refer to the other tables."""
         import polars as pl  # noqa: PLC0415  (as above)
 
         types = self.types
         entries = self._entries
         if outside:
             entries = pl.concat([entries, self._table([_outside(*it) for it in outside])])
-        made = {name: entries[name][short["position"]] for name in _FROM_ENTRY}
-        made["subtask"] += short["part"].cast(types["subtask"])
+        columns = {name: entries[name][short["position"]] for name in _FROM_ENTRY}
+        columns["subtask"] += short["part"].cast(types["subtask"])
         parts = list(zip(*runs, strict=True)) or [()] * 4
         for name, values in zip(RunKey._fields, parts, strict=True):
-            made[name] = pl.Series(values=values, dtype=types[name])[short["run"]]
+            columns[name] = pl.Series(values=values, dtype=types[name])[short["run"]]
         texts = pl.Series(values=words, dtype=pl.String())
         several = pl.Series(values=list(map(list, lists)), dtype=pl.List(pl.String()))
-        made |= {name: texts[short[name]] for name in _WORDS}
+        columns |= {name: texts[short[name]] for name in _WORDS}
         if self.index.described:
-            given = [
+            metadata = [
                 metadata_of(run.model, run.setting, run.budget, self.index.described)
                 for run in runs
             ]
-            beside = pl.Series(values=given, dtype=pl.String())[short["run"]]
-            made["run_metadata"] = made["run_metadata"].zip_with(
-                made["run_metadata"].is_not_null(), beside
+            beside = pl.Series(values=metadata, dtype=pl.String())[short["run"]]
+            columns["run_metadata"] = columns["run_metadata"].zip_with(
+                columns["run_metadata"].is_not_null(), beside
             )
-        made |= {name: several[short[name]] for name in _LISTS}
+        columns |= {name: several[short[name]] for name in _LISTS}
         constant = {"release": self.index.release, "release_hash": self.index.release_hash}
         for name, text in constant.items():
-            made[name] = pl.Series(values=[text]).new_from_index(0, len(short["line"]))
+            columns[name] = pl.Series(values=[text]).new_from_index(0, len(short["line"]))
         return pl.DataFrame(
-            [made[name].alias(name) if name in made else short[name] for name in types]
+            [columns[name].alias(name) if name in columns else short[name] for name in types]
         )
 
 

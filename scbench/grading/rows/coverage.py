@@ -14,8 +14,8 @@ from scbench.base.errors import did_you_mean
 from scbench.base.model import LADDER, TERSE, task_of
 from scbench.catalog import all_tasks
 from scbench.formats.predictions import Digest, Line, Problem, open_predictions, read_predictions
+from scbench.grading.rows.columns import RunKey
 from scbench.grading.rows.index import KnownIds, LineKind, has_row, is_number
-from scbench.grading.rows.schema import RunKey
 
 _GENERATED = re.compile("^[0-9a-f]{8}:")
 """How ids begin that no release has."""
@@ -50,14 +50,14 @@ class Coverage:
         unread: how many have a key that is not known, by key; not more than a hundred keys.
 
     Args:
-        known: which ids there are, and which of them are wanted.
+        known_ids: which ids there are, and which of them are wanted.
         origin: gives the file and line that a line was made of; None if it is the user's own.
     """
 
     def __init__(
-        self, known: KnownIds, origin: Callable[[int], tuple[str, int]] | None = None
+        self, known_ids: KnownIds, origin: Callable[[int], tuple[str, int]] | None = None
     ) -> None:
-        self.known = known
+        self.known_ids = known_ids
         self._origin = origin
         self._runs: dict[RunKey, array[int]] = {}
         self._hints_left = _HINTS
@@ -77,7 +77,7 @@ class Coverage:
         with open_predictions(path) as stream:
             for line in read_predictions(stream, digest):
                 if isinstance(line, Line):
-                    line = self.known.of_another(line) or line  # noqa: PLW2901
+                    line = self.known_ids.of_another(line) or line  # noqa: PLW2901
                 if isinstance(line, Problem):
                     yield self.refuse(line), None
                 else:
@@ -87,11 +87,13 @@ class Coverage:
 
     def admit_line(self, line: Line) -> Admission:
         """Decide what becomes of a line; see `admit`."""
-        given = line.prediction
+        prediction = line.prediction
         self.note(Counter(line.unread))
-        place = self.known.place(given.id)
-        key = RunKey(given.model, given.setting, given.sample, given.budget)
-        return self.admit(line.number, place, self.run(key) if has_row(place) else None, given.id)
+        place = self.known_ids.place(prediction.id)
+        key = RunKey(prediction.model, prediction.setting, prediction.sample, prediction.budget)
+        return self.admit(
+            line.number, place, self.run(key) if has_row(place) else None, prediction.id
+        )
 
     def note(self, unread: Mapping[str, int]) -> None:
         """Count the unknown keys of lines."""
@@ -108,9 +110,9 @@ class Coverage:
             return None
         reasons = []
         if self.not_chosen:
-            left = [task for task in self.known.tasks if task not in self.known.chosen]
+            tasks = [task for task in self.known_ids.tasks if task not in self.known_ids.graded]
             buckets = dict.fromkeys(
-                all_tasks()[task].bucket for task in left if task in all_tasks()
+                all_tasks()[task].bucket for task in tasks if task in all_tasks()
             )
             reasons.append(
                 f"{_of_tasks(self.not_chosen)} that were not chosen; choose them by name or "
@@ -129,14 +131,14 @@ class Coverage:
         if not reasons:
             return None
         lines = "the only line was not" if self.lines == 1 else f"none of {self.lines} lines was"
-        said = f"{lines} graded: {'; '.join(reasons)}"
-        return Problem("nothing_graded", said)
+        message = f"{lines} graded: {'; '.join(reasons)}"
+        return Problem("nothing_graded", message)
 
     def run(self, key: RunKey) -> "array[int]":
         """Make a run known; return the line of each instance in it, 0 for those without one."""
         lines = self._runs.get(key)
         if lines is None:
-            lines = self._runs[key] = array("Q", bytes(8 * len(self.known.ids)))
+            lines = self._runs[key] = array("Q", bytes(8 * len(self.known_ids.ids)))
         return lines
 
     def admit(
@@ -154,7 +156,7 @@ class Coverage:
         if place >= 0 and run is not None:
             earlier = run[place]
             if earlier:
-                row_id = self.known.ids[place]
+                row_id = self.known_ids.ids[place]
                 there = f"line {earlier}"
                 if self._origin is not None:
                     there = "line {1} of {0}".format(*self._origin(earlier))
@@ -186,25 +188,27 @@ class Coverage:
         if self._hints_left == 0:  # a file of other ids must not be slow to read
             return ""
         self._hints_left -= 1
-        ids = [*self.known.ids, *self.known.others]
+        ids = [*self.known_ids.ids, *self.known_ids.unchosen]
         prefix = "".join(_GENERATED.findall(ids[0])) if ids else ""
         if "".join(_GENERATED.findall(row_id)) != prefix:
             if prefix:
                 return f" What is graded against was generated: its ids begin with {prefix!r}."
             return " It was generated; grade it against its folder: --release FOLDER."
         name, number = _parts(row_id)
-        meant = row_id if number is None else f"{prefix}{name}/{number:02d}"
-        if meant in ids:
-            return f" Did you mean {meant!r}?"
-        if name in self.known.tasks:
-            of_task = [known for known in ids if task_of(known) == name]
+        likely = row_id if number is None else f"{prefix}{name}/{number:02d}"
+        if likely in ids:
+            return f" Did you mean {likely!r}?"
+        if name in self.known_ids.tasks:
+            of_task = [candidate for candidate in ids if task_of(candidate) == name]
             return f" Ids of this task run from {of_task[0]} to {of_task[-1]}."
         if name in all_tasks():
             return f" Ids of that task are like '{name}/00'; this release does not hold it."
         alike = (
-            ids if number is None else [f"{prefix}{task}/{number:02d}" for task in self.known.tasks]
+            ids
+            if number is None
+            else [f"{prefix}{task}/{number:02d}" for task in self.known_ids.tasks]
         )
-        return did_you_mean(meant, [known for known in alike if known in ids])
+        return did_you_mean(likely, [candidate for candidate in alike if candidate in ids])
 
     def incomplete(self) -> Iterator[Problem]:
         """Yield a problem for each run that does not answer every chosen instance."""
@@ -212,8 +216,8 @@ class Coverage:
             if ids:
                 yield Problem(
                     "incomplete",
-                    f"{run} has no prediction for {len(ids)} of {len(self.known.ids)} instances, "
-                    f"the first is {ids[0]}; add --partial if that is intended",
+                    f"{run} has no prediction for {len(ids)} of {len(self.known_ids.ids)} "
+                    f"instances, the first is {ids[0]}; add --partial if that is intended",
                 )
 
     def missing(self) -> Iterator[tuple[RunKey, list[str]]]:
@@ -221,7 +225,11 @@ class Coverage:
         for run, lines in sorted(self._runs.items(), key=lambda pair: pair[0].order):
             yield (
                 run,
-                [row_id for row_id, line in zip(self.known.ids, lines, strict=True) if not line],
+                [
+                    row_id
+                    for row_id, line in zip(self.known_ids.ids, lines, strict=True)
+                    if not line
+                ],
             )
 
 

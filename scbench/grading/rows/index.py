@@ -1,7 +1,8 @@
 """What workers must know of a release: its instances without prompts and pictures, and the tasks.
 
 It is small (a few hundred kilobytes), goes to every worker once, and decides from an id alone what
-becomes of a line.
+becomes of a line. With it goes what a file beside the predictions says of runs whose lines say
+nothing themselves.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -9,17 +10,80 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pydantic import TypeAdapter, ValidationError
+
 from scbench.base import __version__
-from scbench.base.canonical import content_hash
-from scbench.base.model import Instance, rung_of, terse_id
+from scbench.base.canonical import canonical_json, content_hash, parse_json
+from scbench.base.errors import JsonError, PredictionsError, faults_of
+from scbench.base.model import Count, Instance, RunMetadata, Setting, rung_of, terse_id
 from scbench.catalog import Task, all_tasks
 from scbench.formats.predictions import Line, Problem
-from scbench.grading.run_file import Described
 
 if TYPE_CHECKING:
     from scbench.release.load import Release
+
+MOST_BYTES = 1_000_000
+
+Described = Sequence[tuple[str | None, str | None, int | None, str]]
+"""Model, setting and budget of runs, None for any, with their metadata as canonical JSON."""
+
+
+class DescribedRun(RunMetadata):
+    """Metadata, and the runs that it is of: those with this model, setting and budget."""
+
+    model: str | None = None
+    setting: Setting | None = None
+    budget: Count | None = None
+
+
+_RUNS: TypeAdapter[list[DescribedRun]] = TypeAdapter(list[DescribedRun])
+
+
+def read_run_file(path: Path) -> Described:
+    """Read a file of metadata: a JSON object that is of all runs, or a list of such.
+
+    Raises:
+        PredictionsError: it cannot be read, or says what it cannot.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise PredictionsError(f"{path} has more than {MOST_BYTES:,} bytes")
+        value = parse_json(data)
+        runs = _RUNS.validate_python(value if isinstance(value, list) else [value])
+    except OSError as error:
+        raise PredictionsError(f"cannot read {path}: {error.strerror}") from None
+    except JsonError as error:
+        raise PredictionsError(f"{path} is not JSON: {error}") from None
+    except ValidationError as error:
+        raise PredictionsError(f"{path}: {'; '.join(map(str, faults_of(error, 3)))}") from None
+    keys = {"model", "setting", "budget"}
+    return [
+        (
+            run.model,
+            run.setting,
+            run.budget,
+            canonical_json(run.model_dump(mode="json", exclude_none=True, exclude=keys)),
+        )
+        for run in runs
+    ]
+
+
+def metadata_of(
+    model: str, setting: str | None, budget: int | None, described: Described
+) -> str | None:
+    """Return what a file says of a run: the last entry that is of it."""
+    metadata = None
+    for *pattern, text in described:
+        pairs = zip(pattern, (model, setting, budget), strict=True)
+        if all(entry is None or entry == value for entry, value in pairs):
+            metadata = text
+    return metadata
+
 
 InstanceKey = tuple[str, str]
 """Task id and parameters (canonical JSON) of an instance: all a grader needs."""
@@ -55,18 +119,18 @@ class KnownIds:
     Attributes:
         ids: those that are to be graded, in order.
         tasks: ids of the tasks it holds.
-        chosen: ids of the tasks that are to be graded.
+        graded: ids of the tasks that are to be graded.
         excluded: ids of instances that are not to be graded.
         hashes: of the content of the instances that are to be graded, in the order of ids.
-        others: ids of instances of the tasks that are not chosen.
+        unchosen: ids of instances of the tasks that are not chosen.
     """
 
     ids: Sequence[str]
     tasks: Collection[str]
-    chosen: Collection[str]
+    graded: Collection[str]
     excluded: Collection[str] = ()
     hashes: Sequence[str] = ()
-    others: Collection[str] = ()
+    unchosen: Collection[str] = ()
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
@@ -81,8 +145,8 @@ class KnownIds:
 
     def _of_other_config(self, row_id: str, subtask: str) -> bool:
         """Return whether an id is of a fixed list where this is a ladder, or the other way."""
-        own = rung_of(next(iter(self.ids), "")) is not None
-        return is_number(subtask) if own else rung_of(row_id) is not None
+        on_ladder = rung_of(next(iter(self.ids), "")) is not None
+        return is_number(subtask) if on_ladder else rung_of(row_id) is not None
 
     def place(self, row_id: str) -> int:
         """Return the position of an instance that is to be graded, else the `LineKind`."""
@@ -91,8 +155,8 @@ class KnownIds:
         position = self.positions.get(row_id)
         if position is not None:
             return position
-        other = self._other_prompt(row_id)
-        if row_id in self.others or other in self.positions or other in self.others:
+        twin = self._other_prompt(row_id)
+        if row_id in self.unchosen or twin in self.positions or twin in self.unchosen:
             return LineKind.NOT_CHOSEN
         task_id, _, subtask = row_id.partition("/")
         if task_id in self.tasks and self._of_other_config(row_id, subtask):
@@ -103,17 +167,17 @@ class KnownIds:
 
     def of_another(self, line: Line) -> Problem | None:
         """Return the problem that a line answers an instance of this id with other content."""
-        given = line.prediction
-        position = self.positions.get(given.id) if given.instance_hash else None
-        if position is None or self.hashes[position].startswith(given.instance_hash or ""):
+        prediction = line.prediction
+        position = self.positions.get(prediction.id) if prediction.instance_hash else None
+        if position is None or self.hashes[position].startswith(prediction.instance_hash or ""):
             return None
         return Problem(
             "other_instance",
-            f"{given.id} was answered with the instance_hash {given.instance_hash}, and here it is "
-            f"{self.hashes[position][:12]}...: another instance; name the release or folder that "
-            "was answered with --release",
+            f"{prediction.id} was answered with the instance_hash {prediction.instance_hash}, "
+            f"and here it is {self.hashes[position][:12]}...: another instance; name the release "
+            "or folder that was answered with --release",
             line.number,
-            given.id,
+            prediction.id,
         )
 
 
@@ -156,8 +220,8 @@ class ReleaseIndex:
         versions: grader version by chosen task.
         heavy: seconds that an item may take, by chosen task whose items are graded singly.
         excluded: ids of instances that are not to be graded.
-        described: metadata of runs, see `scbench.grading.run_file`.
-        others: ids of instances of the tasks that are not chosen.
+        described: metadata of runs, see `read_run_file`.
+        unchosen: ids of instances of the tasks that are not chosen.
     """
 
     release: str
@@ -168,25 +232,25 @@ class ReleaseIndex:
     heavy: Mapping[str, float] = field(default_factory=dict)
     excluded: Sequence[str] = ()
     described: Described = ()
-    others: Sequence[str] = ()
+    unchosen: Sequence[str] = ()
 
     @cached_property
-    def known(self) -> KnownIds:
+    def known_ids(self) -> KnownIds:
         """Which ids there are."""
         ids = [entry.id for entry in self.entries]
         hashes = [entry.content_hash for entry in self.entries]
-        chosen, excluded = frozenset(self.versions), frozenset(self.excluded)
-        return KnownIds(ids, self.tasks, chosen, excluded, hashes, frozenset(self.others))
+        graded, excluded = frozenset(self.versions), frozenset(self.excluded)
+        return KnownIds(ids, self.tasks, graded, excluded, hashes, frozenset(self.unchosen))
 
     def keys(self) -> dict[str, InstanceKey]:
         """Return task and parameters by instance id."""
         return {entry.id: (entry.task, entry.params) for entry in self.entries}
 
-    def identity(self, *more: object) -> str:
+    def identity(self, *values: object) -> str:
         """Return a hash of all that rows depend on besides the line itself.
 
         Args:
-            more: what else they depend on, as JSON values.
+            values: what else they depend on, as JSON values.
         """
         return content_hash(
             [
@@ -197,7 +261,7 @@ class ReleaseIndex:
                 sorted(self.excluded),
                 sorted(self.heavy),
                 *([list(map(list, self.described))] if self.described else []),
-                *more,
+                *values,
             ]
         )
 
@@ -215,8 +279,8 @@ def index_of(
         ReleaseError: it cannot be read.
     """
     excluded = release.manifest.withdrawn if exclude_withdrawn else {}
-    chosen = frozenset(task.id for task in tasks)
-    instances = release.instances(chosen)
+    graded = frozenset(task.id for task in tasks)
+    instances = release.instances(graded)
     floors = release.floors()
     return ReleaseIndex(
         release.version,
@@ -231,5 +295,5 @@ def index_of(
         {task.id: task.seconds for task in tasks if task.heavy},
         sorted(excluded),
         described,
-        release.ids(frozenset(release.manifest.tasks) - chosen),
+        release.ids(frozenset(release.manifest.tasks) - graded),
     )

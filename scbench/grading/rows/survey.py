@@ -2,23 +2,126 @@
 
 It runs in a worker, so that the parent never parses a line. What comes back is a `ChunkAccount`:
 what every line is, for the coverage; the finished rows come with it as a file of Arrow.
+
+Answers of heavy tasks are judged later, and once if they are given more than once: many samples of
+one model, or many models, often give the same plan, and a simulation of it can take a minute. Two
+answers are duplicates if they are the same answer to the same instance, wherever in their text they
+were found.
 """
 
 import json
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from scbench.base.canonical import canonical_json, sha256
 from scbench.base.model import Prediction, Status
 from scbench.catalog import get_task
 from scbench.formats.predictions import Line, Problem, parse_line, stripped
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.rows.columns import Completer, Head, RowMaker, encode, text_bytes
-from scbench.grading.rows.duplicates import FoundAnswer, PendingLine
+from scbench.grading.rows.columns import Completer, Head, RowMaker, RunKey, encode, text_bytes
 from scbench.grading.rows.index import LineKind, has_row
-from scbench.grading.rows.schema import RunKey
 from scbench.grading.rows.wire import WireOutcome, to_wire
+from scbench.scoring.answers.extract import Extraction
 from scbench.scoring.outcomes import Outcome, seek_answer
+
+_REMEMBERED = 10_000
+"""Outcomes kept for duplicates that come later; one is some kilobytes."""
+
+
+class FoundAnswer(NamedTuple):
+    """A heavy answer that was found in its line, and is still to be judged.
+
+    Attributes:
+        key: the same for duplicates.
+        text: the answer as JSON, its keys in the order given.
+        source: where it was found.
+        repairs: what had to be done to read it.
+    """
+
+    key: str
+    text: str
+    source: str
+    repairs: list[str]
+
+    @classmethod
+    def of(cls, match: Extraction, instance_id: str) -> "FoundAnswer | None":
+        """Return the answer to an instance, ready to travel; None if no JSON can hold it."""
+        try:
+            key = sha256(f"{instance_id} {canonical_json(match.value)}")
+        except ValueError:
+            return None
+        text = json.dumps(match.value, ensure_ascii=False, separators=(",", ":"))
+        return cls(key, text, match.source, list(match.repairs))
+
+
+class PendingLine(NamedTuple):
+    """A line that is to be judged by itself.
+
+    Attributes:
+        head: what its rows hold besides the outcome.
+        start: where it begins in the bytes of its chunk.
+        end: where it ends.
+        answer: that was found; None if that was not looked for yet.
+    """
+
+    head: Head
+    start: int
+    end: int
+    answer: FoundAnswer | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the line."""
+        return self.end - self.start
+
+
+class DuplicateAnswers:
+    """Which lines wait for the outcome of another, and the outcomes of late."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[PendingLine]] = {}
+        self._judged: OrderedDict[str, WireOutcome] = OrderedDict()
+        self.waiting = 0
+
+    def earlier(self, line: PendingLine) -> WireOutcome | None:
+        """Return the outcome of an earlier duplicate, as if it had been found in this line."""
+        outcome = line.answer and self._judged.get(line.answer.key)
+        return outcome and _as_found(outcome, line)
+
+    def hold(self, line: PendingLine) -> bool:
+        """Return whether a duplicate is being judged; the line is then kept until `release`."""
+        if line.answer is None:
+            return False
+        waiting = self._waiting.get(line.answer.key)
+        if waiting is None:
+            self._waiting[line.answer.key] = []
+            return False
+        waiting.append(line)
+        self.waiting += 1
+        return True
+
+    def release(
+        self, line: PendingLine, outcome: WireOutcome
+    ) -> list[tuple[PendingLine, WireOutcome]]:
+        """Take the outcome of a line; return the duplicates that waited for it, with theirs."""
+        if line.answer is None:
+            return []
+        if outcome.status == Status.ANSWERED:
+            self._judged[line.answer.key] = outcome
+            if len(self._judged) > _REMEMBERED:
+                self._judged.popitem(last=False)
+        waited = self._waiting.pop(line.answer.key)
+        self.waiting -= len(waited)
+        return [(duplicate, _as_found(outcome, duplicate)) for duplicate in waited]
+
+
+def _as_found(outcome: WireOutcome, line: PendingLine) -> WireOutcome:
+    if line.answer is None:
+        return outcome
+    return outcome._replace(source=line.answer.source, repairs=line.answer.repairs)
+
 
 JudgeLine = Callable[[Prediction, str], WireOutcome]
 """Gives the outcome of a prediction for an instance."""
@@ -82,7 +185,7 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
             continue
         line = parse_line(data, number)
         if isinstance(line, Line):
-            line = index.known.of_another(line) or line
+            line = index.known_ids.of_another(line) or line
         if isinstance(line, Problem):
             account.lines += (number, LineKind.BAD, -1)
             account.bad.append((line.code, line.message, line.line, line.id))
@@ -90,7 +193,7 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
         if line.unread:
             account.unread.update(line.unread)
         row_id = line.prediction.id
-        place = index.known.place(row_id)
+        place = index.known_ids.place(row_id)
         if place < 0 and not has_row(place):
             account.lines += (number, place, -1)
             if place == LineKind.UNKNOWN:
@@ -106,7 +209,9 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
         outcome: WireOutcome | FoundAnswer | None = None
         if judge is not None:
             heavy = entry.task in index.heavy
-            outcome = _found(line, row_id, entry.task) if heavy else judge(line.prediction, row_id)
+            outcome = (
+                _seek_heavy(line, row_id, entry.task) if heavy else judge(line.prediction, row_id)
+            )
         if not isinstance(outcome, WireOutcome):
             account.pending.append(PendingLine(head, start, end, outcome))
             continue
@@ -122,11 +227,11 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
     return pack_account(account), data
 
 
-def _found(line: Line, row_id: str, task_id: str) -> FoundAnswer | WireOutcome | None:
+def _seek_heavy(line: Line, row_id: str, task_id: str) -> FoundAnswer | WireOutcome | None:
     if line.prediction.turns:
         return None
-    found = seek_answer(line.prediction, get_task(task_id))
-    return to_wire(found) if isinstance(found, Outcome) else FoundAnswer.of(found, row_id)
+    answer = seek_answer(line.prediction, get_task(task_id))
+    return to_wire(answer) if isinstance(answer, Outcome) else FoundAnswer.of(answer, row_id)
 
 
 def pack_account(account: ChunkAccount) -> bytes:
@@ -136,18 +241,11 @@ def pack_account(account: ChunkAccount) -> bytes:
 
 
 def read_account(data: bytes) -> ChunkAccount:
-    """Return the account that `pack_account` packed.
-
-    Raises:
-        ValueError: it is damaged.
-    """
+    """Return the account that `pack_account` packed."""
     fields = json.loads(data)
-    try:
-        fields["runs"] = [RunKey(*run) for run in fields["runs"]]
-        fields["pending"] = [
-            PendingLine(Head.read(head), start, end, found and FoundAnswer(*found))
-            for head, start, end, found in fields["pending"]
-        ]
-        return ChunkAccount(**fields)
-    except (TypeError, KeyError) as error:
-        raise ValueError(f"damaged: {error}") from None
+    fields["runs"] = [RunKey(*run) for run in fields["runs"]]
+    fields["pending"] = [
+        PendingLine(Head.read(head), start, end, answer and FoundAnswer(*answer))
+        for head, start, end, answer in fields["pending"]
+    ]
+    return ChunkAccount(**fields)

@@ -82,9 +82,9 @@ def _check(check: Check) -> str:
     if passed is True and not check.details:
         return _passed(check.id, check.message)
     details = canonical_json(dict(check.details)) if check.details else "{}"
-    said = f'"id":{quoted(check.id)},"message":{quoted(check.message)}'
+    words = f'"id":{quoted(check.id)},"message":{quoted(check.message)}'
     judged = "true" if passed is True else "false" if passed is False else canonical_json(passed)
-    return f'{{"details":{details},{said},"passed":{judged}}}'
+    return f'{{"details":{details},{words},"passed":{judged}}}'
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,6 @@
 """The worker pool: processes that can be killed, one each, so that none can hold up another.
 
-A worker is a pebble pool of one process. `LocalPool` has those of this machine; that of
+`LocalPool` has those of this machine; that of
 `scbench.grading.workers.cluster` looks the same and has those of others.
 """
 
@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.sharedctypes import RawValue
 from typing import Any, NamedTuple
 
-from pebble import CONSTS, ProcessExpired, ProcessPool
+from pebble import ProcessExpired
 from typing_extensions import override
 
 from scbench.base.errors import EngineError
@@ -30,7 +30,7 @@ from scbench.grading.workers.worker import (
     grade_items,
     start_worker,
 )
-from scbench.machine.processes import start_server
+from scbench.machine.processes import WorkerProcesses, start_server
 
 _QUEUED = 2
 """Jobs a worker holds: one running, one waiting, so that it never waits for us. Nothing waits
@@ -41,10 +41,6 @@ _GRACE = 30.0
 """Seconds past its limit after which a worker that does not answer is given up."""
 _BARREN = 20
 """Workers that die one after the other, before any gives a result, mean that none can start."""
-
-CONSTS.term_timeout = 0
-"""Seconds that pebble waits for a worker it has asked to end: workers heed no such signal, since
-schedulers send it to all processes of a job."""
 
 _log = logging.getLogger(__name__)
 
@@ -129,7 +125,7 @@ class WorkerPool(ABC):
         """Yield the heavy items that take long."""
 
     @abstractmethod
-    def resize(self, *, one: bool) -> None:
+    def resize(self, *, single: bool) -> None:
         """Keep what one job after the other needs, or all; nothing must be under way."""
 
     @abstractmethod
@@ -153,12 +149,7 @@ class Worker:
         context = start_server(grade_items.__module__)
         self.progress: Progress = RawValue(Progress)
         self.memory_bytes = start.memory_bytes
-        self.pool = ProcessPool(
-            max_workers=1,
-            initializer=start_worker,
-            initargs=(start, self.progress),
-            context=context,
-        )
+        self._process = WorkerProcesses(1, start_worker, (start, self.progress), context)
         self.flight: dict[Future[Any], GradingJob] = {}
         self.since = 0.0
         self._begun = 0
@@ -179,12 +170,7 @@ class Worker:
         if not self.flight:
             self.since = time.monotonic()
         function: Any = grade_chunk if isinstance(job.work, Chunk) else grade_items
-        future: Future[Any]
-        try:
-            future = self.pool.schedule(function, args=(job.work,), timeout=job.seconds)
-        except RuntimeError as error:  # the pool broke while it was idle
-            future = Future()
-            future.set_exception(BrokenProcessPool(str(error)))
+        future: Future[Any] = self._process.submit(function, job.work, seconds=job.seconds)
         self.flight[future] = job
         return future
 
@@ -220,8 +206,7 @@ class Worker:
 
     def close(self) -> None:
         """Stop the process."""
-        self.pool.stop()  # type: ignore[no-untyped-call]
-        self.pool.join()
+        self._process.close()
 
 
 def is_fatal(error: BaseException) -> bool:
@@ -245,7 +230,7 @@ class LocalPool(WorkerPool):
         self._barren = 0
         self._workers: list[Worker] = []
         try:
-            self.resize(one=False)
+            self.resize(single=False)
         except BaseException:
             self.close()
             raise
@@ -272,7 +257,7 @@ class LocalPool(WorkerPool):
             self.submit(self._ready.popleft())
         futures = [future for worker in self._workers for future in worker.flight]
         wait(futures, timeout=seconds, return_when=FIRST_COMPLETED)
-        found: list[tuple[GradingJob, JobResult]] = []
+        results: list[tuple[GradingJob, JobResult]] = []
         for i, worker in enumerate(self._workers):
             failed = False
             for future in [future for future in worker.flight if future.done()]:
@@ -281,7 +266,7 @@ class LocalPool(WorkerPool):
                 error = future.exception()
                 if error is None:
                     self._barren = 0
-                    found.append((job, future.result()))
+                    results.append((job, future.result()))
                     continue
                 failed |= is_fatal(error)
                 if isinstance(error, BrokenProcessPool):  # died between two jobs
@@ -294,11 +279,11 @@ class LocalPool(WorkerPool):
                     self.note("a worker process died while idle")
                     self._ready.append(job)
                 else:
-                    found.append((job, Failure(worker.why(error, job.seconds))))
+                    results.append((job, Failure(worker.why(error, job.seconds))))
             stuck = None if failed else worker.stuck()
             if stuck is not None:
                 failed = True
-                found.append((worker.flight.pop(next(iter(worker.flight))), stuck))
+                results.append((worker.flight.pop(next(iter(worker.flight))), stuck))
             elif worker.overdue():
                 failed = True
                 self.note("a worker stopped answering")
@@ -306,7 +291,7 @@ class LocalPool(WorkerPool):
                 self._ready.extend(worker.flight.values())
                 worker.close()
                 self._workers[i] = Worker(self._start)
-        return found
+        return results
 
     @override
     def waited_for(self) -> Iterator[Waiting]:
@@ -320,8 +305,8 @@ class LocalPool(WorkerPool):
                 yield Waiting(job.work[0].instance_id, now - worker.since, *steps)
 
     @override
-    def resize(self, *, one: bool) -> None:
-        count = 1 if one else self._count
+    def resize(self, *, single: bool) -> None:
+        count = 1 if single else self._count
         while len(self._workers) > count:
             self._workers.pop().close()
         while len(self._workers) < count:

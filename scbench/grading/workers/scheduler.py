@@ -1,15 +1,20 @@
 """The scheduler: spreads work over workers that can be killed, and loses none of it.
 
-Lines of light tasks travel in chunks, items of heavy tasks singly. A job whose worker crashes, runs
-out of memory or hits the time limit is taken apart, and its items are tried once more, one at a
-time with nothing else running. An item that fails again is a ``grader_error``: one row, never the
-run.
+Lines of light tasks travel in chunks, items of heavy tasks singly. Nobody knows what a file holds
+before it is read, and reading it all first would cost memory and time. So some chunks are read
+ahead; then the slowest item that is known goes first, of a task the longest answer, while one
+worker stays with the chunks. Reading stops where too much waits.
+
+A job whose worker crashes, runs out of memory or hits the time limit is taken apart, and its items
+are tried once more, one at a time with nothing else running. An item that fails again is a
+``grader_error``: one row, never the run.
 """
 
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Protocol
 
 from scbench.base.model import MAX_ATTEMPTS, Instance, Status
@@ -22,6 +27,83 @@ from scbench.grading.rows.wire import WireOutcome, to_wire
 from scbench.grading.workers.pool import Failure, GradingJob, LocalPool, Waiting, WorkerPool
 from scbench.grading.workers.worker import Start, WorkItem
 from scbench.scoring.outcomes import Outcome
+
+_AHEAD = 64
+"""Chunks that are read before any heavy item begins, if nobody would be idle for that."""
+_ITEMS = 1000
+_BYTES = 2**26
+"""Heavy items that may wait, and the bytes they may have."""
+
+
+class JobQueue:
+    """Chunks and heavy items that are still to be graded.
+
+    Args:
+        chunks: those to grade; None stands for one that was done before.
+        heavy: seconds that an item may take, by task: what may take longest goes first.
+        job: makes a job of either.
+        held_back: says whether no more chunks may be begun now.
+    """
+
+    def __init__(
+        self,
+        chunks: Iterator[Chunk | None],
+        heavy: Mapping[str, float],
+        job: Callable[[Chunk | tuple[WorkItem, ...]], GradingJob],
+        held_back: Callable[[], bool],
+    ) -> None:
+        self._chunks = chunks
+        self._job = job
+        self._held_back = held_back
+        # Of tasks with one limit the later in the catalogue simulates more.
+        order = {task: i for i, task in enumerate(heavy)}
+        slowest = sorted(heavy, key=lambda task: (-heavy[task], -order[task]))
+        self._items: dict[str, list[tuple[int, int, WorkItem]]] = {task: [] for task in slowest}
+        self._added = 0
+        self._bytes = 0
+        self._read = 0
+        self._all_read = False
+
+    def add(self, item: WorkItem, task: str) -> None:
+        """Put an item of a heavy task on the list."""
+        # Longest first; of equals the one that came first.
+        heappush(self._items[task], (-len(item.data), self._added, item))
+        self._added += 1
+        self._bytes += len(item.data)
+
+    def take(self, *, vacant: bool, light: int) -> GradingJob | None:
+        """See `scbench.grading.workers.scheduler.JobSource.take`."""
+        heavy_next = vacant and any(self._items.values())
+        if heavy_next and not (self._may_read() and (self._read < _AHEAD or light <= 1)):
+            return self._slowest()
+        chunk = self._next_chunk()
+        if chunk is not None:
+            return self._job(chunk)
+        # A chunk that was done before may have brought some.
+        return self._slowest() if vacant and any(self._items.values()) else None
+
+    def _may_read(self) -> bool:
+        waiting = sum(map(len, self._items.values()))
+        full = waiting >= _ITEMS or self._bytes >= _BYTES
+        return not (self._all_read or full or self._held_back())
+
+    def _next_chunk(self) -> Chunk | None:
+        while self._may_read():
+            try:
+                chunk = next(self._chunks)
+            except StopIteration:
+                self._all_read = True
+                return None
+            self._read += 1
+            if chunk is not None:
+                return chunk
+        return None
+
+    def _slowest(self) -> GradingJob:
+        *_, item = heappop(next(items for items in self._items.values() if items))
+        self._bytes -= len(item.data)
+        return self._job((item,))
+
 
 __all__ = ["Scheduler", "Waiting", "WorkerLimits"]
 
@@ -130,11 +212,11 @@ class Scheduler:
                 yield from self._drain(pool, source, on_wait)
                 if not self._suspects:
                     return
-                pool.resize(one=True)
+                pool.resize(single=True)
                 while self._suspects:
-                    yield from self._alone(pool, *self._suspects.popleft(), on_wait)
+                    yield from self._try_singly(pool, *self._suspects.popleft(), on_wait)
                 self._suspect_bytes = 0
-                pool.resize(one=False)
+                pool.resize(single=False)
         finally:
             pool.close()
 
@@ -150,7 +232,7 @@ class Scheduler:
 
     def _drain(self, pool: WorkerPool, source: JobSource, on_wait: OnWait) -> Iterator[Done]:
         """Run jobs until there is none now; what fails goes to the suspects with its reason."""
-        told = time.monotonic()
+        announced = time.monotonic()
         while True:
             while not self._full() and (free := pool.free()):
                 job = source.take(vacant=free.vacant, light=free.light)
@@ -174,11 +256,11 @@ class Scheduler:
                     self.incidents.append(f"{result.why}; {count} items are tried again one by one")
                     for item in job.work:
                         self.suspect(item, result.why)
-            if time.monotonic() - told > 1.0:
-                told = time.monotonic()
+            if time.monotonic() - announced > 1.0:
+                announced = time.monotonic()
                 on_wait(tuple(pool.waited_for()))
 
-    def _alone(
+    def _try_singly(
         self, pool: WorkerPool, item: WorkItem, why: str, on_wait: OnWait
     ) -> Iterator[tuple[WorkItem, WireOutcome]]:
         pool.submit(self.job((item,)))
@@ -199,15 +281,15 @@ class Scheduler:
 
     def job(self, work: Chunk | tuple[WorkItem, ...]) -> GradingJob:
         """Return work with the time it may take."""
-        given = self.limits.seconds
-        light = SECONDS if given is None else given
+        limit = self.limits.seconds
+        light = SECONDS if limit is None else limit
         if isinstance(work, Chunk):
             return GradingJob(work, light * max(1.0, work.length / _BATCH_ITEMS), each=light)
         times = MAX_ATTEMPTS if work[0].looped else 1
-        own = self.heavy.get(self.instances[work[0].instance_id][0])
-        if own is None:
+        task_limit = self.heavy.get(self.instances[work[0].instance_id][0])
+        if task_limit is None:
             return GradingJob(work, light * times)
-        return GradingJob(work, (own if given is None else given) * times, heavy=True)
+        return GradingJob(work, (task_limit if limit is None else limit) * times, heavy=True)
 
 
 class _Batches:
@@ -216,7 +298,7 @@ class _Batches:
     def __init__(self, scheduler: Scheduler, items: Iterable[WorkItem]) -> None:
         self._scheduler = scheduler
         self._batches = self._cut(items)
-        self._held: GradingJob | None = None
+        self._deferred: GradingJob | None = None
 
     def _cut(self, items: Iterable[WorkItem]) -> Iterator[GradingJob]:
         batch: list[WorkItem] = []
@@ -234,9 +316,9 @@ class _Batches:
             yield self._scheduler.job(tuple(batch))
 
     def take(self, *, vacant: bool, light: int) -> GradingJob | None:  # noqa: ARG002  (see `JobSource`)
-        """See `Source.take`."""
-        job = self._held or next(self._batches, None)
-        self._held = None
+        """See `JobSource.take`."""
+        job = self._deferred or next(self._batches, None)
+        self._deferred = None
         if job is not None and job.heavy and not vacant:
-            self._held, job = job, None
+            self._deferred, job = job, None
         return job

@@ -37,14 +37,14 @@ class WorkItem(NamedTuple):
         line: its number.
         data: its bytes; or the answer in it as JSON, if that was found before.
         instance_id: the instance it answers.
-        found: then, where the answer was found, and what had to be done to read it.
+        answer: then, where it was found, and what had to be done to read it.
         looped: whether it is a trial in a loop, which takes several verdicts.
     """
 
     line: int
     data: bytes
     instance_id: str
-    found: tuple[str, Sequence[str]] | None = None
+    answer: tuple[str, Sequence[str]] | None = None
     looped: bool = False
 
 
@@ -141,8 +141,8 @@ def grade_item(item: WorkItem) -> WireOutcome:
 
 def _grade(item: WorkItem) -> Outcome:
     task, params = _instance(item.instance_id)
-    if item.found is not None:
-        source, repairs = item.found
+    if item.answer is not None:
+        source, repairs = item.answer
         return judge_found(Extraction(json.loads(item.data), source, tuple(repairs)), task, params)
     line = parse_line(item.data, item.line)
     if not isinstance(line, Line):  # these very bytes were read before

@@ -83,10 +83,10 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
         KeyboardInterrupt: what was answered is kept.
     """
     folder = WorkFolder(logs)
-    begun = bool(folder.found) and any(logs.glob("*.eval"))
+    begun = bool(folder.previous) and any(logs.glob("*.eval"))
     try:
-        if begun and folder.found != plan.identity:
-            owner = folder.found.rpartition(" ")[0]
+        if begun and folder.previous != plan.identity:
+            owner = folder.previous.rpartition(" ")[0]
             raise ResultsError(
                 f"{logs} holds another run, of {owner}: it continues only with the same options; "
                 "for others choose another --out"

@@ -191,14 +191,14 @@ def check_code_can_run(kind: str | None = None) -> None:
             "the answer holds a Python program, and running code is not allowed; "
             "grade with --allow-code where it may be run"
         )
-    chosen = kind or strongest()
-    if chosen == "rlimits":
+    wall = kind or strongest()
+    if wall == "rlimits":
         reasons = "; ".join(f"{name}: {trouble(name)}" for name in KINDS if name != "rlimits")
         raise CannotGrade(
             "the answer holds a Python program, and this machine cannot put it in a sandbox; "
             f"install bubblewrap or allow user namespaces, see docs/sandbox.md ({reasons})"
         )
-    if missing := _tried(chosen).missing:
+    if missing := _tried(wall).missing:
         raise CannotGrade(
             "the answer holds a Python program, and this machine cannot filter its system calls; "
             f"grade where docs/sandbox.md says that they can be ({missing})"
@@ -206,7 +206,6 @@ def check_code_can_run(kind: str | None = None) -> None:
 
 
 def _program() -> dict[str, Any]:
-    """Return the job of running a program."""
     command = [_interpreter(), *_FLAGS, "program.py"]
     files = _interpreter_files()
     job = {"mode": "program", "argv": command, "files": files, "hidden": _packages(tuple(files))}
@@ -229,11 +228,11 @@ def _interpreter_files() -> list[str]:
 @cache
 def _packages(files: tuple[str, ...]) -> list[str]:
     """Return folders below these that hold packages: answers to our items may lie there."""
-    found = {Path(__file__).resolve().parents[1]}
+    folders = {Path(__file__).resolve().parents[1]}
     for file in map(Path, files):
-        wanted = "*/lib/python*/*-packages" if file.name == "store" else "python*/*-packages"
-        found |= {it for folder in file.glob(wanted) for it in (folder, folder.resolve())}
-    below = {it for it in found if any(it.is_relative_to(file) for file in files)}
+        pattern = "*/lib/python*/*-packages" if file.name == "store" else "python*/*-packages"
+        folders |= {it for folder in file.glob(pattern) for it in (folder, folder.resolve())}
+    below = {it for it in folders if any(it.is_relative_to(file) for file in files)}
     return sorted(str(it) for it in below if not it.is_symlink())
 
 
@@ -276,15 +275,15 @@ def _own_user() -> int | None:
     """
     if os.geteuid() != 0:
         return None
-    own = os.getpid() % _PROCESSES * _USERS_EACH + next(_users) % _USERS_EACH
+    number = os.getpid() % _PROCESSES * _USERS_EACH + next(_users) % _USERS_EACH
     try:
-        known = [
+        accounts = [
             line.split() for line in Path("/proc/self/uid_map").read_text("ascii").splitlines()
         ]
     except OSError:
         return _NOBODY
-    for user in (_USERS + own, _NOBODY):
-        if any(int(first) <= user < int(first) + int(count) for first, _, count in known):
+    for user in (_USERS + number, _NOBODY):
+        if any(int(first) <= user < int(first) + int(count) for first, _, count in accounts):
             return user
     return None
 
@@ -311,15 +310,15 @@ def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
         if os.geteuid() == 0:
             words += ["--uid", str(_NOBODY), "--gid", str(_NOBODY)]
     words += ["--cap-add", "CAP_SYS_ADMIN"]  # and to bound the number of files
-    shown = {*job["files"], *_interpreter_files(), str(_CHILD)}
+    visible = {*job["files"], *_interpreter_files(), str(_CHILD)}
     if "script" in job:
-        shown.add(str(Path(job["script"]).parent))  # it may import what lies beside it
+        visible.add(str(Path(job["script"]).parent))  # it may import what lies beside it
     # Folders on the way to them would be closed to others than root.
     for folder in sorted(
-        {str(parent) for path in (*shown, "/dev/null") for parent in Path(path).parents} - {"/"}
+        {str(parent) for path in (*visible, "/dev/null") for parent in Path(path).parents} - {"/"}
     ):
         words += ["--perms", "0755", "--dir", folder]
-    for path in sorted(shown):
+    for path in sorted(visible):
         words += ["--ro-bind", path, path]
     for path in job["hidden"]:
         words += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]

@@ -47,8 +47,11 @@ _SPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x400
 _USERS = 0x10000000
 _PRIVATE, _DEEP, _BIND, _CHANGE = 1 << 18, 1 << 14, 1 << 12, 1 << 5
 _RDONLY, _NOSUID, _NODEV, _NOEXEC = 1, 2, 4, 8
-_KEPT = {os.ST_NOSUID: 2, getattr(os, "ST_NODEV", 4): 4, getattr(os, "ST_NOEXEC", 8): 8}
-_KEPT |= {getattr(os, "ST_NOATIME", 1024): 1 << 10, getattr(os, "ST_RELATIME", 4096): 1 << 21}
+_MOUNT_FLAGS = {os.ST_NOSUID: 2, getattr(os, "ST_NODEV", 4): 4, getattr(os, "ST_NOEXEC", 8): 8}
+_MOUNT_FLAGS |= {
+    getattr(os, "ST_NOATIME", 1024): 1 << 10,
+    getattr(os, "ST_RELATIME", 4096): 1 << 21,
+}
 """Flags of a mount as statvfs gives them and as mount takes them."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 _INODES = 4096
@@ -210,8 +213,10 @@ def _show(file: str) -> None:
         place.touch()
     _mount(old, file, "", _BIND | _DEEP)
     # What the system has locked on a mount must be named again, or the change is refused.
-    held = os.statvfs(file).f_flag
-    flags = sum(flag for mark, flag in _KEPT.items() if held & mark and flag != _NOSUID)
+    mount_flags = os.statvfs(file).f_flag
+    flags = sum(
+        flag for mark, flag in _MOUNT_FLAGS.items() if mount_flags & mark and flag != _NOSUID
+    )
     flags |= 0 if file in _DEVICES else _NODEV
     _mount("none", file, "", _BIND | _CHANGE | _RDONLY | _NOSUID | flags)
 
@@ -261,7 +266,7 @@ def _give_up_rights(user: int | None) -> None:
 
 def _set_limits(job: Job) -> None:
     limits, program = job["limits"], job["mode"] == "program"
-    wanted = {
+    bounds = {
         "RLIMIT_CORE": 0,
         "RLIMIT_CPU": int(limits["seconds"]) + 2,
         "RLIMIT_FSIZE": limits["files"] if program else 0,
@@ -270,14 +275,14 @@ def _set_limits(job: Job) -> None:
         "RLIMIT_AS": limits["memory"],
         "RLIMIT_NOFILE": 64,
     }
-    for name, value in wanted.items():
+    for name, value in bounds.items():
         number = getattr(resource, name, None)
         if number is None:
             continue
         _, hard = resource.getrlimit(number)
-        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        limit = value if hard == resource.RLIM_INFINITY else min(value, hard)
         try:
-            resource.setrlimit(number, (most, most))
+            resource.setrlimit(number, (limit, limit))
         except (OSError, ValueError):
             if sys.platform == "linux":  # others know limits that they do not set
                 raise
@@ -303,10 +308,10 @@ def _filter_calls(job: Job) -> str:
     try:
         _libc("prctl", 22, ctypes.c_ulong(2), ctypes.byref(_Filter(len(code) // 8, code)), 0, 0)
     except (OSError, AttributeError) as error:
-        known = str(error) if code else f"no list for {sys.platform} on {os.uname().machine}"
+        reason = str(error) if code else f"no list for {sys.platform} on {os.uname().machine}"
         if job["strict"]:
-            raise OSError(f"system calls cannot be filtered: {known}") from None
-        return known
+            raise OSError(f"system calls cannot be filtered: {reason}") from None
+        return reason
     return ""
 
 

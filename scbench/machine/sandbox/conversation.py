@@ -97,19 +97,19 @@ def converse(command: Callable[[int], Sequence[str]], data: bytes, limits: Limit
         raise
     finally:
         os.close(status)
-    with child, open(says, "rb", buffering=0) as said:  # noqa: PTH123  (a descriptor)
+    with child, open(says, "rb", buffering=0) as answers:  # noqa: PTH123  (a descriptor)
         try:
-            return _converse(child, said, data, limits)
+            return _converse(child, answers, data, limits)
         finally:
             if child.poll() is None:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
 
 
-def _converse(child: Any, said: Any, data: bytes, limits: Limits) -> Finished:  # noqa: ANN401
+def _converse(child: Any, answers: Any, data: bytes, limits: Limits) -> Finished:  # noqa: ANN401
     """Write a child's input and read its output until it ends, floods or is late."""
-    rest, deadline = memoryview(data), time.monotonic() + limits.seconds
-    texts = {end: bytearray() for end in (child.stdout, child.stderr, said)}
+    remainder, deadline = memoryview(data), time.monotonic() + limits.seconds
+    texts = {end: bytearray() for end in (child.stdout, child.stderr, answers)}
     out, errors, status = texts.values()
     with selectors.DefaultSelector() as ready:
         for end in (*texts, child.stdin):
@@ -117,10 +117,10 @@ def _converse(child: Any, said: Any, data: bytes, limits: Limits) -> Finished:  
             what = selectors.EVENT_READ if end in texts else selectors.EVENT_WRITE
             ready.register(end, what)
         while ready.get_map() and len(out) <= limits.output:
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
                 raise ChildError(f"no result within {limits.seconds:g} s")
-            for key, _ in ready.select(left):
+            for key, _ in ready.select(remaining):
                 pipe: Any = key.fileobj
                 if pipe in texts:
                     some = os.read(key.fd, _READ)
@@ -128,8 +128,8 @@ def _converse(child: Any, said: Any, data: bytes, limits: Limits) -> Finished:  
                     del errors[:-_STDERR]
                     over = not some
                 else:
-                    rest = _feed(key.fd, rest)
-                    over = not rest
+                    remainder = _feed(key.fd, remainder)
+                    over = not remainder
                 if over:
                     ready.unregister(pipe)
                     if pipe is child.stdin:
@@ -148,9 +148,9 @@ def _converse(child: Any, said: Any, data: bytes, limits: Limits) -> Finished:  
     return Finished(code, bytes(out), bytes(errors), missing=missing)
 
 
-def _feed(pipe: int, rest: memoryview) -> memoryview:
+def _feed(pipe: int, remainder: memoryview) -> memoryview:
     """Write some of what is left to write, and return what is left then."""
     try:
-        return rest[os.write(pipe, rest[:_READ]) :]
+        return remainder[os.write(pipe, remainder[:_READ]) :]
     except BrokenPipeError:  # the child wants no more of it
-        return rest[:0]
+        return remainder[:0]

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path("/sys/fs/cgroup")
-_OWN = Path("/proc/self/cgroup")
+_OWN_GROUP = Path("/proc/self/cgroup")
 _SYSTEMD = Path("/run/systemd/system")
 _PATIENCE = 2000
 _numbers = itertools.count()
@@ -23,9 +23,9 @@ _numbers = itertools.count()
 def home() -> Path | None:
     """Return the group in which ours can be made, beside that of this process; None if none is."""
     try:
-        lines = _OWN.read_text("utf-8").splitlines()
-        own = next(line for line in lines if line.startswith("0::")).removeprefix("0::/")
-        place = (_ROOT / own).parent if own else _ROOT
+        lines = _OWN_GROUP.read_text("utf-8").splitlines()
+        path = next(line for line in lines if line.startswith("0::")).removeprefix("0::/")
+        place = (_ROOT / path).parent if path else _ROOT
         counted = "memory" in (place / "cgroup.subtree_control").read_text("ascii").split()
     except (OSError, StopIteration):
         return None

@@ -91,10 +91,10 @@ def filter_program(*, for_program: bool, machine: str = "") -> bytes:
         machine: as ``platform.machine`` says it; by default this one.
     """
     here = sys.platform == "linux" and struct.calcsize("P") == 8
-    known = _ARCHITECTURES.get(machine or (platform.machine() if here else ""))
-    if known is None:
+    calls = _ARCHITECTURES.get(machine or (platform.machine() if here else ""))
+    if calls is None:
         return b""
-    column, architecture = known
+    column, architecture = calls
     return b"".join(
         struct.pack("=HBBI", *it) for it in _instructions(column, architecture, for_program)
     )
@@ -102,8 +102,8 @@ def filter_program(*, for_program: bool, machine: str = "") -> bytes:
 
 def keyctl_number() -> int | None:
     """Return the number of keyctl here, which no C library offers; None if unknown."""
-    known = _ARCHITECTURES.get(platform.machine()) if sys.platform == "linux" else None
-    return _KEYCTL[known[0]] if known else None
+    calls = _ARCHITECTURES.get(platform.machine()) if sys.platform == "linux" else None
+    return _KEYCTL[calls[0]] if calls else None
 
 
 def _instructions(column: int, architecture: int, program: bool) -> Iterator[Instruction]:  # noqa: FBT001

@@ -10,9 +10,17 @@ import pytest
 from scbench.base.canonical import canonical_json, sha256
 from scbench.catalog import get_task
 from scbench.formats.predictions import parse_line
-from scbench.grading.rows.columns import Completer, Head, RowMaker, encode, text_bytes
+from scbench.grading.rows.columns import (
+    Completer,
+    Head,
+    Row,
+    RowMaker,
+    RunKey,
+    column_types,
+    encode,
+    text_bytes,
+)
 from scbench.grading.rows.index import index_of
-from scbench.grading.rows.schema import Row, RunKey, column_types
 from scbench.grading.rows.wire import WireOutcome, WireVerdict
 from scbench.release.load import find_release
 
@@ -118,7 +126,7 @@ def test_columns_give_the_rows_that_are_made_one_by_one(release, index, row_id):
     made, rows = RowMaker(Completer(index)), []
     for line, outcome in zip(lines(row_id), OUTCOMES, strict=True):
         whole = outcome._replace(scores=outcome.scores * instance.scores)
-        made.add(Head.of(line, index.known.positions[row_id]), whole)
+        made.add(Head.of(line, index.known_ids.positions[row_id]), whole)
         rows += one_by_one(release, line, instance, whole)
     found = pl.read_ipc(io.BytesIO(encode(made.frame())))
     assert found.schema == column_types()
@@ -129,7 +137,7 @@ def test_items_outside_the_release_and_missing_ones_have_rows_without_a_score(in
     rows = RowMaker(Completer(index))
     line = parse_line(b'{"id": "csg_union/03", "model": "m", "response": " x "}', 9)
     rows.add_outside(Head.of(line, 0), "boolean/03")
-    rows.add_missing(index.known.positions["interlocking_parts/00"], RunKey("m", None, 0, None))
+    rows.add_missing(index.known_ids.positions["interlocking_parts/00"], RunKey("m", None, 0, None))
     outside, *missing = rows.frame().to_dicts()
     assert (outside["line"], outside["id"], outside["bucket"]) == (9, "boolean/03", "manifolds")
     assert (outside["status"], outside["instance_hash"], outside["response_characters"]) == (

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from scbench.base.model import Instance, task_of
 from scbench.formats.predictions import Line, Problem, parse_line
+from scbench.grading.rows.columns import RunKey
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import KnownIds, LineKind
-from scbench.grading.rows.schema import RunKey
 
 HELD = {"two_segments": 27, "enumerate_edges": 8, "classify_behaviour": 13}
 
@@ -43,14 +43,14 @@ IDS = list(INSTANCES)
 def coverage(*chosen: str) -> Coverage:
     wanted = [row_id for row_id in IDS if not chosen or task_of(row_id) in chosen]
     others = frozenset(IDS).difference(wanted)
-    return Coverage(KnownIds(wanted, list(HELD), chosen or list(HELD), others=others))
+    return Coverage(KnownIds(wanted, list(HELD), chosen or list(HELD), unchosen=others))
 
 
 def graded(book: Coverage, line: Line) -> str | None:
     """Admit a line; return the id of its instance if it is graded."""
     found = book.admit_line(line)
     assert found.problem is None
-    return book.known.ids[found.position] if found.kind is LineKind.GRADED else None
+    return book.known_ids.ids[found.position] if found.kind is LineKind.GRADED else None
 
 
 def line(row_id: str, number: int = 1, **fields) -> Line:

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from scbench.catalog import get_task
-from scbench.grading.rows.duplicates import FoundAnswer
+from scbench.grading.rows.survey import FoundAnswer
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.grading.workers.worker import WorkItem

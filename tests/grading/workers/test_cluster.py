@@ -18,7 +18,7 @@ from scbench.base.progress import no_progress
 from scbench.grading.rows.chunks import Chunk, Shard
 from scbench.grading.rows.index import index_of
 from scbench.grading.run import Options, choose_tasks, grade_file
-from scbench.grading.workers import remote
+from scbench.grading.workers import cluster as on_cluster
 from scbench.grading.workers.pool import Failure, GradingJob
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.grading.workers.worker import Start
@@ -128,7 +128,7 @@ def test_an_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch
     def deadly(parcel):
         if b"spin" in repr(parcel.job.work).encode():
             os.kill(os.getpid(), signal.SIGKILL)
-        return remote.run_job(parcel)
+        return on_cluster.run_job(parcel)
 
     monkeypatch.setattr("scbench.grading.workers.cluster.run_job", deadly)
     lines = [{"id": f"parity/{i:02d}", "answer": {"bit": 0}} for i in range(4)]
@@ -158,18 +158,18 @@ def test_heavy_items_and_shards_go_to_the_cluster_as_well(
 
 
 def test_a_line_that_hangs_there_does_not_use_up_the_time_of_its_chunk(parity_release, monkeypatch):
-    monkeypatch.setattr(remote, "_POLL", 0.1)
+    monkeypatch.setattr(on_cluster, "_POLL", 0.1)
     index = index_of(parity_release, choose_tasks(parity_release, ["parity"]))
-    orders = remote.orders_of(Start(index.keys(), 0, False, index))
+    orders = on_cluster.orders_of(Start(index.keys(), 0, False, index))
     line = b'{"id": "parity/00", "answer": {"bit": 0%s}}\n'
     chunk = Chunk(0, 1, 1, 2, line % b"" + line % b', "mood": "hang"')
-    reply = remote.run_job(remote.Parcel(orders, GradingJob(chunk, 60, each=1)))
-    remote.close_run(orders.key)
+    reply = on_cluster.run_job(on_cluster.Parcel(orders, GradingJob(chunk, 60, each=1)))
+    on_cluster.close_run(orders.key)
     assert reply == ("done", Failure("no verdict on a line within 1 s"))
 
 
 def test_a_worker_of_another_version_is_refused(cluster, run, tmp_path, monkeypatch):
-    monkeypatch.setattr(remote, "__version__", "0.0.9")
+    monkeypatch.setattr(on_cluster, "__version__", "0.0.9")
     words = r"would grade differently \(scbench: client 0.0.9, worker \d.*; install scbench 0.0.9"
     with pytest.raises(ClusterError, match=words):
         run(SLOW[:4], "out", cluster=cluster.address)
@@ -180,7 +180,7 @@ def test_a_worker_with_another_grader_is_refused_even_if_it_joins_late(
     cluster, run, monkeypatch, parity_release
 ):
     index = index_of(parity_release, choose_tasks(parity_release, None))
-    orders = remote.orders_of(Start(index.keys(), 0, False, index))
+    orders = on_cluster.orders_of(Start(index.keys(), 0, False, index))
     wanted = orders._replace(versions=orders.versions | {"parity": 7})
     monkeypatch.setattr("scbench.grading.workers.cluster.orders_of", lambda _: wanted)
     with pytest.raises(ClusterError, match=r"grader of parity: client 7, worker 1"):
@@ -203,4 +203,4 @@ def test_nobody_at_the_address_is_said_within_seconds(run):
 def test_what_travels_comes_back_as_it_was(parity_release):
     index = index_of(parity_release, choose_tasks(parity_release, ["parity"]))
     start = Start(index.keys(), 7, True, index)
-    assert remote.unpack_start(remote.pack_start(start)) == start
+    assert on_cluster.unpack_start(on_cluster.pack_start(start)) == start

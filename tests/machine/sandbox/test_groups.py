@@ -29,7 +29,7 @@ def hierarchy(tmp_path, monkeypatch):
         (folder / "cgroup.subtree_control").write_text("cpu memory\n")
     (tmp_path / "self").write_text("4:memory:/elsewhere\n0::/work/own\n")
     monkeypatch.setattr(groups, "_ROOT", tmp_path)
-    monkeypatch.setattr(groups, "_OWN", tmp_path / "self")
+    monkeypatch.setattr(groups, "_OWN_GROUP", tmp_path / "self")
     monkeypatch.setattr(groups, "_SYSTEMD", tmp_path / "no systemd")
     monkeypatch.setattr(groups, "_PATIENCE", 1)
     groups.home.cache_clear()

@@ -1,0 +1,66 @@
+"""The checkpoint: outcomes are found again by line and content, and come in the order of lines."""
+
+import pytest
+
+from scbench.grading.checkpoint import Checkpoint
+from scbench.grading.rows.columns import Head, RunKey
+from scbench.grading.rows.wire import WireOutcome, WireVerdict
+
+HEAD = Head(7, 3, RunKey("m ü", None, 2, 64), "h", "stop", 12, '{"cost":0.5}')
+SCORED = WireVerdict(0.1 + 0.2, ["x"], '[{"id":"x"}]', "{}", ["a note \u2028"])
+OUTCOME = WireOutcome("answered", (SCORED, SCORED), "", '{"b":1}', "answer", [])
+
+
+@pytest.fixture
+def open_checkpoint(tmp_path):
+    def open_one(identity="run", *, resume=True):
+        return Checkpoint(tmp_path / "out", identity, resume=resume, restart=not resume)
+
+    return open_one
+
+
+def test_outcomes_come_back_as_they_were_and_by_line(open_checkpoint):
+    checkpoint = open_checkpoint(resume=False)
+    for line in (9, 4, 6):
+        checkpoint.keep_outcome(HEAD._replace(line=line), OUTCOME, again=False)
+    in_order = [(HEAD._replace(line=line), OUTCOME) for line in (4, 6, 9)]
+    assert list(checkpoint.outcomes()) == in_order
+    assert checkpoint.close()
+    resumed = open_checkpoint()
+    assert resumed.find_outcome(HEAD._replace(line=6))
+    assert not resumed.find_outcome(HEAD)
+    resumed.keep_outcome(HEAD._replace(line=5), OUTCOME, again=False)
+    lines = [head.line for head, _ in resumed.outcomes()]
+    assert lines == [5, 6], "what was not asked for is out"
+    resumed.close()
+
+
+def test_what_is_worth_a_second_try_is_in_the_results_but_not_taken_over(open_checkpoint):
+    checkpoint = open_checkpoint(resume=False)
+    checkpoint.keep_outcome(HEAD, OUTCOME, again=True)
+    assert list(checkpoint.outcomes()) == [(HEAD, OUTCOME)]
+    checkpoint.close()
+    resumed = open_checkpoint()
+    assert not resumed.find_outcome(HEAD)
+    resumed.close()
+
+
+def test_an_outcome_is_of_one_line_of_one_content_in_one_run(open_checkpoint):
+    checkpoint = open_checkpoint(resume=False)
+    checkpoint.keep_outcome(HEAD, OUTCOME, again=False)
+    checkpoint.close()
+    for identity, head, there in (
+        ("run", HEAD, True),
+        ("other", HEAD, False),
+        ("run", HEAD._replace(line=8), False),
+        ("run", HEAD._replace(digest="i"), False),
+    ):
+        resumed = open_checkpoint(identity)
+        assert resumed.find_outcome(head) == there
+        resumed.close()
+
+
+def test_a_run_that_kept_nothing_leaves_nothing(open_checkpoint, tmp_path):
+    checkpoint = open_checkpoint(resume=False)
+    assert not checkpoint.close()
+    assert list((tmp_path / "out").iterdir()) == []
