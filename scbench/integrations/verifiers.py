@@ -18,7 +18,7 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import LADDER, Instance, LoopSetting, Prediction, Setup, rung_of
 from scbench.catalog import all_tasks, get_task
 from scbench.formats.custom_id import RequestKey
-from scbench.formats.imports.harnesses import ended
+from scbench.formats.imports.entries import ended
 from scbench.formats.imports.replies import content_text, reply, with_turns
 from scbench.formats.prompts.requests import data_urls, select
 from scbench.loop import Environment
@@ -82,9 +82,8 @@ class SpatialTask(vf.Task[SpatialData]):
         finish = trace.calls[-1].finish_reason if trace.calls else None
         text, state = ended(content_text(replies[-1].content) if replies else None, finish)
         last_reply = reply(RequestKey(self.key), None, text, state, {})
-        prediction = Prediction.model_validate_json(
-            with_turns(last_reply, trace.info).line(None, None)
-        )
+        line = with_turns(last_reply, trace.info).line(None, None)
+        prediction = Prediction.model_validate_json(line)
         instance = unpacked(self.data.instance) if self.data.instance else self.key
         result = await asyncio.to_thread(outcome, instance, prediction, self.data.release)
         if result.score is None:

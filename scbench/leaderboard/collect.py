@@ -183,9 +183,8 @@ def _compare_entries(
     for entry, peer in permutations(done.entries, 2):
         findings_of[entry.name] += alike(entry.about, peer.about, places[peer.name])
     for entry in done.entries:
-        findings_of[entry.name] += (
-            check_organisation(entry.about, organisations) if organisations is not None else ()
-        )
+        if organisations is not None:
+            findings_of[entry.name] += check_organisation(entry.about, organisations)
         findings_of[entry.name] += copy_warning(entry.copied)
     for entries in _by_release(done.entries):
         answers = {entry.name: entry.answers for entry in entries}

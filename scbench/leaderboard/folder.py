@@ -267,12 +267,9 @@ def _take_files(
     inside = len(tops) == 1 and all("/" in entry.name for entry in files)
     prefix = f"{tops.pop()}/" if inside else ""
     renamed = [(entry.name.removeprefix(prefix), entry) for entry in entries]
-    renamed = [
-        (name, entry) for name, entry in renamed if name.rstrip("/") + "/" not in {prefix, "/"}
-    ]
-    wrong = [
-        finding for name, e in renamed if (finding := refused(name.rstrip("/"), e.kind, e.size))
-    ]
+    renamed = [(name, e) for name, e in renamed if name.rstrip("/") + "/" not in {prefix, "/"}]
+    refusals = (refused(name.rstrip("/"), entry.kind, entry.size) for name, entry in renamed)
+    wrong = [*filter(None, refusals)]
     wrong += missing([name for name, _ in renamed])
     if wrong:
         return {}, tuple(wrong)

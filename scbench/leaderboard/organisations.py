@@ -114,11 +114,7 @@ def check_organisation(
 ) -> Iterator[Finding]:
     """Yield what speaks against a submission, sent by an account, being of whom it names."""
     name = about.organisation
-    alike = [
-        organisation
-        for organisation in organisations
-        if skeleton(organisation.name) == skeleton(name)
-    ]
+    alike = [peer for peer in organisations if skeleton(peer.name) == skeleton(name)]
     if not alike:
         message = f"the organisation {name!r} is not known yet"
         todo = "find out who sends it, and add the organisation to organisations.toml"

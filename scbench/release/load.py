@@ -191,11 +191,7 @@ class Release:
         return floors
 
     def _unprinted(self) -> dict[str, str]:
-        return {
-            row_id: unprinted
-            for row_id, _, unprinted in self._beside_rows()
-            if unprinted is not None
-        }
+        return {row_id: text for row_id, _, text in self._beside_rows() if text is not None}
 
     def _beside_rows(self) -> list[tuple[str, float, str | None]]:
         """Return own id, floor and what rows may not hold, each combination once."""

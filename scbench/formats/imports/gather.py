@@ -17,7 +17,7 @@ import jiter
 import zstandard
 
 from scbench.base.errors import PredictionsError, printable
-from scbench.formats.imports import batches, harnesses
+from scbench.formats.imports.entries import anthropic, gemini, lighteval, lm_eval, openai, verifiers
 from scbench.formats.imports.inspect_logs import is_inspect_archive, read_log
 from scbench.formats.imports.replies import Entry, Reply, request_key
 from scbench.formats.imports.tables import (
@@ -188,12 +188,12 @@ def _kind_of_first(entry: Entry, path: str, mapped: Mapped | None) -> str:
 
 
 _READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterable[Reply]]] = {
-    "OpenAI batch": lambda entry, _: batches.openai(entry),
-    "Anthropic batch": lambda entry, _: batches.anthropic(entry),
-    "Gemini batch": lambda entry, _: batches.gemini(entry),
-    "lm-evaluation-harness samples": harnesses.lm_eval,
-    "lighteval details": lambda entry, _: harnesses.lighteval(entry),
-    "verifiers traces": harnesses.verifiers,
+    "OpenAI batch": lambda entry, _: openai(entry),
+    "Anthropic batch": lambda entry, _: anthropic(entry),
+    "Gemini batch": lambda entry, _: gemini(entry),
+    "lm-evaluation-harness samples": lm_eval,
+    "lighteval details": lambda entry, _: lighteval(entry),
+    "verifiers traces": verifiers,
     "requests left out": lambda entry, _: [_left_out_reply(entry)],
 }
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from scbench.base.errors import PredictionsError
 from scbench.base.model import Setting, Status
 from scbench.formats.custom_id import RequestKey
-from scbench.formats.imports.batches import state_of
+from scbench.formats.imports.entries import state_of
 from scbench.formats.imports.replies import (
     Reply,
     State,
@@ -64,7 +64,7 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         ModuleNotFoundError: inspect_ai is not installed.
         PredictionsError: it cannot read the log.
     """
-    from inspect_ai.log import read_eval_log, read_eval_log_samples  # noqa: PLC0415  (an extra)
+    from inspect_ai.log import read_eval_log  # noqa: PLC0415  (an extra)
 
     packed = zipfile.is_zipfile(path)
     size = Path(path).stat().st_size
@@ -73,12 +73,8 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     try:
         header = read_eval_log(path, header_only=True)
         spec, made_by = header.eval, _made_by(header)
-        samples: Iterable[EvalSample]
         # A JSON file is one value, and would be read whole for each sample.
-        if packed and spec.dataset.sample_ids is not None:
-            samples = read_eval_log_samples(path, all_samples_required=False, **_READING)
-        else:
-            samples = read_eval_log(path, **_READING).samples or ()
+        samples = _samples_in(path, apart=packed and spec.dataset.sample_ids is not None)
         for number, sample in enumerate(samples, 1):
             try:
                 item = _sample_reply(sample, spec)
@@ -91,6 +87,16 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     except Exception as error:  # the library has no type of its own for what it cannot read
         message = str(error).partition("\n")[0][:300]
         raise PredictionsError(f"inspect_ai cannot read {path}: {message}") from error
+
+
+def _samples_in(path: str, *, apart: bool) -> "Iterable[EvalSample]":
+    from inspect_ai.log import read_eval_log, read_eval_log_samples  # noqa: PLC0415  (an extra)
+
+    if not apart:
+        return read_eval_log(path, **_READING).samples or ()
+    samples: Iterable[EvalSample]
+    samples = read_eval_log_samples(path, all_samples_required=False, **_READING)
+    return samples
 
 
 def _sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:

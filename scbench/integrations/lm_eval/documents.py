@@ -62,11 +62,8 @@ def load(
     if not images and len(selection) < len(instances):
         skipped = ", ".join(instance.id for instance in instances if instance.images)
         _log.warning("left out, for their pictures (see scbench_images): %s", skipped)
-    return {
-        "test": datasets.Dataset.from_list(
-            [_document_of(instance, release) for instance in selection]
-        )
-    }
+    documents = [_document_of(instance, release) for instance in selection]
+    return {"test": datasets.Dataset.from_list(documents)}
 
 
 def _document_of(instance: Instance, release: str | None) -> Document:

@@ -135,12 +135,11 @@ def test_a_log_that_is_too_large_is_refused_unread(log, monkeypatch):
 def test_samples_before_a_damaged_one_are_read(log, monkeypatch):
     samples = read_eval_log(str(log)).samples
 
-    def broken(_):
+    def broken(_, *, apart):
         yield from samples[:3]
         raise ValueError("half a sample")
 
-    for name in ("_samples_apart", "_samples_at_once"):
-        monkeypatch.setattr(f"scbench.formats.imports.inspect_logs.{name}", broken)
+    monkeypatch.setattr("scbench.formats.imports.inspect_logs._samples_in", broken)
     sink = io.BytesIO()
     found = gather([str(log)], sink)
     told = [str(problem) for problem in found.problems]

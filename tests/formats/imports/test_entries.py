@@ -3,7 +3,7 @@
 import pytest
 
 from scbench.base.errors import PredictionsError
-from scbench.formats.imports.batches import anthropic, gemini, openai
+from scbench.formats.imports.entries import anthropic, gemini, openai
 from scbench.formats.imports.gather import kind_of
 
 ID = "two_segments-07-S2-B900"
