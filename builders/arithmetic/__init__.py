@@ -16,7 +16,6 @@ from scbench.schemas.arithmetic import Answer, Params
 
 _WHOLE_NUMBER = reply_short("a whole number", quoted=False)
 _FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -2/3")
-
 USUAL: Mapping[str, int] = {"+": 1, "-": 1, "*": 2, "/": 2}
 """Rank of each operator: the higher binds closer."""
 _PART = re.compile(r"\d+|[-+*/()]")

@@ -16,7 +16,6 @@ _CHAIN = 4
 """Most NOTs before one term or bracket."""
 _OPERATORS = ("OR", "XOR", "AND")
 """From the one that is worked out last."""
-
 _RULES = prompt_template(__name__)
 
 

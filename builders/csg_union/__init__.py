@@ -89,8 +89,36 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {name: as_answer(polygon_mesh(body)) for name, body in bodies_by_name.items()}
 
     def measure(self, params: Params) -> float:
-        """Return how much there is to find out about the union; see `work`."""
-        return work(params)
+        """Return how much there is to find out before the union can be written down.
+
+        The sum of the pairs of solids that meet, the corners of solids that are no corners of the
+        union, and the corners of the union. Those that belong to a turned solid count twice, and
+        those where surfaces cross as well, plus two for each coordinate that no face square to an
+        axis gives.
+        """
+        bodies = [solid_body(solid) for solid in params.solids]
+        corners = [polygon_mesh(body).points for body in bodies]
+        turned = [any(solid.rotation_deg_xyz) for solid in params.solids]
+        union = polygon_mesh(union_body(params)).points
+        meeting = sum(bool(a.min_gap(b, 2 * _SAME) < _SAME) for a, b in combinations(bodies, 2))
+        gone = sum(int((~_among(points, union)).sum()) for points in corners)
+        straight_corners = np.zeros(len(union), dtype=bool)
+        turned_corners = np.zeros(len(union), dtype=bool)
+        for points, is_turned in zip(corners, turned, strict=True):
+            matches = _among(union, points)
+            turned_corners |= matches & is_turned
+            straight_corners |= matches & (not is_turned)
+        crossings = union[~(turned_corners | straight_corners)]
+        square_levels = _axis_levels(
+            [body for body, is_turned in zip(bodies, turned, strict=True) if not is_turned]
+        )
+        computed = sum(
+            int((~_among(crossings[:, [axis]], levels)).sum())
+            for axis, levels in enumerate(square_levels)
+        )
+        return (
+            meeting + gone + len(union) + int(turned_corners.sum()) + len(crossings) + 2 * computed
+        )
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw solids whose union has no edge or point contact, each adding to it."""
@@ -195,36 +223,6 @@ def _triple(values: Sequence[float]) -> str:
 def _digits(value: float) -> str:
     """Return a number as JSON would print it, whole ones without a point."""
     return str(int(value)) if value == int(value) else repr(value)
-
-
-def work(params: Params) -> int:
-    """Return how much there is to find out before the union can be written down.
-
-    The sum of the pairs of solids that meet, the corners of solids that are no corners of the
-    union, and the corners of the union. Those that belong to a turned solid count twice, and those
-    where surfaces cross as well, plus two for each coordinate that no face square to an axis gives.
-    """
-    bodies = [solid_body(solid) for solid in params.solids]
-    corners = [polygon_mesh(body).points for body in bodies]
-    turned = [any(solid.rotation_deg_xyz) for solid in params.solids]
-    union = polygon_mesh(union_body(params)).points
-    meeting = sum(bool(a.min_gap(b, 2 * _SAME) < _SAME) for a, b in combinations(bodies, 2))
-    gone = sum(int((~_among(points, union)).sum()) for points in corners)
-    straight_corners = np.zeros(len(union), dtype=bool)
-    turned_corners = np.zeros(len(union), dtype=bool)
-    for points, is_turned in zip(corners, turned, strict=True):
-        matches = _among(union, points)
-        turned_corners |= matches & is_turned
-        straight_corners |= matches & (not is_turned)
-    crossings = union[~(turned_corners | straight_corners)]
-    square_levels = _axis_levels(
-        [body for body, is_turned in zip(bodies, turned, strict=True) if not is_turned]
-    )
-    computed = sum(
-        int((~_among(crossings[:, [axis]], levels)).sum())
-        for axis, levels in enumerate(square_levels)
-    )
-    return meeting + gone + len(union) + int(turned_corners.sum()) + len(crossings) + 2 * computed
 
 
 def _among(points: Array, candidates: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -11,7 +11,6 @@ DECIMALS = 6
 """Coordinates are rounded to so many decimals."""
 _FLAT = 1e-6
 """How far from one plane two triangles may be that become one face."""
-
 Ring = list[int]
 
 

@@ -32,10 +32,8 @@ _WRONG = 1e-5
 """Share of the union's volume that a mesh of it may be wrong by."""
 _GAP = 1.0
 """Distance of solids that are to be apart; and least area of a contact."""
-
 Kind = Literal["box", "prism", "cone", "sphere", "tetrahedron", "wedge"]
 Relation = Literal["mixed", "overlap", "contact", "nested", "disjoint", "void"]
-
 _TOUCHING = ("mixed", "contact", "void")
 """Relations that shrinking would end."""
 

@@ -1,4 +1,7 @@
-"""Fluid simulation: prompts, fresh worlds with a goal, and plans that meet it."""
+"""Fluid simulation: prompts, fresh worlds with a goal, and plans that meet it.
+
+What is built in a fresh world is drawn first; the thresholds come from the simulation of it.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,20 +19,11 @@ from scbench.graders.fluid_simulation.earthworks import carry_out
 from scbench.graders.fluid_simulation.falling_rock import settle
 from scbench.graders.fluid_simulation.lakes import Water, squares, survey
 from scbench.graders.fluid_simulation.rainfall import rain_on
-from scbench.schemas.fluid_simulation import (
-    Answer,
-    Goal,
-    GroundBox,
-    Params,
-    WaterLevels,
-    WideLakes,
-    Zone,
-)
+from scbench.schemas import fluid_simulation as goals
+from scbench.schemas.fluid_simulation import Answer, Goal, GroundBox, Params, Zone
 
 _TRIES = 40
-
 HEIGHT = 8
-
 LAYERS = 3
 
 GoalKind = Literal[
@@ -85,7 +79,36 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the world and the goal, in full and in brief."""
-        return prompt_words(params)
+        ground = "".join(f"\n- {_box(box)}: {box.material}" for box in params.ground)
+        if ground:
+            ground = (
+                " Then the ground was shaped by these boxes, in this order (both ends included, "
+                f"later ones overwrite earlier ones):{ground}"
+            )
+        protected = "".join(f"\n- {_box(zone)}" for zone in params.protected)
+        if protected:
+            protected = (
+                "The same holds for a box that shares even one voxel with a protected zone. The "
+                f"protected zones (both ends included) are:{protected}\n"
+            )
+        limit = "There is no limit on the number of boxes."
+        if params.max_boxes is not None:
+            limit = (
+                f"You may list at most {params.max_boxes} boxes, ignored ones included; a longer "
+                "list scores 0."
+            )
+        return {
+            "width": params.width,
+            "height": params.height,
+            "last": params.width - 1,
+            "top": params.height - 1,
+            "rock_top": params.rock_layers - 1,
+            "ground": ground,
+            "protected": protected,
+            "limit": limit,
+            "rain": ", ".join(f"({x}, {y})" for x, y in params.rain),
+            **_goal_words(params.goal),
+        }
 
     def reference(self, params: Params) -> Answer:
         """Put together parts that hold water until the simulation agrees."""
@@ -320,40 +343,6 @@ def _draft(
     raise AssertionError(kind)
 
 
-def prompt_words(params: Params) -> dict[str, object]:
-    """Return what the names in the templates of the prompts stand for."""
-    ground = "".join(f"\n- {_box(box)}: {box.material}" for box in params.ground)
-    if ground:
-        ground = (
-            " Then the ground was shaped by these boxes, in this order (both ends included, later "
-            f"ones overwrite earlier ones):{ground}"
-        )
-    protected = "".join(f"\n- {_box(zone)}" for zone in params.protected)
-    if protected:
-        protected = (
-            "The same holds for a box that shares even one voxel with a protected zone. The "
-            f"protected zones (both ends included) are:{protected}\n"
-        )
-    limit = "There is no limit on the number of boxes."
-    if params.max_boxes is not None:
-        limit = (
-            f"You may list at most {params.max_boxes} boxes, ignored ones included; a longer list "
-            "scores 0."
-        )
-    return {
-        "width": params.width,
-        "height": params.height,
-        "last": params.width - 1,
-        "top": params.height - 1,
-        "rock_top": params.rock_layers - 1,
-        "ground": ground,
-        "protected": protected,
-        "limit": limit,
-        "rain": ", ".join(f"({x}, {y})" for x, y in params.rain),
-        **_goal_words(params.goal),
-    }
-
-
 def _box(box: Zone) -> str:
     return ", ".join(
         f"{axis} = {a} to {b}" for axis, a, b in zip("xyz", box.low, box.high, strict=True)
@@ -363,9 +352,9 @@ def _box(box: Zone) -> str:
 def _goal_words(goal: Goal) -> dict[str, str]:
     """Return what is asked for and how it is scored, and without definitions and score."""
     numbers = goal.model_dump()
-    if isinstance(goal, WideLakes):
+    if isinstance(goal, goals.WideLakes):
         numbers["area"] = goal.side**2
-    elif isinstance(goal, WaterLevels):
+    elif isinstance(goal, goals.WaterLevels):
         dry = _level_list(goal.dry_at, "or") if goal.dry_at else ""
         numbers |= {
             "wet": _level_list(goal.water_at, "and"),

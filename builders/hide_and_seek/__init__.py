@@ -1,4 +1,8 @@
-"""Hide and seek: prompts, fresh buildings and snipers, and a crowd in the building's shadow."""
+"""Hide and seek: prompts, fresh buildings and snipers, and a crowd in the building's shadow.
+
+The places hidden by a convex body are a convex set, so a box is hidden if its corners are: if the
+line of sight to each of them meets the building.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,10 +28,8 @@ _LEAST_SEEN = 100
 _PLACES = 40
 _PATCH = 0.1
 """Side of the squares that hidden ground is counted in."""
-
 _BASELINE_DECIMALS = 6
 Floats = NDArray[np.float64]
-
 SPACE = 0.1
 """Free space between neighbours, and between the first row and the walls."""
 _MARGIN = 0.05

@@ -1,4 +1,9 @@
-"""Shells of toy bricks: prompts, fresh targets that can be built, and a greedy bricklayer."""
+"""Shells of toy bricks: prompts, fresh targets that can be built, and a greedy bricklayer.
+
+Bricks lie on one lattice of studs, layer by layer: a greedy choice, then exchanges of one brick for
+two. With I and V as the grader has them, a brick of which the share f lies in the target adds
+2 f - 1/2 of its volume to the agreement, so it is worth placing from a quarter on.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -249,7 +254,7 @@ def _columns(params: Params, *, in_rows: bool) -> JsonValue:
     columns = []
     for turned, (a, b) in enumerate(_SIDES[:1] if in_rows else _SIDES):
         windows = np.lib.stride_tricks.sliding_window_view(cells.shares, (a, b), axis=(1, 2))
-        # What a brick adds if its share f lies in the target is 2 f - 1/2, see `brick_layers`.
+        # What a brick adds if its share f lies in the target is 2 f - 1/2, see above.
         # A column ends below the first brick that lies in none of it.
         shares = windows.mean(axis=(3, 4)).round(6)
         standing = np.logical_and.accumulate(shares > 0, axis=0)

@@ -1,4 +1,9 @@
-"""3D maze: prompts, fresh requirements that can be met, and a constructive solver."""
+"""3D maze: prompts, fresh requirements that can be met, and a constructive solver.
+
+The route runs over cells with even rows and columns and the cells between them, so that no two of
+its cells are neighbours unless they follow each other. Every other cell gets a height from which no
+step and no jump leads to the route.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +20,7 @@ from scbench.schemas.maze_3d import Answer, Params
 
 _TRIES = 200
 _DRAWS = 20
-
 _HEIGHTS = range(10)
-
 Line = tuple[int, int, int]
 
 

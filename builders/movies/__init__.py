@@ -26,7 +26,6 @@ OPENINGS = (
 _TRIES = 200
 _NEAR = 8
 """Candidates for choices that are alike to what is liked, and as many that are drawn from all."""
-
 _QUESTION = prompt_template(__name__)
 _VAGUE = {"drama", "thriller", "adventure", "action"}
 """Genres that film guides give to many films, and not all to the same."""

@@ -1,4 +1,9 @@
-"""Packing of prisms: prompts, fresh lists whose best density is known, and a solver."""
+"""Packing of prisms: prompts, fresh lists whose best density is known, and a solver.
+
+Boxes that match a section on two axes become slabs of a column. All others fill what remains: a
+block of equal boxes into one corner, then the same again in the three boxes that guillotine cuts
+leave around it. Random choices are tried again and again, in columns of growing height.
+"""
 
 import math
 from collections import Counter
@@ -26,10 +31,8 @@ _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 
 
 Size = tuple[int, int, int]
-
 _LARGEST_LIST = 200
 """Prisms that the greedy packing is tried with; its time grows with their cube."""
-
 Counts = Mapping[Size, int]
 """How many boxes of each size there are; edges ascending."""
 _SECTIONS = 2

@@ -1,8 +1,12 @@
-"""Polynomial curve fitting: prompts, fresh pictures, and a solver by linear programming."""
+"""Polynomial curve fitting: prompts, fresh pictures, and a solver by linear programming.
+
+`separate` solves a linear program over products of Chebyshev polynomials, rounds its solution and
+checks the rounded polynomial in integers; `row_by_row` needs no solver and never fails.
+"""
 
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -46,7 +50,6 @@ _OPTIONS: dict[str, bool | int | str] = {
 }
 """Of the solver: one thread that takes the same steps each time."""
 _SCALES = tuple(4**k for k in range(3, 16))
-
 Array = NDArray[Any]
 
 
@@ -331,21 +334,25 @@ def _fitted(params: Params, degree: int) -> str:
     coefficients = np.zeros((degree + 1, degree + 1))
     for (i, j), value in zip(pairs, solution, strict=True):
         coefficients[i, j] = value
-    to_powers = np.array(
-        [
-            np.pad(np.polynomial.legendre.leg2poly(row), (0, degree))[: degree + 1]
-            for row in np.eye(degree + 1)
-        ]
-    )
-    powers = to_powers.T @ coefficients @ to_powers
-    rounded = [
-        [
-            round(float(powers[i, j]) * _SCALE) * (n - 1) ** max(0, degree - i - j)
-            for j in range(degree + 1)
-        ]
-        for i in range(degree + 1)
+    powers = _in_powers(coefficients, np.polynomial.legendre.leg2poly)
+    return as_text(_rounded(powers, _SCALE, n), n)
+
+
+def _in_powers(coefficients: Array, to_powers: Callable[[Array], Array]) -> Array:
+    """Return coefficients [i][j] of orthogonal polynomials in u and v as those of their powers."""
+    size = len(coefficients)
+    table = np.array([np.pad(to_powers(row), (0, size))[:size] for row in np.eye(size)])
+    powers: Array = table.T @ coefficients @ table
+    return powers
+
+
+def _rounded(powers: Array, scale: float, n: int) -> list[list[int]]:
+    """Return coefficients [i][j] as whole numbers, by powers of 2x-(n-1) and 2y-(n-1)."""
+    degree = len(powers) - 1
+    return [
+        [round(power * scale) * (n - 1) ** max(0, degree - i - j) for j, power in enumerate(row)]
+        for i, row in enumerate(powers.tolist())
     ]
-    return as_text(rounded, n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,18 +380,11 @@ def separate(rows: Sequence[str], degree: int) -> Separation:
     margin, chebyshev = _widest_margin(sign, degree)
     if not margin >= _CLEAR:
         return Separation(False if margin < _CLEAR / 100 else None)
-    to_powers = _chebyshev_powers(degree)
-    powers = to_powers.T @ chebyshev @ to_powers
+    powers = _in_powers(chebyshev, np.polynomial.chebyshev.cheb2poly)
     powers = powers / np.abs(powers).max()
     line = [2 * i - (n - 1) for i in range(n)]
-    lift = [
-        [(n - 1) ** max(0, degree - i - j) for j in range(degree + 1)] for i in range(degree + 1)
-    ]
     for scale in _SCALES:
-        rounded = [
-            [int(np.rint(powers[i, j] * scale)) * lift[i][j] for j in range(degree + 1)]
-            for i in range(degree + 1)
-        ]
+        rounded = _rounded(powers, scale, n)
         if bool((_values(rounded, line) * sign > 0).all()):
             return Separation(True, rounded)
     return Separation(None)
@@ -467,12 +467,6 @@ def _first_cells(sign: Array) -> Array:
     active[1:] |= down
     active[:-1] |= down
     return active.ravel()
-
-
-def _chebyshev_powers(degree: int) -> Array:
-    """Return the coefficients of T_0, T_1 ... by powers, a row each."""
-    rows = [np.polynomial.chebyshev.cheb2poly(row) for row in np.eye(degree + 1)]
-    return np.array([np.pad(row, (0, degree + 1 - len(row))) for row in rows])
 
 
 def _values(coefficients: list[list[int]], line: list[int]) -> Array:

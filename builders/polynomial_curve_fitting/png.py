@@ -13,7 +13,6 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _INDEXED = 3
 _STORED_MAX = 0xFFFF
 _MAX_COLOURS = 16
-
 Colour = tuple[int, int, int]
 
 

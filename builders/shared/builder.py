@@ -22,7 +22,6 @@ from scbench.base.seeding import BitSource, Stream, Streams
 ParamsT = TypeVar("ParamsT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 PointT = TypeVar("PointT", bound="Point")
-
 Composed = tuple[dict[str, JsonValue], str, str, dict[str, JsonValue]]
 """What is in a case besides its point and seed: instance, input, target and facts."""
 
@@ -328,7 +327,6 @@ def reply_as(form: str, *, give: str = _GIVE) -> str:
 
 Kind = Literal["scale", "depth", "interference", "semantic"]
 """Length or scale, depth, interference, semantic complexity."""
-
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 

@@ -13,7 +13,6 @@ from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
 LABELS = "ABCDEFGHIJKL"
-
 _STORY = prompt_template(__name__)
 _MARKS = "\nWhat stands at the beginning of a line only tells the order."
 
@@ -248,5 +247,5 @@ def _label(params: Params, thing: str) -> str:
 
 @cache
 def names() -> tuple[str, ...]:
-    """Return every name, in alphabetical order."""
+    """Return first names in order; none is a common word, and no two differ in one letter."""
     return tuple(sorted(data_file(__package__, "names.json")["names"]))

@@ -39,11 +39,8 @@ _STRAY = 0.04
 _PIECES = 10
 """Least number of pieces of an outline, which a star needs; fewer only where all are curves."""
 _TRIES = 500
-
 _RULES = prompt_template(__name__)
-
 Vector = tuple[float, float]
-
 Corner = tuple[Vector, Vector | None]
 """A point of an outline and, if a curve leads on from it, the angles where the curve begins and
 ends; without them a straight line does."""

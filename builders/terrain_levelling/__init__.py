@@ -1,4 +1,10 @@
-"""Terrain levelling: prompts, fresh height maps of Perlin noise, and plans that were simulated."""
+"""Terrain levelling: prompts, fresh height maps of Perlin noise, and plans that were simulated.
+
+The solver simulates as it goes. First the highest cells are cut, so that their rock fills the
+lowest. Then a connected region is planned that takes few more cuts: cells that are level already
+cost nothing, shallow cuts little, deep ones more because their rock spoils what is finished. The
+deepest planned cuts are made, and the region is planned again, until enough cells are flat.
+"""
 
 import heapq
 import math
@@ -26,12 +32,9 @@ _MAPS = 4
 """Maps that one draw tries."""
 _GRADIENTS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 _OCTAVES = 4
-
 _SIDE = 20
 """Of the corner that is worked on; larger plans take minutes to simulate and gain no more."""
-
 Plan = tuple[tuple[int, int, float], ...]
-
 MOST_WORK = 18_000_000
 """After so much work the solver gives up: under half a minute. See `Work`."""
 _MUCH_LEFT = MOST_WORK * 3 // 4
@@ -60,10 +63,8 @@ class Work:
 
 
 _STEP = 0.05
-
 _SAFE = 0.95
 """Share of the tolerance that is used: cuts are rounded to two decimals."""
-
 _LUMP = 0.6
 """From this depth on, one ball is more rock than a flat cell can take at the usual tolerance."""
 
@@ -366,14 +367,7 @@ def attempt(
 ) -> Plan | None:
     """Return a plan made with these settings, or None if it takes too many blasts or too much work.
 
-    Args:
-        heights: see `solve`.
-        n: see `solve`.
-        tolerance: see `solve`.
-        share: see `solve`.
-        settings: how to go about it.
-        limit: most blasts.
-        work: what may be done; what is done here is taken off.
+    Besides what `solve` takes, the settings say how to go about it and the limit is of blasts.
     """
     ground = list(heights)
     before = len(largest_flat(ground, n, tolerance))

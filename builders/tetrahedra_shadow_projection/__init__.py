@@ -25,7 +25,6 @@ _FIGURES_TRIED = 200
 _SEARCHES = 6
 _LEAST = 0.95
 _NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
-
 _CENTRED = ("a disc", "a ring", "a square", "a rectangle", "a plus sign")
 """Beginnings of titles that leave nothing open once the middle is known."""
 _MAX_CORNERS = 12
@@ -47,11 +46,8 @@ _LOW = corners(np.array([[0.0, 0.0, 0.0, *_TURN]]))[0].min(axis=0).tolist()
 _WORTH = 0.25
 """Share of a square inside the target from which on it adds more than its spill takes away."""
 _MAX_POSES = 2000
-
 XY = tuple[float, float]
-
 Figure = Literal["regular", "star", "blocks", "slanted", "band"]
-
 _DECIMALS = 3
 
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.but_for_causation import Space, TaskBuilder, settings
-from scbench.builders.but_for_causation.graphs import flips
+from scbench.builders.but_for_causation import Space, TaskBuilder, flips, settings
 from scbench.schemas.but_for_causation import Params
 
 BUILDER = TaskBuilder()
