@@ -9,7 +9,14 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
+from scbench.builders.shared.builder import (
+    Case,
+    Point,
+    chance,
+    data_file,
+    parameter,
+    prompt_template,
+)
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import capitalised
 from scbench.schemas.but_for_causation import Answer, Params, Question
@@ -65,19 +72,13 @@ class Space(Point):
         ge=1,
         le=8,
     )
-    prob_overdetermination: float = parameter(
+    prob_overdetermination: float = chance(
         0.3,
         "chance that an event off the main chain is a second cause, enough by itself",
         "interference",
-        ge=0,
-        le=1,
     )
-    prob_preemption: float = parameter(
-        0.2,
-        "chance that it is a stand-in, which happens only if a cause does not",
-        "interference",
-        ge=0,
-        le=1,
+    prob_preemption: float = chance(
+        0.2, "chance that it is a stand-in, which happens only if a cause does not", "interference"
     )
     distractors: int = parameter(
         2, "number of further events that lead to nothing", "interference", ge=0, le=8

@@ -16,18 +16,8 @@ from scbench.builders.shared.builder import Builder, prompt_template
 from scbench.graders.csg_union.convex_parts import MOST_PAIRS
 from scbench.graders.csg_union.solids import solid_body, union_body, union_parts
 from scbench.graders.shared.meshes import Array
-from scbench.schemas.csg_union import (
-    Answer,
-    Box,
-    Face,
-    Mesh,
-    Params,
-    Polyhedron,
-    Prism,
-    Solid,
-    UvSphere,
-    Vertex,
-)
+from scbench.schemas import csg_union as schema
+from scbench.schemas.csg_union import Answer, Params, Solid
 
 _UNLIMITED = 10_000
 _LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
@@ -69,9 +59,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Unite the solids and merge what lies in one plane."""
         mesh = polygon_mesh(union_body(params))
         return Answer(
-            polyhedron=Mesh(
-                vertex=tuple(Vertex(xyz=tuple(point)) for point in mesh.points.tolist()),
-                faces=tuple(Face(vertex=face) for face in mesh.faces),
+            polyhedron=schema.Mesh(
+                vertex=tuple(schema.Vertex(xyz=tuple(point)) for point in mesh.points.tolist()),
+                faces=tuple(schema.Face(vertex=face) for face in mesh.faces),
             )
         )
 
@@ -128,14 +118,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 def _described(solid: Solid) -> str:
     """Return what a solid is in its own frame, and how it gets to its place."""
     match solid:
-        case Box():
+        case schema.Box():
             x, y, z = map(_digits, solid.size)
             shape = f"Box with edges {x}, {y} and {z} along x, y and z, centred on the origin"
-        case Prism():
+        case schema.Prism():
             shape = _prism(solid)
-        case UvSphere():
+        case schema.UvSphere():
             shape = _sphere(solid)
-        case Polyhedron():
+        case schema.Polyhedron():
             points = ", ".join(f"{i} at {_triple(v)}" for i, v in enumerate(solid.vertices))
             faces = ", ".join(str(list(face)) for face in solid.faces)
             shape = (
@@ -154,9 +144,9 @@ def _brief_solid(solid: Solid) -> str:
     """Return a solid with its size and place, but without its corners unless it has no name."""
     place, middle = _triple(solid.translation), "centred at"
     match solid:
-        case Box():
+        case schema.Box():
             shape = f"box of {' x '.join(map(_digits, solid.size))} along x, y, z"
-        case Prism():
+        case schema.Prism():
             size = f"circumradius {_digits(solid.radius_bottom)}, height {_digits(solid.height)}"
             if not solid.centred_z:
                 middle = "the centre of its base at"
@@ -170,13 +160,13 @@ def _brief_solid(solid: Solid) -> str:
                     f"{size}, circumradius {_digits(solid.radius_top)} on top",
                 )
             shape = f"regular {solid.segments}-sided {kind}, {size}, axis along z, a corner to +x"
-        case UvSphere():
+        case schema.UvSphere():
             shape = (
                 f"sphere of radius {_digits(solid.radius)} with {solid.segments} longitudes (the "
                 f"first towards +x) and {solid.segments // 2} latitudes (poles along z; rings of "
                 "vertices at half steps, none at a pole)"
             )
-        case Polyhedron():
+        case schema.Polyhedron():
             corners = ", ".join(map(_triple, solid.vertices))
             shape, middle = f"convex solid with the corners {corners}", "moved by"
     turns = zip("xyz", solid.rotation_deg_xyz, strict=True)
@@ -184,7 +174,7 @@ def _brief_solid(solid: Solid) -> str:
     return f"{shape}{turned}, {middle} {place}"
 
 
-def _prism(prism: Prism) -> str:
+def _prism(prism: schema.Prism) -> str:
     n = prism.segments
     low = -prism.height / 2 if prism.centred_z else 0.0
     high = low + prism.height
@@ -204,7 +194,7 @@ def _prism(prism: Prism) -> str:
     )
 
 
-def _sphere(sphere: UvSphere) -> str:
+def _sphere(sphere: schema.UvSphere) -> str:
     n, rings, r = sphere.segments, sphere.segments // 2, _digits(sphere.radius)
     return (
         f"Faceted sphere of radius {r} around the origin: {rings} horizontal rings of {n} vertices "

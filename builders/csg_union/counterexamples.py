@@ -12,16 +12,9 @@ from pydantic import JsonValue
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.graders.csg_union.clean_mesh import TOLERANCE
 from scbench.graders.csg_union.solids import solid_body, solid_mesh, union_body
+from scbench.graders.shared import meshes
 from scbench.graders.shared.mesh_booleans import unite
-from scbench.graders.shared.meshes import (
-    PolygonMesh,
-    newell_normals,
-    shells,
-    signed_volumes,
-    triangulate,
-    unevenness,
-    unit,
-)
+from scbench.graders.shared.meshes import PolygonMesh
 from scbench.schemas.csg_union import Params
 
 _SHARE = 0.9
@@ -48,8 +41,8 @@ def counterexamples(params: Params) -> dict[str, JsonValue]:
     bent = _bent_face(mesh)
     if bent is not None:
         wrong["bent_face"] = bent
-    shell = shells(mesh.faces)
-    volumes = signed_volumes(mesh.points, triangulate(mesh), shell)
+    shell = meshes.shells(mesh.faces)
+    volumes = meshes.signed_volumes(mesh.points, meshes.triangulate(mesh), shell)
     if volumes.min() < 0:
         turned = (f if volumes[s] > 0 else f[::-1] for f, s in zip(mesh.faces, shell, strict=True))
         wrong["void_points_outwards"] = PolygonMesh(mesh.points, tuple(turned))
@@ -119,14 +112,14 @@ def _aside(mesh: PolygonMesh, share: float) -> PolygonMesh:
 
 def _bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
     """A corner of a face is lifted off its plane, where that takes the least; None if nowhere."""
-    normals = newell_normals(mesh)
-    units = unit(normals)
+    normals = meshes.newell_normals(mesh)
+    units = meshes.unit(normals)
     best, where = 0.0, (0, 0)
     for k, face in enumerate(mesh.faces):
         for i in face if len(face) > 3 else ():
             lifted = PolygonMesh(mesh.points.copy(), (face,))
             lifted.points[i] += _LIFT * units[k]
-            bend = float(unevenness(lifted, newell_normals(lifted))[0]) / _LIFT
+            bend = float(meshes.unevenness(lifted, meshes.newell_normals(lifted))[0]) / _LIFT
             best, where = max((best, where), (bend, (k, i)))
     if best == 0:
         return None

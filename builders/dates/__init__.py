@@ -4,7 +4,7 @@ from calendar import isleap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from pydantic import Field, JsonValue
@@ -221,10 +221,7 @@ def _steps_back(params: Params) -> tuple[date, list[Move]]:
 
 def _dates_to(params: Params) -> list[date]:
     start, moves = _steps_back(params)
-    path = [start]
-    for move in moves:
-        path.append(take_step(path[-1], move))
-    return path
+    return list(accumulate(moves, take_step, initial=start))
 
 
 def _roughly(params: Params) -> date:
@@ -241,10 +238,8 @@ def _month(day: date) -> int:
 
 
 def _has_leap_day(first: date, last: date) -> bool:
-    for year in range(first.year + -first.year % 4, last.year + 1, 4):
-        if isleap(year) and first <= date(year, 2, 29) <= last:
-            return True
-    return False
+    years = range(first.year + -first.year % 4, last.year + 1, 4)
+    return any(isleap(year) and first <= date(year, 2, 29) <= last for year in years)
 
 
 def _slashed(day: date) -> str:

@@ -228,14 +228,9 @@ def _crowd(places: Floats) -> Answer:
     return Answer.model_validate({"people": [{"xy": xy} for xy in places.tolist()]})
 
 
-@lru_cache(maxsize=64)
-def _cached(params: Params) -> Floats:
-    return hiding_places(params)
-
-
 def _places(params: Params) -> Floats:
     """Return the hiding places of a scene, which do not depend on the number of people."""
-    return _cached(params.model_copy(update={"people": 1}))
+    return _cached_places(params.model_copy(update={"people": 1}))
 
 
 def _spare(params: Params, right: Sequence[Sequence[float]]) -> list[float]:
@@ -378,6 +373,9 @@ def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
     order = np.lexsort((grid[:, 0], -(grid[:, 0] * eye[0] + grid[:, 1] * eye[1])))
     places: Floats = grid[order]
     return places
+
+
+_cached_places = lru_cache(maxsize=64)(hiding_places)
 
 
 def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_]:

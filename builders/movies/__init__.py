@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache, reduce
-from operator import and_
+from operator import and_, or_
 from typing import NamedTuple, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -196,9 +196,7 @@ def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
     if reduce(and_, (catalogue[i].genres for i in liked)).bit_count() > 1:
         return liked, []
     right = [i for i in near if _likeness(i, liked, point) >= point.min_margin]
-    union = 0
-    for i in liked:
-        union |= catalogue[i].genres | catalogue[i].themes
+    union = reduce(or_, (catalogue[i].genres | catalogue[i].themes for i in liked))
     strange = [i for i, mine in enumerate(catalogue) if not union & (mine.genres | mine.themes)]
     if not right or len(strange) < point.choice_count - 1:
         return liked, []

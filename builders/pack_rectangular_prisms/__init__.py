@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations_with_replacement, permutations
+from itertools import combinations_with_replacement, permutations, product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -486,11 +486,9 @@ def _filled(room: Size, counts: Counts, rng: Stream) -> list[Placement] | None:
                 return None
             continue
         size, numbers = block
-        for i in range(numbers[0]):
-            for j in range(numbers[1]):
-                for l in range(numbers[2]):
-                    corner = at[0] + i * size[0], at[1] + j * size[1], at[2] + l * size[2]
-                    placements.append(Placement(corner, size))
+        for i, j, l in product(*map(range, numbers)):
+            corner = at[0] + i * size[0], at[1] + j * size[1], at[2] + l * size[2]
+            placements.append(Placement(corner, size))
         key = _ascending(size)
         stock[key] -= math.prod(numbers)
         if not stock[key]:

@@ -343,6 +343,11 @@ def parameter(default: object, description: str, kind: Kind | None = None, **bou
     return Field(default=default, description=description, json_schema_extra=extra, **bounds)
 
 
+def chance(default: float, description: str, kind: Kind) -> Any:  # noqa: ANN401
+    """Return the field of a parameter from 0 to 1, see `parameter`."""
+    return parameter(default, description, kind, ge=0, le=1)
+
+
 def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:
     """Return the kind of every parameter of a space that has one, in the order of its fields."""
     kinds: dict[str, Kind] = {}

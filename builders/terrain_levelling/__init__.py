@@ -17,15 +17,7 @@ from pydantic import JsonValue
 from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
-from scbench.graders.terrain_levelling import MAX_WORK
-from scbench.graders.terrain_levelling.blast_simulation import (
-    TRIFLE,
-    ball_count,
-    blast_cell,
-    blast_work,
-    largest_flat,
-    neighbours,
-)
+from scbench.graders.terrain_levelling import MAX_WORK, blast_simulation
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
 _MAPS = 4
@@ -54,7 +46,7 @@ class Work:
 
     def blast(self, depth: float, cells: int) -> None:
         """Count a blast, for which balls meet each other and the ground, and a look at the map."""
-        balls = ball_count(depth)
+        balls = blast_simulation.ball_count(depth)
         self.remaining -= 800 * balls + balls**4 // 8 + cells // 4
 
     def region(self, cells: int) -> None:
@@ -97,7 +89,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the map, and what the score is measured by."""
         n = len(params.heights)
-        before = len(largest_flat(_ground(params), n, params.flat_tolerance))
+        before = len(blast_simulation.largest_flat(_ground(params), n, params.flat_tolerance))
         return {
             "n": n,
             "last": n - 1,
@@ -107,7 +99,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             ),
             "max_blasts": params.max_blasts,
             "max_work": MAX_WORK,
-            "trifle": TRIFLE,
+            "trifle": blast_simulation.TRIFLE,
             "tolerance": params.flat_tolerance,
             "before": before,
             "wanted": f"{min(params.share * n * n, n * n - before):g}",
@@ -370,7 +362,7 @@ def attempt(
     Besides what `solve` takes, the settings say how to go about it and the limit is of blasts.
     """
     ground = list(heights)
-    before = len(largest_flat(ground, n, tolerance))
+    before = len(blast_simulation.largest_flat(ground, n, tolerance))
     goal = math.ceil(before + min(share * n * n, n * n - before))
     level = sorted(ground)[int(settings.quantile * n * n)]
     plan: list[tuple[int, int, float]] = []
@@ -381,12 +373,14 @@ def attempt(
         nonlocal may_simulate
         depth = math.floor(100 * (min(ground[cell], ground[cell] - target))) / 100
         if depth > 0:
-            may_simulate -= blast_work(depth)
+            may_simulate -= blast_simulation.blast_work(depth)
             y, x = divmod(cell, n)
-            blast_cell(ground, n, x, y, depth)
+            blast_simulation.blast_cell(ground, n, x, y, depth)
             work.blast(depth, n * n)
             plan.append((x, y, depth))
-        return may_simulate >= 0 and len(largest_flat(ground, n, tolerance)) >= goal
+        return (
+            may_simulate >= 0 and len(blast_simulation.largest_flat(ground, n, tolerance)) >= goal
+        )
 
     low = max(0.0, level - settings.undershoot)
     aim: float | None = None
@@ -434,7 +428,7 @@ def _region(
     Returns:
         None if no such region reaches the wanted number of cells.
     """
-    beside = neighbours(n)
+    beside = blast_simulation.neighbours(n)
     reach = _SAFE * tolerance
     piece = [-1] * len(heights)
     pieces: list[list[int]] = []
@@ -462,7 +456,7 @@ def _region(
 
     def cost(cell: int) -> float:
         depth = heights[cell] - target
-        return 1 + (spoil * ball_count(depth) if depth >= _LUMP else 0)
+        return 1 + (spoil * blast_simulation.ball_count(depth) if depth >= _LUMP else 0)
 
     def beyond(cell: int) -> set[int]:
         return {piece[o] for o in beside[cell] if piece[o] >= 0 and not joined[piece[o]]}
