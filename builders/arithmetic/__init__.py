@@ -139,7 +139,6 @@ def _signed_terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, st
 
 
 def _text(expression: str) -> str:
-    """Return the expression and the rules it is read by."""
     products, exact, closing = "* comes", "", _WHOLE_NUMBER
     if "/" in expression:
         products, closing = "* and / come", _FRACTION

@@ -278,7 +278,6 @@ def _system(params: Params) -> tuple[dict[int, Rule], dict[int, bool]]:
 
 
 def _necessary(params: Params) -> tuple[bool, ...]:
-    """Return for each candidate whether it was necessary."""
     bits = flips(*_system(params), params.outcome)
     return tuple(bits >> event & 1 == 1 for event in params.candidates)
 

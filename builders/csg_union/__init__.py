@@ -155,10 +155,7 @@ def _brief_solid(solid: Solid) -> str:
             elif solid.radius_top == solid.radius_bottom:
                 kind = "prism"
             else:
-                kind, size = (
-                    "frustum",
-                    f"{size}, circumradius {_digits(solid.radius_top)} on top",
-                )
+                kind, size = ("frustum", f"{size}, circumradius {_digits(solid.radius_top)} on top")
             shape = f"regular {solid.segments}-sided {kind}, {size}, axis along z, a corner to +x"
         case schema.UvSphere():
             shape = (
@@ -216,7 +213,6 @@ def _digits(value: float) -> str:
 
 
 def _among(points: Array, candidates: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return which points are among others."""
     if not len(candidates):
         return np.zeros(len(points), dtype=bool)
     gaps = np.abs(points[:, None] - candidates[None]).max(axis=2)

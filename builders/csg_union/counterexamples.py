@@ -196,7 +196,6 @@ def _other_bodies(union: Manifold, bodies: Sequence[Manifold]) -> dict[str, Mani
 
 
 def _malformed(mesh: PolygonMesh) -> dict[str, JsonValue]:
-    """Return answers that are not meshes at all, or not of the form asked for."""
     points = mesh.points.tolist()
     faces: list[JsonValue] = [{"vertex": list[JsonValue](face)} for face in mesh.faces]
     vertices: list[JsonValue] = [{"xyz": point} for point in points]

@@ -412,23 +412,14 @@ def scenarios() -> tuple[Scenario, ...]:
     """Return all scenarios; an opening holds ``{name}`` where a name belongs."""
     return tuple(
         Scenario(item["id"], item["opening"], tuple(item["events"]))
-        for item in _data()["scenarios"]
+        for item in data_file(__package__, "stories.json")["scenarios"]
     )
 
 
 @cache
 def names() -> tuple[str, ...]:
     """Return the first names."""
-    return tuple(_data()["names"])
-
-
-def _sentences() -> dict[str, Any]:
-    return data_file(__package__, "sentences.json")  # type: ignore[no-any-return]
-
-
-@cache
-def _data() -> dict[str, list]:  # type: ignore[type-arg]  # names are strings, scenarios are not
-    return data_file(__package__, "stories.json")  # type: ignore[no-any-return]
+    return tuple(data_file(__package__, "stories.json")["names"])
 
 
 def story_of(params: Params | Instance) -> str:
@@ -436,7 +427,8 @@ def story_of(params: Params | Instance) -> str:
     sentences = [*_dated(params), *_tied(params)]
     if params.style % 4 == 1:  # what is tied can come before what it is tied to
         sentences = [*_tied(params), *_dated(params)]
-    links, questions = _sentences()["links"], _sentences()["questions"]
+    sayings = data_file(__package__, "sentences.json")
+    links, questions = sayings["links"], sayings["questions"]
     story = " ".join([params.opening, links[params.style % len(links)], *sentences])
     question = questions[params.style % len(questions)].format(params.events[params.asked])
     rules = _calendar_rules(params.date_format, frozenset([step[1] for step in params.steps]))
@@ -445,7 +437,7 @@ def story_of(params: Params | Instance) -> str:
 
 @cache
 def _calendar_rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
-    say = _sentences()
+    say = data_file(__package__, "sentences.json")
     rules = [say["calendar"]]
     if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
         rules.insert(0, say["slashes"])

@@ -258,7 +258,6 @@ def _dead_ends(size: int, blocked: set[Cell], fresh: set[Cell]) -> bool:
 
 
 def _obstacle(point: Space, rng: Stream) -> set[Cell]:
-    """Return the cells of one obstacle, somewhere in the grid."""
     size, kind = point.size, point.obstacles
     if kind == "mixed":
         kind = rng.choice(("cells", "bars", "blocks"))

@@ -229,7 +229,6 @@ def _in_box(cell: Cell, size: Cell) -> bool:
 
 
 def _full(params: Params, path: Sequence[Sequence[int]]) -> bool:
-    """Whether a path is legal and gets the full score."""
     cells = [tuple(cell) for cell in path]
     return (
         len(cells) >= _needed_length(params)

@@ -96,11 +96,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the digits, their orientations and the limits."""
+        meanings = data_file(__package__, "orientations.json")
         size = params.group
         up, down, ones, zeros = "1234"[:size], "4321"[-size:], "1" * size, "0" * size
         return {
             "shapes": "\n".join(f"{i}: {' '.join(s)}" for i, s in enumerate(params.segments)),
-            "orientations": "\n".join(f"- {name}: {text}." for name, text in _meanings().items()),
+            "orientations": "\n".join(f"- {name}: {text}." for name, text in meanings.items()),
             "allowed": _allowed(params),
             "group": size,
             "examples": f"So {up},{down},{up} is forbidden, while {up},{ones},{up[1:]}1 "
@@ -255,16 +256,16 @@ def _unless_it_stands(params: Params, tower: Tower) -> Tower | None:
     return None
 
 
-def _meanings() -> Mapping[str, str]:
-    return data_file(__package__, "orientations.json")  # type: ignore[no-any-return]
-
-
 def _allowed(params: Params) -> str:
     """Return the paragraph on what may not be used; empty if everything may be."""
     parts: list[str] = []
     if len(params.digits) < 10:
         parts.append(f"Only these digits may be used: {', '.join(map(str, params.digits))}.")
-    missing = [name for name in _meanings() if name not in params.orientations]
+    missing = [
+        name
+        for name in data_file(__package__, "orientations.json")
+        if name not in params.orientations
+    ]
     if missing:
         parts.append(f"These orientations may not be used: {', '.join(missing)}.")
     return "\n".join(parts) + "\n\n" if parts else ""

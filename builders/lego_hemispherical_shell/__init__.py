@@ -351,7 +351,6 @@ def fill(cells: Lattice) -> list[Brick]:
 
 
 def _spots(cells: Lattice, level: int) -> list[_Spot]:
-    """Return the places that are worth a brick."""
     spots: list[_Spot] = []
     width = cells.width
     for turned, (a, b) in enumerate(_SIDES):

@@ -135,7 +135,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             ]
         row = _in_a_row(params)
         around = math.prod(max(high[axis] for _, high in row) for axis in range(3))
-        if not _dense_enough(_stock_of(params), around, params.full_marks_percent):
+        if _volume(_stock_of(params)) * 100 < around * params.full_marks_percent:
             wrong["all_in_a_row"] = row
         answers: dict[str, JsonValue] = {
             name: {"boxes": [_box_entry(low, high) for low, high in example]}
@@ -157,7 +157,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         if len(sizes) <= _LARGEST_LIST:
             packings["each where the box grows least"] = _greedy_packing(sizes)
-        return {name: _packing_answer(*boxes) for name, boxes in packings.items()}
+        return {
+            name: {
+                "boxes": [_box_entry(*box) for box in zip(low.tolist(), high.tolist(), strict=True)]
+            }
+            for name, (low, high) in packings.items()
+        }
 
     def measure(self, params: Params) -> float:
         """Return sizes by different edges: the more edges there are, the fewer faces match."""
@@ -289,10 +294,6 @@ def _volume(counts: Mapping[Size, int]) -> int:
     return sum(math.prod(size) * n for size, n in counts.items())
 
 
-def _dense_enough(counts: Mapping[Size, int], volume: int, percent: int) -> bool:
-    return _volume(counts) * 100 >= volume * percent
-
-
 def _ascending(edges: Sequence[int]) -> Size:
     a, b, c = sorted(edges)
     return a, b, c
@@ -351,11 +352,6 @@ def _greedy_packing(sizes: Sequence[Size]) -> tuple[np.ndarray, np.ndarray]:
         np.fill_diagonal(new, end[best])
         corners = np.unique(np.vstack([corners, new]), axis=0)
     return low, high
-
-
-def _packing_answer(low: np.ndarray, high: np.ndarray) -> JsonValue:
-    pairs = zip(low.tolist(), high.tolist(), strict=True)
-    return {"boxes": [{"XyzMin": start, "XyzMax": stop} for start, stop in pairs]}
 
 
 class Placement(NamedTuple):
@@ -502,7 +498,7 @@ def _choose_block(room: Size, stock: Counts, rng: Stream) -> tuple[Size, Size] |
     best: tuple[int, Size, Size] | None = None
     for kind, n in stock.items():
         volume = math.prod(kind)
-        for size in _orientations(kind):
+        for size in sorted({(a, b, c) for a, b, c in permutations(kind)}):
             numbers = _numbers(room, size, n, rng)
             if numbers is None:
                 continue
@@ -511,10 +507,6 @@ def _choose_block(room: Size, stock: Counts, rng: Stream) -> tuple[Size, Size] |
             if best is None or worth > best[0]:
                 best = worth, size, numbers
     return None if best is None else best[1:]
-
-
-def _orientations(kind: Size) -> list[Size]:
-    return sorted({(a, b, c) for a, b, c in permutations(kind)})
 
 
 def _numbers(room: Size, size: Size, n: int, rng: Stream) -> Size | None:

@@ -187,7 +187,6 @@ def _follow(rule: BaseRule, term: int) -> int:
 
 
 def _text(params: Params, terms: Sequence[int]) -> str:
-    """Return the terms shown, all rules in the order they act, and what is asked for."""
     sequence = ", ".join(map(str, terms[: params.shown]))
     steps = "\n".join([f"{i}. {step}" for i, step in enumerate(_steps(params), 1)])
     if params.asked == 1:
@@ -211,7 +210,6 @@ Give the next {request}.
 
 
 def _steps(params: Params) -> list[str]:
-    """Return the rules in words, in the order they act."""
     rules = [_base_in_words(rule) for rule in params.base]
     if len(rules) == 1:
         steps = [f"{rules[0]}."]

@@ -68,7 +68,6 @@ def _packed(row: Sequence[int], depth: int) -> bytes:
 
 
 def _stored_stream(raw: bytes) -> bytes:
-    """Return a zlib stream that holds the bytes as they are."""
     blocks = []
     for start in range(0, len(raw), _STORED_MAX):
         block = raw[start : start + _STORED_MAX]

@@ -55,7 +55,6 @@ def is_walk(order: Sequence[str], ring: Sequence[str]) -> bool:
 
 @cache
 def _orders(ring: tuple[str, ...], kind: Order) -> list[tuple[str, ...]]:
-    """Return every order of the names of a ring that is of this kind."""
     orders = list(permutations(ring))
     return [o for o in orders if kind == "any" or is_walk(o, ring) == (kind == "ring")]
 

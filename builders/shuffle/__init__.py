@@ -224,7 +224,6 @@ def _draw_pair(n: int, rng: Stream) -> tuple[int, int]:
 
 
 def _final(params: Params, events: Iterable[Event]) -> list[str]:
-    """Return what everyone has after these events."""
     possessions = list(params.things)
     for moves, a, b, _ in events:
         if moves:

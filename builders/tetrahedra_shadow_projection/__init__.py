@@ -303,7 +303,6 @@ def _shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
 
 
 def _pose(x: float, y: float, floor: float) -> dict[str, JsonValue]:
-    """Return the pose whose shadow is a square with this corner."""
     return dict(zip(_NAMES, (x - _LOW[0], y - _LOW[1], floor, *_TURN), strict=True))
 
 

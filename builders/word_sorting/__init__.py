@@ -128,7 +128,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 def _swaps(words: Sequence[str], right: Sequence[str]) -> int:
-    """Return the number of inversions: pairs of words in the wrong order."""
+    """Return the number of inversions."""
     places = {word: i for i, word in enumerate(right)}
     passed: list[int] = []
     swaps = 0
