@@ -16,7 +16,6 @@ _CHAIN = 4
 """Most NOTs before one term or bracket."""
 _OPERATORS = ("OR", "XOR", "AND")
 """From the one that is worked out last."""
-_RULES = prompt_template(__name__)
 
 
 class Space(Point):
@@ -61,7 +60,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the expression and the rules it is read by."""
         true, false = LITERALS[params.format]
-        rules = _RULES.format(expression=params.expression, true=true, false=false)
+        rules = prompt_template(__name__).format(
+            expression=params.expression, true=true, false=false
+        )
         return rules + reply_short(f"{true} or {false}")
 
     def reference(self, params: Params) -> Answer:

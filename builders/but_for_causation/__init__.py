@@ -30,8 +30,6 @@ _RULES_FIRST = (
     "{opening} This is how it works:",
 )
 
-_WORKINGS = prompt_template(__package__, "prompt_workings.txt")
-
 Rule = tuple[Literal["all", "any"], Sequence[tuple[int, bool]]]
 """Whether all or any conditions are needed, and each: an event, and whether it has to happen."""
 
@@ -310,7 +308,12 @@ def story_of(params: Params) -> str:
     first = " ".join(capitalised(_past(params, event, did=did)) for event, did in params.told)
     end = f"Everything else followed from the rules. In the end, {_past(params, params.outcome)}"
     facts = f"One day, this happened at the beginning: {first} {end}"
-    parts = [f"{head}\n\n{rules}", facts, _WORKINGS.rstrip(), _question(params)]
+    parts = [
+        f"{head}\n\n{rules}",
+        facts,
+        prompt_template(__name__, "prompt_workings.txt").rstrip(),
+        _question(params),
+    ]
     return "\n\n".join(parts) + "\n\n"
 
 

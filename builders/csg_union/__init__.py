@@ -23,7 +23,6 @@ _UNLIMITED = 10_000
 _LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
   hide too many faces of the solids from inside these."""
 
-_EXAMPLE = prompt_template(__name__, "prompt_example.txt")
 _SAME = 1e-4
 """Coordinates that differ by less are equal; bodies that do not meet are drawn far more apart."""
 
@@ -50,7 +49,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "n": len(params.solids),
             "solids": "\n".join(solids),
             "turning": prompt_template(__package__, "prompt_turning.txt") if turned else "",
-            "example": _EXAMPLE,
+            "example": prompt_template(__name__, "prompt_example.txt"),
             "limit": _LIMIT.format(least=least) if least < _UNLIMITED else "",
             "brief": "\n".join(f"- {_brief_solid(solid)}" for solid in params.solids),
         }

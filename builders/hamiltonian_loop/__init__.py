@@ -25,7 +25,6 @@ _WORK = 36_000
 _PROPOSALS = 20
 
 
-_BLOCKED = prompt_template(__name__, "prompt_blocked.txt")
 Cell = tuple[int, int]
 Cover = dict[Cell, set[Cell]]
 """The two partners of every cell."""
@@ -162,7 +161,9 @@ def _grid_cells(size: int) -> list[Cell]:
 def _blocked_text(params: Params) -> str:
     blocked = sorted(params.blocked, key=lambda cell: (cell[1], cell[0]))
     cells = ", ".join(str(list(cell)) for cell in blocked)
-    return _BLOCKED.format(count=len(blocked), picture=_picture(params), cells=cells)
+    return prompt_template(__name__, "prompt_blocked.txt").format(
+        count=len(blocked), picture=_picture(params), cells=cells
+    )
 
 
 def _picture(params: Params) -> str:

@@ -26,7 +26,6 @@ from scbench.schemas.hyper_snake import Answer, Params, Place
 _TRIES = 40
 _WORK = 300_000
 """Cells that one search for a path may look at."""
-_PROMPT = prompt_template(__name__)
 Cell = tuple[int, ...]
 _STRAY = 0.1
 """Chance of a step to any free neighbour, instead of one with the fewest exits, after a restart."""
@@ -95,7 +94,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the box, what is in it, and the rules."""
         start = str(list(params.start))
-        return _PROMPT.format(**self.words(params)) + reply_as(
+        return prompt_template(__name__).format(**self.words(params)) + reply_as(
             f'{{"path": [{{"pos": {start}}}, {{"pos": [...]}}, ...]}}'
         )
 

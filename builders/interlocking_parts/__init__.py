@@ -26,8 +26,6 @@ from scbench.graders.interlocking_parts import printed_parts
 from scbench.schemas.interlocking_parts import Answer, Params, Part, Spacing, Survey
 
 _TRIES = 60
-_PROMPT = prompt_template(__name__)
-
 
 _FORM = """\
 {"parts": [{"fileContents": "cube([10, 20, 30]);",
@@ -99,12 +97,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         words: dict[str, Any] = {
             "inner": " x ".join(f"{length:g}" for length in params.inner) + " (x, y, z)",
             "gap": f"{params.gap[0]:g} and {params.gap[1]:g}",
-            "bar": params.bar,
-            "parts": params.parts,
-            "rod_name": params.rod_name,
-            "rigid": params.rigid,
-            "overlap": params.overlap,
-            "touch": params.touch,
             "contact": printing.contact_area,
             "ignored": spacing.ignored_area,
             "at": rods.at,
@@ -117,10 +109,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "most_steps": printed_parts.MOST_STEPS,
             "farthest": printed_parts.FARTHEST,
         }
-        for name in ("slack", "level", "flat", "hanging", "bridge"):
-            words[name] = getattr(printing, name)
-        for name in ("height", "free", "free_reach", "blocked", "blocked_reach"):
-            words[name] = getattr(spacing, name)
+        for record, names in (
+            (params, "bar parts rod_name rigid overlap touch"),
+            (printing, "slack level flat hanging bridge"),
+            (spacing, "height free free_reach blocked blocked_reach"),
+            (params.thickness, "area upright span end cell cells"),
+        ):
+            words |= record.model_dump(include=set(names.split()))
         words |= {f"bed_{axis}": value for axis, value in zip("xyz", printing.bed, strict=True)}
         for name, space in (("empty", params.empty), ("outer", params.outer)):
             words |= {f"{name}_x": space.sides[0] / 2, f"{name}_y": space.sides[1] / 2}
@@ -135,21 +130,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             words |= {f"{letter}_least": rules.least, f"{letter}_bin": rules.bin}
             words |= {f"{letter}_low": rules.wanted[0], f"{letter}_high": rules.wanted[1]}
             words |= {f"{letter}_share": 100 * rules.share, f"{letter}_near": rules.near}
-        for name in ("area", "upright", "span", "end", "cell", "cells"):
-            words[name] = getattr(params.thickness, name)
         return words
 
     def prompt(self, params: Params) -> str:
         """Return the cage, the rules and the nine criteria."""
-        text = _wrapped(_PROMPT.format(**self.words(params)))
+        text = _wrapped(prompt_template(__name__).format(**self.words(params)))
         if params.shown:
             parts = self.reference(params).model_dump(mode="json")["parts"][: params.shown]
-            text += (
-                prompt_template(__package__, "prompt_shown.txt").format(
-                    n=len(parts), parts=json.dumps(parts, indent=1)
-                )
-                + "\n"
-            )
+            hint = prompt_template(__package__, "prompt_shown.txt")
+            text += hint.format(n=len(parts), parts=json.dumps(parts, indent=1)) + "\n"
         return text + reply_as(_FORM)
 
     def reference(self, params: Params) -> Answer:

@@ -26,7 +26,6 @@ OPENINGS = (
 _TRIES = 200
 _NEAR = 8
 """Candidates for choices that are alike to what is liked, and as many that are drawn from all."""
-_QUESTION = prompt_template(__name__)
 _VAGUE = {"drama", "thriller", "adventure", "action"}
 """Genres that film guides give to many films, and not all to the same."""
 
@@ -91,7 +90,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         rule = points_rule.format(
             genre=_points_text(params.genre_weight), theme=_points_text(params.theme_weight)
         )
-        text = _QUESTION.format(
+        text = prompt_template(__name__).format(
             opening=OPENINGS[params.opening],
             liked=" ".join(sentences)
             if telling == "prose"

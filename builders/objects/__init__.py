@@ -13,7 +13,6 @@ from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import anchor, enumeration, things
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
 
-_RULES = prompt_template(__name__)
 _MARKS = "\nWhat stands at the beginning of a line{form} only marks the line and is no quantity."
 _FORMS = {
     "number": ', such as "1.",',
@@ -91,7 +90,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             if form == "none"
             else [anchor(form, i) + entry for i, entry in enumerate(entries, 1)]
         )
-        rules = _RULES.format(
+        rules = prompt_template(__name__).format(
             opening=things().openings[params.opening],
             entries="\n".join(lines),
             groups=enumeration(params.groups),

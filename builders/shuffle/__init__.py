@@ -13,7 +13,6 @@ from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
 LABELS = "ABCDEFGHIJKL"
-_STORY = prompt_template(__name__)
 _MARKS = "\nWhat stands at the beginning of a line only tells the order."
 
 
@@ -112,7 +111,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             else [anchor(form, i) + event for i, event in enumerate(sentences, 1)]
         )
         options = zip(LABELS, params.options, strict=False)
-        text = _STORY.format(
+        text = prompt_template(__name__).format(
             opening=story.openings[params.opening].format(people=enumeration(people)),
             start=enumeration(starts),
             events="\n".join(lines),

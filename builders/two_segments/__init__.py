@@ -93,10 +93,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         counts = params.counts.model_dump()
         unit = tuple(map(tuple, params.corners)) == UNIT_SQUARE
         tolerance = Decimal(5).scaleb(-params.snap_decimals - 1)
-        grid = _GRID.format(
-            values=", ".join(map(plain, params.coordinate_grid or ())), tolerance=f"{tolerance:f}"
-        )
         values = ", ".join(map(plain, params.coordinate_grid or ()))
+        grid = _GRID.format(values=values, tolerance=f"{tolerance:f}")
         return {
             "shape": "the unit square" if unit else "a convex quadrilateral",
             "wanted": "\n".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n),
