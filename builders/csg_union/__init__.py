@@ -9,8 +9,7 @@ from manifold3d import Manifold
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.csg_union.counterexamples import as_answer, counterexamples
-from scbench.builders.csg_union.polygon_faces import polygon_mesh
+from scbench.builders.csg_union.meshes import as_answer, counterexamples, polygon_mesh
 from scbench.builders.csg_union.scenes import Space, draw_scene
 from scbench.builders.shared.builder import Builder, prompt_template
 from scbench.graders.csg_union.convex_parts import MOST_PAIRS

@@ -9,7 +9,7 @@ from pydantic import model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.csg_union.polygon_faces import polygon_mesh
+from scbench.builders.csg_union.meshes import polygon_mesh
 from scbench.builders.shared.builder import Point, parameter
 from scbench.graders.csg_union.convex_parts import common_volume, parts_of_union, union_volume
 from scbench.graders.csg_union.solids import solid_body, solid_mesh
