@@ -100,10 +100,7 @@ def _merge_rings(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
 def _joined(first: Ring, second: Ring, edge: Edge) -> Ring | None:
     """Return two rings as one; None if they share more than a single chain of edges.
 
-    Args:
-        first: runs along the edge.
-        second: runs along it backwards.
-        edge: an edge of both.
+    The first ring runs along the edge, the second along it backwards.
     """
     start = first.index(edge[1])
     ahead = first[start:] + first[:start]  # from the edge's end round to its start

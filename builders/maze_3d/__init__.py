@@ -337,11 +337,7 @@ def _lattice_path(n: int, rng: Stream) -> list[int]:
 def _route_heights(start: int, end: int, is_jump: Sequence[bool], rng: Stream) -> list[int] | None:
     """Return heights along the route: equal over a jump and at least 2, else changing by at most 1.
 
-    Args:
-        start: height of A.
-        end: height of B.
-        is_jump: for each move of the route, whether it is a jump.
-        rng: where choices come from.
+    ``start`` and ``end`` are the heights of A and B; ``is_jump`` tells of each move of the route.
     """
     # The heights at each place from which the end can still be reached, from the end backwards.
     open_heights = [{end}]
@@ -395,12 +391,8 @@ def _harmless(
 ) -> bool:
     """Whether a cell of this height joins nothing to the route in one direction.
 
-    Args:
-        height: of the cell.
-        line: the cells one and two steps on and one step back.
-        heights: those set so far, the route's included.
-        route: heights of the route.
-        planned: whether the cell is a gap that the route is to jump over.
+    The line holds the cells one and two steps on and one step back; ``heights`` are those set so
+    far, the route's included. A planned cell is a gap that the route is to jump over.
     """
     near, far, back = line
     if near in route:

@@ -283,8 +283,8 @@ def test_settings_hold_many_different_events():
             assert not re.search(r"[.;:]| (and|or|but|if|then|not|had|did|does|have) ", text)
             verb, *tail = base.split()
             assert present.split()[0] in {f"{verb}s", f"{verb}es", f"{verb[:-1]}ies"}
-            for other in (present, past, participle):
-                assert other.split()[1:] == tail
+            for tense in (present, past, participle):
+                assert tense.split()[1:] == tail
             if past.split()[0].endswith("ed"):
                 assert past == participle
 
