@@ -133,7 +133,6 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
 @cache
 def _signed_terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str], ...]:
-    """Return every operator with every number."""
     operators = "+-*/" if division else "+-*"
     return tuple(product(operators, map(str, range(low, high + 1))))
 

@@ -42,8 +42,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the sequence, and what closes what."""
-        used = [pair for pair in PAIRS if pair[0] in params.sequence]
-        kinds = ", ".join(" ".join(pair) for pair in used)
+        kinds = ", ".join(" ".join(pair) for pair in PAIRS if pair[0] in params.sequence)
         return prompt_template(__name__).format(
             sequence=params.sequence, kinds=kinds
         ) + reply_short("the closing brackets in order")

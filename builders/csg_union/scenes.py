@@ -228,7 +228,6 @@ def _draw_turn(point: Space, rng: Stream, axis: int | None) -> tuple[float, floa
 
 
 def _panels(rng: Stream) -> list[Solid]:
-    """Draw six touching panels around a hollow."""
     inner = [float(rng.between(4, 16)) for _ in range(3)]
     thick = [float(rng.between(1, 3)) for _ in range(3)]
     place = [float(rng.between(-5, 5)) for _ in range(3)]

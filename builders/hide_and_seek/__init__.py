@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, product
-from math import hypot
 from typing import Any
 
 import numpy as np
@@ -139,20 +138,19 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a huddle at the wall away from the sniper, and a file that leads straight away."""
         x, y, _ = params.sniper
-        away = (-x / hypot(x, y), -y / hypot(x, y))
+        away = (-x / math.hypot(x, y), -y / math.hypot(x, y))
         half = [(b + p) / 2 for b, p in zip(params.building[:2], params.person[:2], strict=True)]
         # Where a person touches the building on the line from the sniper through its middle.
-        steps = [h / abs(a) for h, a in zip(half, away, strict=True) if a]
-        wall = min(steps)
+        wall = min(h / abs(a) for h, a in zip(half, away, strict=True) if a)
         places = []
         spans = [int(params.max_distance / p) + 1 for p in params.person[:2]]
         for i, j in product(*(range(-n, n + 1) for n in spans)):
             spot = (i * params.person[0], j * params.person[1])
             # Neighbours touch; beside the building the grid keeps clear of it.
             if any(abs(v) >= h for v, h in zip(spot, half, strict=True)) and (
-                hypot(*spot) <= params.max_distance
+                math.hypot(*spot) <= params.max_distance
             ):
-                far = hypot(spot[0] - wall * away[0], spot[1] - wall * away[1])
+                far = math.hypot(spot[0] - wall * away[0], spot[1] - wall * away[1])
                 places.append((round(far, _BASELINE_DECIMALS), i, j, spot))
         huddle = [spot for *_, spot in sorted(places)]
         pitch = min(p / abs(a) for p, a in zip(params.person[:2], away, strict=True) if a)

@@ -122,7 +122,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 (x, y, z, r + 2 * (_level(b) % 2)) for b in built for x, y, z, r in [b]
             ],
             "turned_to_follow_the_circle": _circles(params),
-            "leaning_stairs": _stairs(params),
+            # A flight of three bricks that tips over, outwards from the middle of the shell.
+            "leaning_stairs": [
+                (params.inner_radius_mm + 24 * i, 0.0, HEIGHT * (i + 0.5), 0.0) for i in range(3)
+            ],
         }
         if len(ground) < params.full_marks * ideal:
             wrong["lowest_layer_only"] = ground
@@ -227,12 +230,6 @@ def _circles(params: Params) -> list[Brick]:
         )
         for level, turn in turns
     ]
-
-
-def _stairs(params: Params) -> list[Brick]:
-    """Lay a flight of three bricks that tips over, outwards from the middle of the shell."""
-    x = params.inner_radius_mm
-    return [(x + 24 * level, 0.0, HEIGHT * (level + 0.5), 0.0) for level in range(3)]
 
 
 def _brick_entry(brick: Brick) -> dict[str, JsonValue]:

@@ -8,20 +8,14 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Case, Composed, Point, parameter
 from scbench.builders.shared.text_task import TextBuilder, answer_text, reply_short
-from scbench.schemas.pattern_interference import (
-    Answer,
-    BaseRule,
-    Changing,
-    Interference,
-    Making,
-    Params,
-)
+from scbench.schemas import pattern_interference as schema
+from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
 _MODULUS = 100
 _TRIES = 100
-_MAKING: tuple[Making, ...] = ("add", "subtract", "multiply", "add_digits", "add")
+_MAKING: tuple[schema.Making, ...] = ("add", "subtract", "multiply", "add_digits", "add")
 """Adding may come twice."""
-_CHANGING: tuple[Changing, ...] = ("every", "divisible", "repeat")
+_CHANGING: tuple[schema.Changing, ...] = ("every", "divisible", "repeat")
 
 
 class Space(Point):

@@ -146,14 +146,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a plan that cuts the hills of one corner to middle height, the highest first."""
-        cells = sorted(
-            (
-                (h, x, y)
-                for y, row in enumerate(params.heights[:_SIDE])
-                for x, h in enumerate(row[:_SIDE])
-            ),
-            reverse=True,
-        )
+        corner = [row[:_SIDE] for row in params.heights[:_SIDE]]
+        cells = [(h, x, y) for y, row in enumerate(corner) for x, h in enumerate(row)]
+        cells.sort(reverse=True)
         level = cells[len(cells) // 2][0]
         blasts: list[JsonValue] = []
         for height, x, y in cells[: params.max_blasts]:
