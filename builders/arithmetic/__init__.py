@@ -10,13 +10,12 @@ from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import Case, Composed, Point, parameter
+from scbench.builders.shared.builder import Case, Composed, Point, chance, parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.arithmetic import Answer, Params
 
 _WHOLE_NUMBER = reply_short("a whole number", quoted=False)
 _FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -2/3")
-
 USUAL: Mapping[str, int] = {"+": 1, "-": 1, "*": 2, "/": 2}
 """Rank of each operator: the higher binds closer."""
 _PART = re.compile(r"\d+|[-+*/()]")
@@ -29,10 +28,8 @@ class Space(Point):
     max_depth: int = parameter(3, "most brackets inside each other", "depth", ge=0, le=8)
     min_number: int = parameter(-9, "smallest number", "scale", ge=-9, le=9)
     max_number: int = parameter(9, "largest number", "scale", ge=-9, le=9)
-    prob_open: float = parameter(0.4, "chance to open brackets before a term", "depth", ge=0, le=1)
-    prob_dewhitespace: float = parameter(
-        0.0, "chance that a blank is left out", "interference", ge=0, le=1
-    )
+    prob_open: float = chance(0.4, "chance to open brackets before a term", "depth")
+    prob_dewhitespace: float = chance(0.0, "chance that a blank is left out", "interference")
     division: bool = parameter(
         False, "whether / is among the operators, and answers can be fractions", "semantic"
     )
@@ -136,13 +133,11 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
 @cache
 def _signed_terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str], ...]:
-    """Return every operator with every number."""
     operators = "+-*/" if division else "+-*"
     return tuple(product(operators, map(str, range(low, high + 1))))
 
 
 def _text(expression: str) -> str:
-    """Return the expression and the rules it is read by."""
     products, exact, closing = "* comes", "", _WHOLE_NUMBER
     if "/" in expression:
         products, closing = "* and / come", _FRACTION

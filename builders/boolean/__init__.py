@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
+from scbench.builders.shared.builder import Case, Point, chance, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.boolean import LITERALS, Answer, Format, Params
 
@@ -17,26 +17,20 @@ _CHAIN = 4
 _OPERATORS = ("OR", "XOR", "AND")
 """From the one that is worked out last."""
 
-_RULES = prompt_template(__name__)
-
 
 class Space(Point):
     """Parameters of expressions."""
 
     length: int = parameter(10, "number of truth values", "scale", ge=3, le=200)
     max_depth: int = parameter(3, "most brackets inside each other", "depth", ge=0, le=8)
-    prob_open: float = parameter(0.4, "chance to open brackets before a term", "depth", ge=0, le=1)
-    prob_negation: float = parameter(
+    prob_open: float = chance(0.4, "chance to open brackets before a term", "depth")
+    prob_negation: float = chance(
         0.3,
         f"chance of a NOT before a term or bracket, and then of one more, up to {_CHAIN}",
         "semantic",
-        ge=0,
-        le=1,
     )
     format: Format = parameter("TRUE_FALSE", "how truth values are written", "semantic")
-    prob_dewhitespace: float = parameter(
-        0.0, "chance that a blank is left out", "interference", ge=0, le=1
-    )
+    prob_dewhitespace: float = chance(0.0, "chance that a blank is left out", "interference")
 
 
 class BooleanCase(Case):
@@ -66,7 +60,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the expression and the rules it is read by."""
         true, false = LITERALS[params.format]
-        rules = _RULES.format(expression=params.expression, true=true, false=false)
+        rules = prompt_template(__name__).format(
+            expression=params.expression, true=true, false=false
+        )
         return rules + reply_short(f"{true} or {false}")
 
     def reference(self, params: Params) -> Answer:

@@ -10,7 +10,6 @@ from scbench.builders.shared.builder import Case, Point, parameter, prompt_templ
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
-_RULES = prompt_template(__name__)
 _CLOSING = {pair[0]: pair[1] for pair in PAIRS}
 
 
@@ -43,11 +42,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the sequence, and what closes what."""
-        used = [pair for pair in PAIRS if pair[0] in params.sequence]
-        kinds = ", ".join(" ".join(pair) for pair in used)
-        return _RULES.format(sequence=params.sequence, kinds=kinds) + reply_short(
-            "the closing brackets in order"
-        )
+        kinds = ", ".join(" ".join(pair) for pair in PAIRS if pair[0] in params.sequence)
+        return prompt_template(__name__).format(
+            sequence=params.sequence, kinds=kinds
+        ) + reply_short("the closing brackets in order")
 
     def reference(self, params: Params) -> Answer:
         """Keep a stack of what is open."""

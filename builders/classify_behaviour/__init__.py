@@ -22,10 +22,7 @@ class Space(Point):
     """Parameters of fresh squares."""
 
     squares: int = parameter(
-        8,
-        "number of squares, all different up to 15; beyond that, patterns return",
-        ge=2,
-        le=300,
+        8, "number of squares, all different up to 15; beyond that, patterns return", ge=2, le=300
     )
     odd_corners: int = parameter(
         1,

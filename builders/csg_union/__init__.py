@@ -9,30 +9,18 @@ from manifold3d import Manifold
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.csg_union.counterexamples import as_answer, counterexamples
-from scbench.builders.csg_union.polygon_faces import polygon_mesh
+from scbench.builders.csg_union.meshes import as_answer, counterexamples, polygon_mesh
 from scbench.builders.csg_union.scenes import Space, draw_scene
 from scbench.builders.shared.builder import Builder, prompt_template
 from scbench.graders.csg_union.solids import MOST_PAIRS, solid_body, union_body, union_parts
 from scbench.graders.shared.meshes import Array
-from scbench.schemas.csg_union import (
-    Answer,
-    Box,
-    Face,
-    Mesh,
-    Params,
-    Polyhedron,
-    Prism,
-    Solid,
-    UvSphere,
-    Vertex,
-)
+from scbench.schemas import csg_union as schema
+from scbench.schemas.csg_union import Answer, Params, Solid
 
 _UNLIMITED = 10_000
 _LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
   hide too many faces of the solids from inside these."""
 
-_EXAMPLE = prompt_template(__name__, "prompt_example.txt")
 _SAME = 1e-4
 """Coordinates that differ by less are equal; bodies that do not meet are drawn far more apart."""
 
@@ -59,7 +47,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "n": len(params.solids),
             "solids": "\n".join(solids),
             "turning": prompt_template(__package__, "prompt_turning.txt") if turned else "",
-            "example": _EXAMPLE,
+            "example": prompt_template(__name__, "prompt_example.txt"),
             "limit": _LIMIT.format(least=least) if least < _UNLIMITED else "",
             "brief": "\n".join(f"- {_brief_solid(solid)}" for solid in params.solids),
         }
@@ -68,9 +56,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Unite the solids and merge what lies in one plane."""
         mesh = polygon_mesh(union_body(params))
         return Answer(
-            polyhedron=Mesh(
-                vertex=tuple(Vertex(xyz=tuple(point)) for point in mesh.points.tolist()),
-                faces=tuple(Face(vertex=face) for face in mesh.faces),
+            polyhedron=schema.Mesh(
+                vertex=tuple(schema.Vertex(xyz=tuple(point)) for point in mesh.points.tolist()),
+                faces=tuple(schema.Face(vertex=face) for face in mesh.faces),
             )
         )
 
@@ -88,8 +76,36 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {name: as_answer(polygon_mesh(body)) for name, body in bodies_by_name.items()}
 
     def measure(self, params: Params) -> float:
-        """Return how much there is to find out about the union; see `work`."""
-        return work(params)
+        """Return how much there is to find out before the union can be written down.
+
+        The sum of the pairs of solids that meet, the corners of solids that are no corners of the
+        union, and the corners of the union. Those that belong to a turned solid count twice, and
+        those where surfaces cross as well, plus two for each coordinate that no face square to an
+        axis gives.
+        """
+        bodies = [solid_body(solid) for solid in params.solids]
+        corners = [polygon_mesh(body).points for body in bodies]
+        turned = [any(solid.rotation_deg_xyz) for solid in params.solids]
+        union = polygon_mesh(union_body(params)).points
+        meeting = sum(bool(a.min_gap(b, 2 * _SAME) < _SAME) for a, b in combinations(bodies, 2))
+        gone = sum(int((~_among(points, union)).sum()) for points in corners)
+        straight_corners = np.zeros(len(union), dtype=bool)
+        turned_corners = np.zeros(len(union), dtype=bool)
+        for points, is_turned in zip(corners, turned, strict=True):
+            matches = _among(union, points)
+            turned_corners |= matches & is_turned
+            straight_corners |= matches & (not is_turned)
+        crossings = union[~(turned_corners | straight_corners)]
+        square_levels = _axis_levels(
+            [body for body, is_turned in zip(bodies, turned, strict=True) if not is_turned]
+        )
+        computed = sum(
+            int((~_among(crossings[:, [axis]], levels)).sum())
+            for axis, levels in enumerate(square_levels)
+        )
+        return (
+            meeting + gone + len(union) + int(turned_corners.sum()) + len(crossings) + 2 * computed
+        )
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw solids whose union has no edge or point contact, each adding to it."""
@@ -99,14 +115,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 def _described(solid: Solid) -> str:
     """Return what a solid is in its own frame, and how it gets to its place."""
     match solid:
-        case Box():
+        case schema.Box():
             x, y, z = map(_digits, solid.size)
             shape = f"Box with edges {x}, {y} and {z} along x, y and z, centred on the origin"
-        case Prism():
+        case schema.Prism():
             shape = _prism(solid)
-        case UvSphere():
+        case schema.UvSphere():
             shape = _sphere(solid)
-        case Polyhedron():
+        case schema.Polyhedron():
             points = ", ".join(f"{i} at {_triple(v)}" for i, v in enumerate(solid.vertices))
             faces = ", ".join(str(list(face)) for face in solid.faces)
             shape = (
@@ -125,9 +141,9 @@ def _brief_solid(solid: Solid) -> str:
     """Return a solid with its size and place, but without its corners unless it has no name."""
     place, middle = _triple(solid.translation), "centred at"
     match solid:
-        case Box():
+        case schema.Box():
             shape = f"box of {' x '.join(map(_digits, solid.size))} along x, y, z"
-        case Prism():
+        case schema.Prism():
             size = f"circumradius {_digits(solid.radius_bottom)}, height {_digits(solid.height)}"
             if not solid.centred_z:
                 middle = "the centre of its base at"
@@ -136,18 +152,15 @@ def _brief_solid(solid: Solid) -> str:
             elif solid.radius_top == solid.radius_bottom:
                 kind = "prism"
             else:
-                kind, size = (
-                    "frustum",
-                    f"{size}, circumradius {_digits(solid.radius_top)} on top",
-                )
+                kind, size = ("frustum", f"{size}, circumradius {_digits(solid.radius_top)} on top")
             shape = f"regular {solid.segments}-sided {kind}, {size}, axis along z, a corner to +x"
-        case UvSphere():
+        case schema.UvSphere():
             shape = (
                 f"sphere of radius {_digits(solid.radius)} with {solid.segments} longitudes (the "
                 f"first towards +x) and {solid.segments // 2} latitudes (poles along z; rings of "
                 "vertices at half steps, none at a pole)"
             )
-        case Polyhedron():
+        case schema.Polyhedron():
             corners = ", ".join(map(_triple, solid.vertices))
             shape, middle = f"convex solid with the corners {corners}", "moved by"
     turns = zip("xyz", solid.rotation_deg_xyz, strict=True)
@@ -155,7 +168,7 @@ def _brief_solid(solid: Solid) -> str:
     return f"{shape}{turned}, {middle} {place}"
 
 
-def _prism(prism: Prism) -> str:
+def _prism(prism: schema.Prism) -> str:
     n = prism.segments
     low = -prism.height / 2 if prism.centred_z else 0.0
     high = low + prism.height
@@ -175,7 +188,7 @@ def _prism(prism: Prism) -> str:
     )
 
 
-def _sphere(sphere: UvSphere) -> str:
+def _sphere(sphere: schema.UvSphere) -> str:
     n, rings, r = sphere.segments, sphere.segments // 2, _digits(sphere.radius)
     return (
         f"Faceted sphere of radius {r} around the origin: {rings} horizontal rings of {n} vertices "
@@ -196,38 +209,7 @@ def _digits(value: float) -> str:
     return str(int(value)) if value == int(value) else repr(value)
 
 
-def work(params: Params) -> int:
-    """Return how much there is to find out before the union can be written down.
-
-    The sum of the pairs of solids that meet, the corners of solids that are no corners of the
-    union, and the corners of the union. Those that belong to a turned solid count twice, and those
-    where surfaces cross as well, plus two for each coordinate that no face square to an axis gives.
-    """
-    bodies = [solid_body(solid) for solid in params.solids]
-    corners = [polygon_mesh(body).points for body in bodies]
-    turned = [any(solid.rotation_deg_xyz) for solid in params.solids]
-    union = polygon_mesh(union_body(params)).points
-    meeting = sum(bool(a.min_gap(b, 2 * _SAME) < _SAME) for a, b in combinations(bodies, 2))
-    gone = sum(int((~_among(points, union)).sum()) for points in corners)
-    straight_corners = np.zeros(len(union), dtype=bool)
-    turned_corners = np.zeros(len(union), dtype=bool)
-    for points, is_turned in zip(corners, turned, strict=True):
-        matches = _among(union, points)
-        turned_corners |= matches & is_turned
-        straight_corners |= matches & (not is_turned)
-    crossings = union[~(turned_corners | straight_corners)]
-    square_levels = _axis_levels(
-        [body for body, is_turned in zip(bodies, turned, strict=True) if not is_turned]
-    )
-    computed = sum(
-        int((~_among(crossings[:, [axis]], levels)).sum())
-        for axis, levels in enumerate(square_levels)
-    )
-    return meeting + gone + len(union) + int(turned_corners.sum()) + len(crossings) + 2 * computed
-
-
 def _among(points: Array, candidates: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return which points are among others."""
     if not len(candidates):
         return np.zeros(len(points), dtype=bool)
     gaps = np.abs(points[:, None] - candidates[None]).max(axis=2)

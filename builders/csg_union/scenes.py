@@ -9,7 +9,7 @@ from pydantic import model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.csg_union.polygon_faces import polygon_mesh
+from scbench.builders.csg_union.meshes import polygon_mesh
 from scbench.builders.shared.builder import Point, parameter
 from scbench.graders.csg_union.solids import (
     common_volume,
@@ -36,10 +36,8 @@ _WRONG = 1e-5
 """Share of the union's volume that a mesh of it may be wrong by."""
 _GAP = 1.0
 """Distance of solids that are to be apart; and least area of a contact."""
-
 Kind = Literal["box", "prism", "cone", "sphere", "tetrahedron", "wedge"]
 Relation = Literal["mixed", "overlap", "contact", "nested", "disjoint", "void"]
-
 _TOUCHING = ("mixed", "contact", "void")
 """Relations that shrinking would end."""
 
@@ -234,7 +232,6 @@ def _draw_turn(point: Space, rng: Stream, axis: int | None) -> tuple[float, floa
 
 
 def _panels(rng: Stream) -> list[Solid]:
-    """Draw six touching panels around a hollow."""
     inner = [float(rng.between(4, 16)) for _ in range(3)]
     thick = [float(rng.between(1, 3)) for _ in range(3)]
     place = [float(rng.between(-5, 5)) for _ in range(3)]

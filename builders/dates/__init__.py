@@ -4,7 +4,7 @@ from calendar import isleap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from pydantic import Field, JsonValue
@@ -221,10 +221,7 @@ def _steps_back(params: Params) -> tuple[date, list[Move]]:
 
 def _dates_to(params: Params) -> list[date]:
     start, moves = _steps_back(params)
-    path = [start]
-    for move in moves:
-        path.append(take_step(path[-1], move))
-    return path
+    return list(accumulate(moves, take_step, initial=start))
 
 
 def _roughly(params: Params) -> date:
@@ -241,10 +238,8 @@ def _month(day: date) -> int:
 
 
 def _has_leap_day(first: date, last: date) -> bool:
-    for year in range(first.year + -first.year % 4, last.year + 1, 4):
-        if isleap(year) and first <= date(year, 2, 29) <= last:
-            return True
-    return False
+    years = range(first.year + -first.year % 4, last.year + 1, 4)
+    return any(isleap(year) and first <= date(year, 2, 29) <= last for year in years)
 
 
 def _slashed(day: date) -> str:
@@ -417,23 +412,14 @@ def scenarios() -> tuple[Scenario, ...]:
     """Return all scenarios; an opening holds ``{name}`` where a name belongs."""
     return tuple(
         Scenario(item["id"], item["opening"], tuple(item["events"]))
-        for item in _data()["scenarios"]
+        for item in data_file(__package__, "stories.json")["scenarios"]
     )
 
 
 @cache
 def names() -> tuple[str, ...]:
     """Return the first names."""
-    return tuple(_data()["names"])
-
-
-def _sentences() -> dict[str, Any]:
-    return data_file(__package__, "sentences.json")  # type: ignore[no-any-return]
-
-
-@cache
-def _data() -> dict[str, list]:  # type: ignore[type-arg]  # names are strings, scenarios are not
-    return data_file(__package__, "stories.json")  # type: ignore[no-any-return]
+    return tuple(data_file(__package__, "stories.json")["names"])
 
 
 def story_of(params: Params | Instance) -> str:
@@ -441,7 +427,8 @@ def story_of(params: Params | Instance) -> str:
     sentences = [*_dated(params), *_tied(params)]
     if params.style % 4 == 1:  # what is tied can come before what it is tied to
         sentences = [*_tied(params), *_dated(params)]
-    links, questions = _sentences()["links"], _sentences()["questions"]
+    sayings = data_file(__package__, "sentences.json")
+    links, questions = sayings["links"], sayings["questions"]
     story = " ".join([params.opening, links[params.style % len(links)], *sentences])
     question = questions[params.style % len(questions)].format(params.events[params.asked])
     rules = _calendar_rules(params.date_format, frozenset([step[1] for step in params.steps]))
@@ -450,7 +437,7 @@ def story_of(params: Params | Instance) -> str:
 
 @cache
 def _calendar_rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
-    say = _sentences()
+    say = data_file(__package__, "sentences.json")
     rules = [say["calendar"]]
     if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
         rules.insert(0, say["slashes"])

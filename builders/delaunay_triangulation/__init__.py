@@ -9,14 +9,8 @@ from pydantic import JsonValue
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter
-from scbench.graders.shared.plane_geometry import (
-    XY,
-    in_circle,
-    orient,
-    third_corners,
-    to_integers,
-    triangulate,
-)
+from scbench.graders.shared import plane_geometry
+from scbench.graders.shared.plane_geometry import XY
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
 _TRIES = 200
@@ -56,7 +50,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Sweep and flip with exact predicates."""
-        triangles, _ = triangulate(to_integers(params.points, params.decimals))
+        triangles, _ = plane_geometry.triangulate(
+            plane_geometry.to_integers(params.points, params.decimals)
+        )
         return Answer(triangles=tuple(triangles))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -83,7 +79,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def measure(self, params: Params) -> float:
         """Return the bits of precision that the circle tests across all inner edges need."""
-        points, scale = to_integers(params.points, params.decimals), 10**params.decimals
+        points, scale = (
+            plane_geometry.to_integers(params.points, params.decimals),
+            10**params.decimals,
+        )
         precision: int = (scale**4).bit_length() + 1
         return sum(precision - abs(det).bit_length() for det in _inner_tests(points))
 
@@ -107,13 +106,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 def _one_flip(params: Params, triangles: tuple[tuple[int, ...], ...]) -> list[JsonValue] | None:
     """Return the triangles with one inner edge flipped, if some edge can be."""
-    points = to_integers(params.points, params.decimals)
-    third = third_corners(points, triangles)
+    points = plane_geometry.to_integers(params.points, params.decimals)
+    third = plane_geometry.third_corners(points, triangles)
     for (a, b), c in third.items():
         d = third.get((b, a))
-        if d is None or in_circle(points[a], points[b], points[c], points[d]) == 0:
+        if d is None or plane_geometry.in_circle(points[a], points[b], points[c], points[d]) == 0:
             continue
-        if orient(points[c], points[d], points[b]) > 0 > orient(points[c], points[d], points[a]):
+        if (
+            plane_geometry.orient(points[c], points[d], points[b])
+            > 0
+            > plane_geometry.orient(points[c], points[d], points[a])
+        ):
             gone = ({a, b, c}, {a, b, d})
             intact: list[JsonValue] = [list(t) for t in triangles if set(t) not in gone]
             return [*intact, [a, c, d], [b, c, d]]
@@ -137,10 +140,10 @@ def _general_position(points: tuple[XY, ...], margin: float) -> bool:
 
 def _inner_tests(points: Sequence[XY]) -> Iterator[int]:
     """Yield the in-circle determinant across every inner edge of a triangulation, both ways."""
-    third = third_corners(points, triangulate(points)[0])
+    third = plane_geometry.third_corners(points, plane_geometry.triangulate(points)[0])
     for (a, b), c in third.items():
         if (b, a) in third:
-            yield in_circle(points[a], points[b], points[c], points[third[b, a]])
+            yield plane_geometry.in_circle(points[a], points[b], points[c], points[third[b, a]])
 
 
 def _uniform(point: Space, rng: Stream) -> list[tuple[float, float]]:

@@ -26,10 +26,7 @@ class Space(Point):
     """Parameters of fresh squares."""
 
     squares: int = parameter(
-        6,
-        "number of squares, all different up to 11; beyond that, patterns return",
-        ge=2,
-        le=300,
+        6, "number of squares, all different up to 11; beyond that, patterns return", ge=2, le=300
     )
     all_crossed: int = parameter(2, "at least so many squares have four crossed sides", ge=0, le=4)
     corner_order: Order = parameter("any", "order of the corners: " + corner_labels.ORDERS_ARE)

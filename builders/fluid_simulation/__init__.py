@@ -1,4 +1,7 @@
-"""Fluid simulation: prompts, fresh worlds with a goal, and plans that meet it."""
+"""Fluid simulation: prompts, fresh worlds with a goal, and plans that meet it.
+
+What is built in a fresh world is drawn first; the thresholds come from the simulation of it.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,20 +18,11 @@ from scbench.graders.fluid_simulation import grade
 from scbench.graders.fluid_simulation.earthworks import carry_out, settle
 from scbench.graders.fluid_simulation.lakes import Water, squares, survey
 from scbench.graders.fluid_simulation.rainfall import rain_on
-from scbench.schemas.fluid_simulation import (
-    Answer,
-    Goal,
-    GroundBox,
-    Params,
-    WaterLevels,
-    WideLakes,
-    Zone,
-)
+from scbench.schemas import fluid_simulation as goals
+from scbench.schemas.fluid_simulation import Answer, Goal, GroundBox, Params, Zone
 
 _TRIES = 40
-
 HEIGHT = 8
-
 LAYERS = 3
 
 GoalKind = Literal[
@@ -84,7 +78,36 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the world and the goal, in full and in brief."""
-        return prompt_words(params)
+        ground = "".join(f"\n- {_box(box)}: {box.material}" for box in params.ground)
+        if ground:
+            ground = (
+                " Then the ground was shaped by these boxes, in this order (both ends included, "
+                f"later ones overwrite earlier ones):{ground}"
+            )
+        protected = "".join(f"\n- {_box(zone)}" for zone in params.protected)
+        if protected:
+            protected = (
+                "The same holds for a box that shares even one voxel with a protected zone. The "
+                f"protected zones (both ends included) are:{protected}\n"
+            )
+        limit = "There is no limit on the number of boxes."
+        if params.max_boxes is not None:
+            limit = (
+                f"You may list at most {params.max_boxes} boxes, ignored ones included; a longer "
+                "list scores 0."
+            )
+        return {
+            "width": params.width,
+            "height": params.height,
+            "last": params.width - 1,
+            "top": params.height - 1,
+            "rock_top": params.rock_layers - 1,
+            "ground": ground,
+            "protected": protected,
+            "limit": limit,
+            "rain": ", ".join(f"({x}, {y})" for x, y in params.rain),
+            **_goal_words(params.goal),
+        }
 
     def reference(self, params: Params) -> Answer:
         """Put together parts that hold water until the simulation agrees."""
@@ -135,18 +158,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw a world, build something that holds water, and ask for what it holds."""
         for _ in range(_TRIES):
             kind = rng.choice(GOAL_KINDS) if point.goal == "any" else point.goal
-            world = draw_ground(
-                rng,
-                width=point.width,
-                hills=point.hills,
-                holes=point.holes,
-                zones=point.zones,
-                rain_columns=point.rain_columns,
-                centred=point.rain_place == "centre",
-            )
-            params = draw_goal(
-                rng, world, kind, side=point.side, lakes=point.lakes, slack=point.slack
-            )
+            params = draw_goal(point, draw_ground(point, rng), kind, rng)
             if params is None or grade(params, Answer(earthworks=())).score == 1:
                 continue
             plan = plans.solve(params)
@@ -161,10 +173,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def draw_ground(
-    rng: Stream, *, width: int, hills: int, holes: int, zones: int, rain_columns: int, centred: bool
-) -> Params:
+def draw_ground(point: Space, rng: Stream) -> Params:
     """Draw a world; its goal is a stand-in."""
+    width = point.width
 
     def rectangle(limit: int) -> tuple[int, int, int, int]:
         w, d = rng.between(2, limit), rng.between(2, limit)
@@ -173,26 +184,26 @@ def draw_ground(
 
     longest = max(3, width // 8)
     ground = []
-    for _ in range(hills):
+    for _ in range(point.hills):
         x, y, u, v = rectangle(longest)
         high = rng.between(LAYERS, LAYERS + 2)
         ground.append(GroundBox(low=(x, y, LAYERS), high=(u, v, high), material="Rock"))
-    for _ in range(holes):
+    for _ in range(point.holes):
         x, y, u, v = rectangle(longest)
         # Open to the sky, so that no hill is left hanging.
         low = rng.between(1, LAYERS - 1)
         ground.append(GroundBox(low=(x, y, low), high=(u, v, HEIGHT - 1), material="Air"))
     protected = []
-    for _ in range(zones):
+    for _ in range(point.zones):
         x, y, u, v = rectangle(max(3, width // 5))
         protected.append(Zone(low=(x, y, 0), high=(u, v, HEIGHT - 1)))
-    if centred:
+    if point.rain_place == "centre":
         c = width // 2
         block = [(c + i % 2, c + i // 2) for i in range(8)]
-        rain = tuple(block[:rain_columns])
+        rain = tuple(block[: point.rain_columns])
     else:
         inner = width - 8
-        spots = rng.sample(range(inner * inner), rain_columns)
+        spots = rng.sample(range(inner * inner), point.rain_columns)
         rain = tuple((4 + spot // inner, 4 + spot % inner) for spot in spots)
     return Params.model_validate(
         {
@@ -208,20 +219,16 @@ def draw_ground(
     )
 
 
-def draw_goal(
-    rng: Stream, world: Params, kind: str, *, side: int, lakes: int, slack: int
-) -> Params | None:
+def draw_goal(point: Space, world: Params, kind: str, rng: Stream) -> Params | None:
     """Build something at a drawn place and return the world with a goal that it meets, if it does.
 
     Args:
-        rng: source of randomness.
+        point: sides and number of lakes, and how far a threshold may lie below what is measured.
         world: what `draw_ground` gave.
         kind: one of `GOAL_KINDS`.
-        side: largest side of a lake.
-        lakes: how many lakes, for goals that ask for several.
-        slack: most that a threshold lies below what was measured.
+        rng: source of randomness.
     """
-    numbers, parts = _draft(rng, kind, world.rain, side, lakes)
+    numbers, parts = _draft(rng, kind, world.rain, point.side, point.lakes)
     target = (rng.below(2 * world.width), rng.below(2 * world.width))
     plan = plans.assemble(world, parts, target, smooth=True)
     if plan is None:
@@ -229,7 +236,7 @@ def draw_goal(
     if kind in {"hidden_water", "hidden_lakes", "water_levels"}:
         plan = [*plans.undo_ground(world, holes_only=True), *plan]
     water = _water(world, plan)
-    goal = _read(kind, numbers, water, rng.below(slack + 1))
+    goal = _read(kind, numbers, water, rng.below(point.slack + 1))
     if goal is None:
         return None
     params = Params.model_validate({**world.model_dump(), "goal": goal})
@@ -319,40 +326,6 @@ def _draft(
     raise AssertionError(kind)
 
 
-def prompt_words(params: Params) -> dict[str, object]:
-    """Return what the names in the templates of the prompts stand for."""
-    ground = "".join(f"\n- {_box(box)}: {box.material}" for box in params.ground)
-    if ground:
-        ground = (
-            " Then the ground was shaped by these boxes, in this order (both ends included, later "
-            f"ones overwrite earlier ones):{ground}"
-        )
-    protected = "".join(f"\n- {_box(zone)}" for zone in params.protected)
-    if protected:
-        protected = (
-            "The same holds for a box that shares even one voxel with a protected zone. The "
-            f"protected zones (both ends included) are:{protected}\n"
-        )
-    limit = "There is no limit on the number of boxes."
-    if params.max_boxes is not None:
-        limit = (
-            f"You may list at most {params.max_boxes} boxes, ignored ones included; a longer list "
-            "scores 0."
-        )
-    return {
-        "width": params.width,
-        "height": params.height,
-        "last": params.width - 1,
-        "top": params.height - 1,
-        "rock_top": params.rock_layers - 1,
-        "ground": ground,
-        "protected": protected,
-        "limit": limit,
-        "rain": ", ".join(f"({x}, {y})" for x, y in params.rain),
-        **_goal_words(params.goal),
-    }
-
-
 def _box(box: Zone) -> str:
     return ", ".join(
         f"{axis} = {a} to {b}" for axis, a, b in zip("xyz", box.low, box.high, strict=True)
@@ -362,9 +335,9 @@ def _box(box: Zone) -> str:
 def _goal_words(goal: Goal) -> dict[str, str]:
     """Return what is asked for and how it is scored, and without definitions and score."""
     numbers = goal.model_dump()
-    if isinstance(goal, WideLakes):
+    if isinstance(goal, goals.WideLakes):
         numbers["area"] = goal.side**2
-    elif isinstance(goal, WaterLevels):
+    elif isinstance(goal, goals.WaterLevels):
         dry = _level_list(goal.dry_at, "or") if goal.dry_at else ""
         numbers |= {
             "wet": _level_list(goal.water_at, "and"),

@@ -399,7 +399,6 @@ def _short_parts(params: Params) -> Iterator[tuple[str, list[Structure]]]:
 
 
 def _broken_rings(plan: Sequence[Box]) -> Iterator[tuple[str, list[Box]]]:
-    """Yield the moat with something wrong about its island."""
     *before, island = plan
     (x, y, z), (u, v, _) = island.low, island.high
     pond = ((x + u) // 2, (y + v) // 2, z)

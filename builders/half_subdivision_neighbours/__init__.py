@@ -1,21 +1,27 @@
 """Half-subdivision neighbours: prompts, fresh trees, and an exact solver."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Literal
-
 from pydantic import JsonValue
-
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, data_file, parameter
-from scbench.graders.half_subdivision_neighbours import (
-    Box,
-    boxes,
-    contacts,
-    neighbours,
-    touching_axes,
-)
-from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Axis, Params
+from scbench.builders.shared.builder import Builder
+from scbench.builders.shared.builder import Point
+from scbench.builders.shared.builder import data_file
+from scbench.builders.shared.builder import parameter
+from scbench.graders.half_subdivision_neighbours import Box
+from scbench.graders.half_subdivision_neighbours import boxes
+from scbench.graders.half_subdivision_neighbours import contacts
+from scbench.graders.half_subdivision_neighbours import neighbours
+from scbench.graders.half_subdivision_neighbours import touching_axes
+from scbench.schemas.half_subdivision_neighbours import AXES
+from scbench.schemas.half_subdivision_neighbours import Answer
+from scbench.schemas.half_subdivision_neighbours import Axis
+from scbench.schemas.half_subdivision_neighbours import Params
+from scbench.graders.half_subdivision_neighbours import dyadic_boxes
+
+
 
 _TREES = 50
 _TARGETS = 20
@@ -84,7 +90,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_bit_too_long": [first + "0", *tail],
         }
         axes = AXES[params.dimension]
-        touch = contacts(params.leaves, params.axis_cycle, axes, params.target)
+        touch = dyadic_boxes.contacts(params.leaves, params.axis_cycle, axes, params.target)
         misread = {
             "closed_cycle_misreading": _solve(params, _closed(params.axis_cycle)),
             "cycle_one_step_late": _solve(params, params.axis_cycle[1:] + params.axis_cycle[:1]),
@@ -108,7 +114,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return how many digits the labels of all boxes have that touch the target at all."""
         axes = AXES[params.dimension]
-        return sum(map(len, contacts(params.leaves, params.axis_cycle, axes, params.target)))
+        return sum(
+            map(len, dyadic_boxes.contacts(params.leaves, params.axis_cycle, axes, params.target))
+        )
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw cycles and trees until one has a target as asked for."""
@@ -121,10 +129,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             leaves = grow(point.min_depth, max_depth, point.split_prob, rng.unit, point.max_leaves)
             if leaves is None:
                 continue
-            place = boxes(leaves, cycle, axes)
+            place = dyadic_boxes.boxes(leaves, cycle, axes)
             for target in rng.sample(leaves, min(_TARGETS, len(leaves))):
                 box = place[target]
-                touching = [leaf for leaf in leaves if touching_axes(box, place[leaf]) == 1]
+                touching = [
+                    leaf for leaf in leaves if dyadic_boxes.touching_axes(box, place[leaf]) == 1
+                ]
                 if (
                     len(touching) >= point.min_neighbours
                     and len(set(map(len, touching))) >= depths
@@ -173,7 +183,7 @@ def grow(
 
 
 def _solve(params: Params, cycle: tuple[Axis, ...]) -> list[str]:
-    return neighbours(params.leaves, cycle, AXES[params.dimension], params.target)
+    return dyadic_boxes.neighbours(params.leaves, cycle, AXES[params.dimension], params.target)
 
 
 def _closed(cycle: tuple[Axis, ...]) -> tuple[Axis, ...]:
@@ -183,7 +193,7 @@ def _closed(cycle: tuple[Axis, ...]) -> tuple[Axis, ...]:
 
 def _whole_faces(params: Params, right: list[str]) -> list[str]:
     """Return the neighbours whose shared piece is the whole side or face of both boxes."""
-    place = boxes(params.leaves, params.axis_cycle, AXES[params.dimension])
+    place = dyadic_boxes.boxes(params.leaves, params.axis_cycle, AXES[params.dimension])
     return [
         leaf
         for leaf in right
@@ -191,6 +201,6 @@ def _whole_faces(params: Params, right: list[str]) -> list[str]:
     ]
 
 
-def _lies_at(box: Box, depth: int, where: str) -> bool:
+def _lies_at(box: dyadic_boxes.Box, depth: int, where: str) -> bool:
     outside = any(low == 0 or high == 1 << depth for low, high in box)
     return where == "anywhere" or outside == (where == "boundary")

@@ -1,4 +1,10 @@
-"""Hamiltonian loop: prompts, fresh grids with obstacles, and counterexamples."""
+"""Hamiltonian loop: prompts, fresh grids with obstacles, and counterexamples.
+
+Cells are (x, y). A cover of the free cells is a subgraph in which every cell has two neighbours; it
+is found by augmenting paths between the two colours of the chessboard, so that if there is none,
+there is no tour either. Two loops that run along opposite sides of a square of four cells become
+one when the other two sides are taken instead.
+"""
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,10 +25,7 @@ _WORK = 36_000
 _PROPOSALS = 20
 
 
-_BLOCKED = prompt_template(__name__, "prompt_blocked.txt")
-
 Cell = tuple[int, int]
-
 Cover = dict[Cell, set[Cell]]
 """The two partners of every cell."""
 _ROUNDS = 100
@@ -30,7 +33,6 @@ _IDLE = 25
 _RESTARTS = 5
 """Bounds on one search: rounds of merging, those in a row that join nothing, and covers. Merging
 takes a handful of rounds where there is a tour at all."""
-
 Square = tuple[Cell, Cell, Cell, Cell]
 
 
@@ -159,7 +161,9 @@ def _grid_cells(size: int) -> list[Cell]:
 def _blocked_text(params: Params) -> str:
     blocked = sorted(params.blocked, key=lambda cell: (cell[1], cell[0]))
     cells = ", ".join(str(list(cell)) for cell in blocked)
-    return _BLOCKED.format(count=len(blocked), picture=_picture(params), cells=cells)
+    return prompt_template(__name__, "prompt_blocked.txt").format(
+        count=len(blocked), picture=_picture(params), cells=cells
+    )
 
 
 def _picture(params: Params) -> str:
@@ -255,7 +259,6 @@ def _dead_ends(size: int, blocked: set[Cell], fresh: set[Cell]) -> bool:
 
 
 def _obstacle(point: Space, rng: Stream) -> set[Cell]:
-    """Return the cells of one obstacle, somewhere in the grid."""
     size, kind = point.size, point.obstacles
     if kind == "mixed":
         kind = rng.choice(("cells", "bars", "blocks"))

@@ -1,10 +1,13 @@
-"""Hide and seek: prompts, fresh buildings and snipers, and a crowd in the building's shadow."""
+"""Hide and seek: prompts, fresh buildings and snipers, and a crowd in the building's shadow.
+
+The places hidden by a convex body are a convex set, so a box is hidden if its corners are: if the
+line of sight to each of them meets the building.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, product
-from math import hypot
 from typing import Any
 
 import numpy as np
@@ -23,10 +26,8 @@ _LEAST_SEEN = 100
 _PLACES = 40
 _PATCH = 0.1
 """Side of the squares that hidden ground is counted in."""
-
 _BASELINE_DECIMALS = 6
 Floats = NDArray[np.float64]
-
 SPACE = 0.1
 """Free space between neighbours, and between the first row and the walls."""
 _MARGIN = 0.05
@@ -136,20 +137,19 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a huddle at the wall away from the sniper, and a file that leads straight away."""
         x, y, _ = params.sniper
-        away = (-x / hypot(x, y), -y / hypot(x, y))
+        away = (-x / math.hypot(x, y), -y / math.hypot(x, y))
         half = [(b + p) / 2 for b, p in zip(params.building[:2], params.person[:2], strict=True)]
         # Where a person touches the building on the line from the sniper through its middle.
-        steps = [h / abs(a) for h, a in zip(half, away, strict=True) if a]
-        wall = min(steps)
+        wall = min(h / abs(a) for h, a in zip(half, away, strict=True) if a)
         places = []
         spans = [int(params.max_distance / p) + 1 for p in params.person[:2]]
         for i, j in product(*(range(-n, n + 1) for n in spans)):
             spot = (i * params.person[0], j * params.person[1])
             # Neighbours touch; beside the building the grid keeps clear of it.
             if any(abs(v) >= h for v, h in zip(spot, half, strict=True)) and (
-                hypot(*spot) <= params.max_distance
+                math.hypot(*spot) <= params.max_distance
             ):
-                far = hypot(spot[0] - wall * away[0], spot[1] - wall * away[1])
+                far = math.hypot(spot[0] - wall * away[0], spot[1] - wall * away[1])
                 places.append((round(far, _BASELINE_DECIMALS), i, j, spot))
         huddle = [spot for *_, spot in sorted(places)]
         pitch = min(p / abs(a) for p, a in zip(params.person[:2], away, strict=True) if a)
@@ -225,14 +225,9 @@ def _crowd(places: Floats) -> Answer:
     return Answer.model_validate({"people": [{"xy": xy} for xy in places.tolist()]})
 
 
-@lru_cache(maxsize=64)
-def _cached(params: Params) -> Floats:
-    return hiding_places(params)
-
-
 def _places(params: Params) -> Floats:
     """Return the hiding places of a scene, which do not depend on the number of people."""
-    return _cached(params.model_copy(update={"people": 1}))
+    return _cached_places(params.model_copy(update={"people": 1}))
 
 
 def _spare(params: Params, right: Sequence[Sequence[float]]) -> list[float]:
@@ -375,6 +370,9 @@ def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
     order = np.lexsort((grid[:, 0], -(grid[:, 0] * eye[0] + grid[:, 1] * eye[1])))
     places: Floats = grid[order]
     return places
+
+
+_cached_places = lru_cache(maxsize=64)(hiding_places)
 
 
 def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_]:

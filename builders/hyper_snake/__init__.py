@@ -1,4 +1,10 @@
-"""Hyper-snake: prompts, fresh boxes in which a full score can be had, and faulty paths."""
+"""Hyper-snake: prompts, fresh boxes in which a full score can be had, and faulty paths.
+
+A path is extended greedily, and its tail is rotated when it is stuck (Posa's rotation): if the head
+has a visited neighbour, the piece of the path behind that neighbour is turned round, so that
+another cell becomes the head; the cells of the path stay the same and so does its start. Cells
+alternate between two colours along a path, which bounds its length; the search aims at that bound.
+"""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -20,11 +26,7 @@ from scbench.schemas.hyper_snake import Answer, Params, Place
 _TRIES = 40
 _WORK = 300_000
 """Cells that one search for a path may look at."""
-
-_PROMPT = prompt_template(__name__)
-
 Cell = tuple[int, ...]
-
 _STRAY = 0.1
 """Chance of a step to any free neighbour, instead of one with the fewest exits, after a restart."""
 _CUTS = 10
@@ -92,7 +94,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the box, what is in it, and the rules."""
         start = str(list(params.start))
-        return _PROMPT.format(**self.words(params)) + reply_as(
+        return prompt_template(__name__).format(**self.words(params)) + reply_as(
             f'{{"path": [{{"pos": {start}}}, {{"pos": [...]}}, ...]}}'
         )
 
@@ -226,7 +228,6 @@ def _in_box(cell: Cell, size: Cell) -> bool:
 
 
 def _full(params: Params, path: Sequence[Sequence[int]]) -> bool:
-    """Whether a path is legal and gets the full score."""
     cells = [tuple(cell) for cell in path]
     return (
         len(cells) >= _needed_length(params)

@@ -1,4 +1,10 @@
-"""Interlocking parts: the prompt, fresh cages, and a design that meets all nine criteria."""
+"""Interlocking parts: the prompt, fresh cages, and a design that meets all nine criteria.
+
+The construction works for any size. Two plates are floor and roof. Between them stand storeys of
+four equal panels, which lie flat when they are printed. Two neighbouring panels share the bar at
+their corner in turns: a panel owns it where its horizontal bars run out to that end, and elsewhere
+leaves it to its neighbour, so that a rod in the corner goes through both.
+"""
 
 import base64
 import json
@@ -21,9 +27,6 @@ from scbench.schemas.interlocking_parts import Answer, Params, Part, Spacing, Su
 
 _TRIES = 60
 
-_PROMPT = prompt_template(__name__)
-
-
 _FORM = """\
 {"parts": [{"fileContents": "cube([10, 20, 30]);",
             "fileType": "OpenSCAD",
@@ -32,17 +35,12 @@ _FORM = """\
 _IN_PLACE = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
 _CORNERS = [(x, y, z) for x in (0.0, 40.0) for y in (0.0, 40.0) for z in (0.0, 10.0)]
 _SIDES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-
 PLATE_SIDES = 48
-
 DROP_SIDES = 24
-
 CLEARANCE = 0.2
 """By how much the radius of a hole exceeds the rod's."""
-
 Box = tuple[float, float, float, float, float, float]
 """Lowest x, y, z, then highest."""
-
 Matrix = tuple[float, ...]
 
 
@@ -95,19 +93,52 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return every number of the cage and of the criteria."""
-        return _words(params)
+        printing, spacing, rods = params.printing, params.spacing, params.rods
+        words: dict[str, Any] = {
+            "inner": " x ".join(f"{length:g}" for length in params.inner) + " (x, y, z)",
+            "gap": f"{params.gap[0]:g} and {params.gap[1]:g}",
+            "contact": printing.contact_area,
+            "ignored": spacing.ignored_area,
+            "at": rods.at,
+            "rod": rods.free,
+            "nut": rods.gripped,
+            "facets": rods.facets,
+            "grips": rods.least,
+            "most_characters": printed_parts.MOST_CHARACTERS,
+            "most_triangles": printed_parts.MOST_TRIANGLES,
+            "most_steps": printed_parts.MOST_STEPS,
+            "farthest": printed_parts.FARTHEST,
+        }
+        for record, names in (
+            (params, "bar parts rod_name rigid overlap touch"),
+            (printing, "slack level flat hanging bridge"),
+            (spacing, "height free free_reach blocked blocked_reach"),
+            (params.thickness, "area upright span end cell cells"),
+        ):
+            words |= record.model_dump(include=set(names.split()))
+        words |= {f"bed_{axis}": value for axis, value in zip("xyz", printing.bed, strict=True)}
+        for name, space in (("empty", params.empty), ("outer", params.outer)):
+            words |= {f"{name}_x": space.sides[0] / 2, f"{name}_y": space.sides[1] / 2}
+            words |= {f"{name}_low": space.z[0], f"{name}_high": space.z[1]}
+        words |= {"face_x": params.inner[0] / 2, "face_y": params.inner[1] / 2}
+        words |= {"face_low": params.bar, "face_high": params.bar + params.inner[2]}
+        for name, ends in (("rod", rods.free_z), ("grip", rods.gripped_z)):
+            words |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
+        for letter, rules in (("t", params.thickness), ("g", params.gaps)):
+            reach = f"{rules.reach[0]:g} and {rules.reach[1]:g}"
+            words |= {f"{letter}_offset": rules.offset, f"{letter}_reach": reach}
+            words |= {f"{letter}_least": rules.least, f"{letter}_bin": rules.bin}
+            words |= {f"{letter}_low": rules.wanted[0], f"{letter}_high": rules.wanted[1]}
+            words |= {f"{letter}_share": 100 * rules.share, f"{letter}_near": rules.near}
+        return words
 
     def prompt(self, params: Params) -> str:
         """Return the cage, the rules and the nine criteria."""
-        text = _wrapped(_PROMPT.format(**self.words(params)))
+        text = _wrapped(prompt_template(__name__).format(**self.words(params)))
         if params.shown:
             parts = self.reference(params).model_dump(mode="json")["parts"][: params.shown]
-            text += (
-                prompt_template(__package__, "prompt_shown.txt").format(
-                    n=len(parts), parts=json.dumps(parts, indent=1)
-                )
-                + "\n"
-            )
+            hint = prompt_template(__package__, "prompt_shown.txt")
+            text += hint.format(n=len(parts), parts=json.dumps(parts, indent=1)) + "\n"
         return text + reply_as(_FORM)
 
     def reference(self, params: Params) -> Answer:
@@ -247,53 +278,6 @@ def _wrapped(text: str) -> str:
         indent = " " * (len(mark[0]) if mark else 0)
         filled.append(textwrap.fill(line, 98, subsequent_indent=indent, break_on_hyphens=False))
     return "\n".join(filled) + "\n"
-
-
-def _words(params: Params) -> dict[str, Any]:
-    """Return everything that the prompt prints."""
-    printing, spacing, rods = params.printing, params.spacing, params.rods
-    words: dict[str, Any] = {
-        "inner": " x ".join(f"{length:g}" for length in params.inner) + " (x, y, z)",
-        "gap": f"{params.gap[0]:g} and {params.gap[1]:g}",
-        "bar": params.bar,
-        "parts": params.parts,
-        "rod_name": params.rod_name,
-        "rigid": params.rigid,
-        "overlap": params.overlap,
-        "touch": params.touch,
-        "contact": printing.contact_area,
-        "ignored": spacing.ignored_area,
-        "at": rods.at,
-        "rod": rods.free,
-        "nut": rods.gripped,
-        "facets": rods.facets,
-        "grips": rods.least,
-        "most_characters": printed_parts.MOST_CHARACTERS,
-        "most_triangles": printed_parts.MOST_TRIANGLES,
-        "most_steps": printed_parts.MOST_STEPS,
-        "farthest": printed_parts.FARTHEST,
-    }
-    for name in ("slack", "level", "flat", "hanging", "bridge"):
-        words[name] = getattr(printing, name)
-    for name in ("height", "free", "free_reach", "blocked", "blocked_reach"):
-        words[name] = getattr(spacing, name)
-    words |= {f"bed_{axis}": value for axis, value in zip("xyz", printing.bed, strict=True)}
-    for name, space in (("empty", params.empty), ("outer", params.outer)):
-        words |= {f"{name}_x": space.sides[0] / 2, f"{name}_y": space.sides[1] / 2}
-        words |= {f"{name}_low": space.z[0], f"{name}_high": space.z[1]}
-    words |= {"face_x": params.inner[0] / 2, "face_y": params.inner[1] / 2}
-    words |= {"face_low": params.bar, "face_high": params.bar + params.inner[2]}
-    for name, ends in (("rod", rods.free_z), ("grip", rods.gripped_z)):
-        words |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
-    for letter, rules in (("t", params.thickness), ("g", params.gaps)):
-        reach = f"{rules.reach[0]:g} and {rules.reach[1]:g}"
-        words |= {f"{letter}_offset": rules.offset, f"{letter}_reach": reach}
-        words |= {f"{letter}_least": rules.least, f"{letter}_bin": rules.bin}
-        words |= {f"{letter}_low": rules.wanted[0], f"{letter}_high": rules.wanted[1]}
-        words |= {f"{letter}_share": 100 * rules.share, f"{letter}_near": rules.near}
-    for name in ("area", "upright", "span", "end", "cell", "cells"):
-        words[name] = getattr(params.thickness, name)
-    return words
 
 
 def _params(

@@ -1,28 +1,43 @@
-"""Shells of toy bricks: prompts, fresh targets that can be built, and a greedy bricklayer."""
+"""Shells of toy bricks: prompts, fresh targets that can be built, and a greedy bricklayer.
+
+Bricks lie on one lattice of studs, layer by layer: a greedy choice, then exchanges of one brick for
+two. With I and V as the grader has them, a brick of which the share f lies in the target adds
+2 f - 1/2 of its volume to the agreement, so it is worth placing from a quarter on.
+"""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
-
+from typing import Literal
+from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import JsonValue, model_validator
-
+from pydantic import JsonValue
+from pydantic import model_validator
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
+from scbench.builders.shared.builder import Builder
+from scbench.builders.shared.builder import Point
+from scbench.builders.shared.builder import data_file
+from scbench.builders.shared.builder import parameter
+from scbench.builders.shared.builder import plain
 from scbench.graders import lego_hemispherical_shell as rules
-from scbench.graders.lego_hemispherical_shell.bricks import (
-    HEIGHT,
-    STUD,
-    VOLUME,
-    Body,
-    Boxes,
-    body,
-    shared_volumes,
-)
-from scbench.schemas.lego_hemispherical_shell import Answer, Params
+from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT
+from scbench.graders.lego_hemispherical_shell.bricks import STUD
+from scbench.graders.lego_hemispherical_shell.bricks import VOLUME
+from scbench.graders.lego_hemispherical_shell.bricks import Body
+from scbench.graders.lego_hemispherical_shell.bricks import Boxes
+from scbench.graders.lego_hemispherical_shell.bricks import body
+from scbench.graders.lego_hemispherical_shell.bricks import shared_volumes
+from scbench.schemas.lego_hemispherical_shell import Answer
+from scbench.schemas.lego_hemispherical_shell import Params
+from functools import reduce
+from operator import or_
+from scbench.graders.lego_hemispherical_shell import solids_of_revolution
+
+
 
 _TRIES = 10
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
@@ -80,7 +95,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         lengths = {"a": a, "b": b, "h": params.height_mm or 0.0, "r": (b - a) / 2, "m": (a + b) / 2}
         numbers = {name: plain(value) for name, value in lengths.items()}
         texts = data_file(__package__, "targets.json")[kind]
-        volume = body(params).volume
+        volume = solids_of_revolution.body(params).volume
         return {
             **{name: text.format(**numbers) for name, text in texts.items()},
             "volume": volume,
@@ -96,7 +111,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return structures with one fault each, and what models write instead of one."""
         built = list(_lay(params))
-        ideal = body(params).volume / VOLUME
+        ideal = solids_of_revolution.body(params).volume / VOLUME
         ground = [brick for brick in built if _level(brick) == 0]
         x, y, z, turn = built[0]
         out = params.outer_radius_mm + 40
@@ -123,7 +138,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 (x, y, z, r + 2 * (_level(b) % 2)) for b in built for x, y, z, r in [b]
             ],
             "turned_to_follow_the_circle": _circles(params),
-            "leaning_stairs": _stairs(params),
+            # A flight of three bricks that tips over, outwards from the middle of the shell.
+            "leaning_stairs": [
+                (params.inner_radius_mm + 24 * i, 0.0, HEIGHT * (i + 0.5), 0.0) for i in range(3)
+            ],
         }
         if len(ground) < params.full_marks * ideal:
             wrong["lowest_layer_only"] = ground
@@ -204,7 +222,7 @@ def _length(low: float, high: float, rng: Stream) -> float:
 @lru_cache(maxsize=64)
 def _lay(params: Params) -> tuple[Brick, ...]:
     for offset in _OFFSETS:
-        bricks = fill(lattice(body(params), params.outer_radius_mm, offset))
+        bricks = fill(lattice(solids_of_revolution.body(params), params.outer_radius_mm, offset))
         if bricks and rules.grade(params, Answer.model_validate(_structure(bricks))).score == 1:
             return tuple(bricks)
     raise GenerationError("the bricks cannot fill this body well enough; ask for a thicker one")
@@ -230,12 +248,6 @@ def _circles(params: Params) -> list[Brick]:
     ]
 
 
-def _stairs(params: Params) -> list[Brick]:
-    """Lay a flight of three bricks that tips over, outwards from the middle of the shell."""
-    x = params.inner_radius_mm
-    return [(x + 24 * level, 0.0, HEIGHT * (level + 0.5), 0.0) for level in range(3)]
-
-
 def _brick_entry(brick: Brick) -> dict[str, JsonValue]:
     x, y, z, turn = brick
     return {"Centroid": [x, y, round(z, 6)], "RotationDegrees": turn}
@@ -247,11 +259,11 @@ def _structure(bricks: Sequence[Brick]) -> dict[str, JsonValue]:
 
 def _columns(params: Params, *, in_rows: bool) -> JsonValue:
     """Stack bricks where that adds to the score, as high as it does, on one grid of studs."""
-    cells = lattice(body(params), params.outer_radius_mm, (0.0, 0.0))
+    cells = lattice(solids_of_revolution.body(params), params.outer_radius_mm, (0.0, 0.0))
     columns = []
     for turned, (a, b) in enumerate(_SIDES[:1] if in_rows else _SIDES):
         windows = np.lib.stride_tricks.sliding_window_view(cells.shares, (a, b), axis=(1, 2))
-        # What a brick adds if its share f lies in the target is 2 f - 1/2, see `brick_layers`.
+        # What a brick adds if its share f lies in the target is 2 f - 1/2, see above.
         # A column ends below the first brick that lies in none of it.
         shares = windows.mean(axis=(3, 4)).round(6)
         standing = np.logical_and.accumulate(shares > 0, axis=0)
@@ -309,7 +321,9 @@ class Lattice(NamedTuple):
     shares: NDArray[np.float64]
 
 
-def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice:
+def lattice(
+    target: solids_of_revolution.Body, radius: float, offset: tuple[float, float]
+) -> Lattice:
     """Measure the cells of a lattice.
 
     Args:
@@ -324,8 +338,10 @@ def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice
         np.arange(layers), middle + offset[0], middle + offset[1], indexing="ij"
     )
     low = HEIGHT * level.ravel()
-    cells = Boxes(np.abs(x).ravel(), np.abs(y).ravel(), low, low + HEIGHT, (STUD / 2, STUD / 2))
-    shares = shared_volumes(target, cells) / (STUD * STUD * HEIGHT)
+    cells = solids_of_revolution.Boxes(
+        np.abs(x).ravel(), np.abs(y).ravel(), low, low + HEIGHT, (STUD / 2, STUD / 2)
+    )
+    shares = solids_of_revolution.shared_volumes(target, cells) / (STUD * STUD * HEIGHT)
     return Lattice(width, offset, shares.reshape(layers, width, width))
 
 
@@ -348,7 +364,6 @@ def fill(cells: Lattice) -> list[Brick]:
 
 
 def _spots(cells: Lattice, level: int) -> list[_Spot]:
-    """Return the places that are worth a brick."""
     spots: list[_Spot] = []
     width = cells.width
     for turned, (a, b) in enumerate(_SIDES):
@@ -421,10 +436,7 @@ def _gain(spots: tuple[_Spot, ...]) -> float:
 
 
 def _union(spots: list[_Spot]) -> int:
-    cells = 0
-    for spot in spots:
-        cells |= spot.cells
-    return cells
+    return reduce(or_, (spot.cells for spot in spots), 0)
 
 
 def _hang(layers: list[list[_Spot]], spots: list[list[_Spot]]) -> None:
@@ -435,9 +447,7 @@ def _hang(layers: list[list[_Spot]], spots: list[list[_Spot]]) -> None:
         for level in reversed(range(len(layers))):
             occupied = _union(layers[level])
             beside = [layer for layer in (level - 1, level + 1) if 0 <= layer < len(layers)]
-            hold = 0
-            for adjacent in beside:
-                hold |= _union(layers[adjacent])
+            hold = _union([spot for adjacent in beside for spot in layers[adjacent]])
             free = [s for s in spots[level] if s.cells & hold and not s.cells & occupied]
             added = _exchange(_greedy_layer(free, hold, level % 2), free)
             layers[level] += added

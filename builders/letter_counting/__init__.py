@@ -121,7 +121,6 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
 
 def _text(words: Iterable[tuple[str, bool]], letters: str) -> str:
-    """Return the row, the letters, and what counts."""
     row = " ".join([f"[{word}]" if counts else word for word, counts in words])
     if len(letters) == 1:
         what, add = f'the letter "{letters}" occurs', ""

@@ -1,4 +1,9 @@
-"""3D maze: prompts, fresh requirements that can be met, and a constructive solver."""
+"""3D maze: prompts, fresh requirements that can be met, and a constructive solver.
+
+The route runs over cells with even rows and columns and the cells between them, so that no two of
+its cells are neighbours unless they follow each other. Every other cell gets a height from which no
+step and no jump leads to the route.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +20,7 @@ from scbench.schemas.maze_3d import Answer, Params
 
 _TRIES = 200
 _DRAWS = 20
-
 _HEIGHTS = range(10)
-
 Line = tuple[int, int, int]
 
 
@@ -334,11 +337,7 @@ def _lattice_path(n: int, rng: Stream) -> list[int]:
 def _route_heights(start: int, end: int, is_jump: Sequence[bool], rng: Stream) -> list[int] | None:
     """Return heights along the route: equal over a jump and at least 2, else changing by at most 1.
 
-    Args:
-        start: height of A.
-        end: height of B.
-        is_jump: for each move of the route, whether it is a jump.
-        rng: where choices come from.
+    ``start`` and ``end`` are the heights of A and B; ``is_jump`` tells of each move of the route.
     """
     # The heights at each place from which the end can still be reached, from the end backwards.
     open_heights = [{end}]
@@ -392,12 +391,8 @@ def _harmless(
 ) -> bool:
     """Whether a cell of this height joins nothing to the route in one direction.
 
-    Args:
-        height: of the cell.
-        line: the cells one and two steps on and one step back.
-        heights: those set so far, the route's included.
-        route: heights of the route.
-        planned: whether the cell is a gap that the route is to jump over.
+    The line holds the cells one and two steps on and one step back; ``heights`` are those set so
+    far, the route's included. A planned cell is a gap that the route is to jump over.
     """
     near, far, back = line
     if near in route:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache, reduce
-from operator import and_
+from operator import and_, or_
 from typing import NamedTuple, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -26,8 +26,6 @@ OPENINGS = (
 _TRIES = 200
 _NEAR = 8
 """Candidates for choices that are alike to what is liked, and as many that are drawn from all."""
-
-_QUESTION = prompt_template(__name__)
 _VAGUE = {"drama", "thriller", "adventure", "action"}
 """Genres that film guides give to many films, and not all to the same."""
 
@@ -92,7 +90,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         rule = points_rule.format(
             genre=_points_text(params.genre_weight), theme=_points_text(params.theme_weight)
         )
-        text = _QUESTION.format(
+        text = prompt_template(__name__).format(
             opening=OPENINGS[params.opening],
             liked=" ".join(sentences)
             if telling == "prose"
@@ -197,9 +195,7 @@ def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
     if reduce(and_, (catalogue[i].genres for i in liked)).bit_count() > 1:
         return liked, []
     right = [i for i in near if _likeness(i, liked, point) >= point.min_margin]
-    union = 0
-    for i in liked:
-        union |= catalogue[i].genres | catalogue[i].themes
+    union = reduce(or_, (catalogue[i].genres | catalogue[i].themes for i in liked))
     strange = [i for i, mine in enumerate(catalogue) if not union & (mine.genres | mine.themes)]
     if not right or len(strange) < point.choice_count - 1:
         return liked, []

@@ -8,12 +8,11 @@ from typing import Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
+from scbench.builders.shared.builder import Case, Point, chance, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import anchor, enumeration, things
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
 
-_RULES = prompt_template(__name__)
 _MARKS = "\nWhat stands at the beginning of a line{form} only marks the line and is no quantity."
 _FORMS = {
     "number": ', such as "1.",',
@@ -42,9 +41,7 @@ class Space(Point):
     target_groups: int = parameter(
         1, "number of groups to be counted together", "semantic", ge=1, le=10
     )
-    prob_adjective: float = parameter(
-        0.3, "chance that an entry has an adjective", "interference", ge=0, le=1
-    )
+    prob_adjective: float = chance(0.3, "chance that an entry has an adjective", "interference")
     anchor_format: AnchorFormat = parameter("none", "what stands before each entry", "interference")
 
     @model_validator(mode="after")
@@ -93,7 +90,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             if form == "none"
             else [anchor(form, i) + entry for i, entry in enumerate(entries, 1)]
         )
-        rules = _RULES.format(
+        rules = prompt_template(__name__).format(
             opening=things().openings[params.opening],
             entries="\n".join(lines),
             groups=enumeration(params.groups),
@@ -136,7 +133,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {
             "adjectives": sum(1 for entry in params.entries if entry[1]),
             "in_words": sum(1 for entry in params.entries if not entry[0].isdigit()),
-            "repeated": len(params.entries) - len({_singular(e[2]) for e in params.entries}),
+            "repeated": len(params.entries)
+            - len({_singulars().get(e[2], e[2]) for e in params.entries}),
             "distracting": _total(e for e in params.entries if e[3] not in params.groups),
         }
 
@@ -205,10 +203,6 @@ def _quantity_value(quantity: str) -> int:
 def _singulars() -> Mapping[str, str]:
     return {name: singular for nouns in things().groups.values() for singular, plural in nouns
             for name in (singular, plural)}  # fmt: skip
-
-
-def _singular(name: str) -> str:
-    return _singulars().get(name, name)
 
 
 @cache

@@ -1,11 +1,16 @@
-"""Packing of prisms: prompts, fresh lists whose best density is known, and a solver."""
+"""Packing of prisms: prompts, fresh lists whose best density is known, and a solver.
+
+Boxes that match a section on two axes become slabs of a column. All others fill what remains: a
+block of equal boxes into one corner, then the same again in the three boxes that guillotine cuts
+leave around it. Random choices are tried again and again, in columns of growing height.
+"""
 
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations_with_replacement, permutations
+from itertools import combinations_with_replacement, permutations, product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -26,10 +31,8 @@ _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 
 
 Size = tuple[int, int, int]
-
 _LARGEST_LIST = 200
 """Prisms that the greedy packing is tried with; its time grows with their cube."""
-
 Counts = Mapping[Size, int]
 """How many boxes of each size there are; edges ascending."""
 _SECTIONS = 2
@@ -132,7 +135,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             ]
         row = _in_a_row(params)
         around = math.prod(max(high[axis] for _, high in row) for axis in range(3))
-        if not _dense_enough(_stock_of(params), around, params.full_marks_percent):
+        if _volume(_stock_of(params)) * 100 < around * params.full_marks_percent:
             wrong["all_in_a_row"] = row
         answers: dict[str, JsonValue] = {
             name: {"boxes": [_box_entry(low, high) for low, high in example]}
@@ -154,7 +157,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         if len(sizes) <= _LARGEST_LIST:
             packings["each where the box grows least"] = _greedy_packing(sizes)
-        return {name: _packing_answer(*boxes) for name, boxes in packings.items()}
+        return {
+            name: {
+                "boxes": [_box_entry(*box) for box in zip(low.tolist(), high.tolist(), strict=True)]
+            }
+            for name, (low, high) in packings.items()
+        }
 
     def measure(self, params: Params) -> float:
         """Return sizes by different edges: the more edges there are, the fewer faces match."""
@@ -286,10 +294,6 @@ def _volume(counts: Mapping[Size, int]) -> int:
     return sum(math.prod(size) * n for size, n in counts.items())
 
 
-def _dense_enough(counts: Mapping[Size, int], volume: int, percent: int) -> bool:
-    return _volume(counts) * 100 >= volume * percent
-
-
 def _ascending(edges: Sequence[int]) -> Size:
     a, b, c = sorted(edges)
     return a, b, c
@@ -348,11 +352,6 @@ def _greedy_packing(sizes: Sequence[Size]) -> tuple[np.ndarray, np.ndarray]:
         np.fill_diagonal(new, end[best])
         corners = np.unique(np.vstack([corners, new]), axis=0)
     return low, high
-
-
-def _packing_answer(low: np.ndarray, high: np.ndarray) -> JsonValue:
-    pairs = zip(low.tolist(), high.tolist(), strict=True)
-    return {"boxes": [{"XyzMin": start, "XyzMax": stop} for start, stop in pairs]}
 
 
 class Placement(NamedTuple):
@@ -483,11 +482,9 @@ def _filled(room: Size, counts: Counts, rng: Stream) -> list[Placement] | None:
                 return None
             continue
         size, numbers = block
-        for i in range(numbers[0]):
-            for j in range(numbers[1]):
-                for l in range(numbers[2]):
-                    corner = at[0] + i * size[0], at[1] + j * size[1], at[2] + l * size[2]
-                    placements.append(Placement(corner, size))
+        for i, j, l in product(*map(range, numbers)):
+            corner = at[0] + i * size[0], at[1] + j * size[1], at[2] + l * size[2]
+            placements.append(Placement(corner, size))
         key = _ascending(size)
         stock[key] -= math.prod(numbers)
         if not stock[key]:
@@ -501,7 +498,7 @@ def _choose_block(room: Size, stock: Counts, rng: Stream) -> tuple[Size, Size] |
     best: tuple[int, Size, Size] | None = None
     for kind, n in stock.items():
         volume = math.prod(kind)
-        for size in _orientations(kind):
+        for size in sorted({(a, b, c) for a, b, c in permutations(kind)}):
             numbers = _numbers(room, size, n, rng)
             if numbers is None:
                 continue
@@ -510,10 +507,6 @@ def _choose_block(room: Size, stock: Counts, rng: Stream) -> tuple[Size, Size] |
             if best is None or worth > best[0]:
                 best = worth, size, numbers
     return None if best is None else best[1:]
-
-
-def _orientations(kind: Size) -> list[Size]:
-    return sorted({(a, b, c) for a, b, c in permutations(kind)})
 
 
 def _numbers(room: Size, size: Size, n: int, rng: Stream) -> Size | None:

@@ -8,20 +8,14 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Case, Composed, Point, parameter
 from scbench.builders.shared.text_task import TextBuilder, answer_text, reply_short
-from scbench.schemas.pattern_interference import (
-    Answer,
-    BaseRule,
-    Changing,
-    Interference,
-    Making,
-    Params,
-)
+from scbench.schemas import pattern_interference as schema
+from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
 _MODULUS = 100
 _TRIES = 100
-_MAKING: tuple[Making, ...] = ("add", "subtract", "multiply", "add_digits", "add")
+_MAKING: tuple[schema.Making, ...] = ("add", "subtract", "multiply", "add_digits", "add")
 """Adding may come twice."""
-_CHANGING: tuple[Changing, ...] = ("every", "divisible", "repeat")
+_CHANGING: tuple[schema.Changing, ...] = ("every", "divisible", "repeat")
 
 
 class Space(Point):
@@ -187,7 +181,6 @@ def _follow(rule: BaseRule, term: int) -> int:
 
 
 def _text(params: Params, terms: Sequence[int]) -> str:
-    """Return the terms shown, all rules in the order they act, and what is asked for."""
     sequence = ", ".join(map(str, terms[: params.shown]))
     steps = "\n".join([f"{i}. {step}" for i, step in enumerate(_steps(params), 1)])
     if params.asked == 1:
@@ -211,7 +204,6 @@ Give the next {request}.
 
 
 def _steps(params: Params) -> list[str]:
-    """Return the rules in words, in the order they act."""
     rules = [_base_in_words(rule) for rule in params.base]
     if len(rules) == 1:
         steps = [f"{rules[0]}."]

@@ -1,4 +1,9 @@
-"""A solver for pipe loops: it goes through families of loops until one keeps every rule."""
+"""A solver for pipe loops: it goes through families of loops until one keeps every rule.
+
+A loop on a lattice grows by pushing steps sideways into free nodes; it can shrink and fold its
+corners the same way. Different nodes lie at least 0.86 apart and steps only meet in nodes, so that
+no such loop crosses or touches itself.
+"""
 
 import math
 from collections.abc import Iterator
@@ -18,11 +23,8 @@ TRIES = 4
 _MOST_TURNING = 120
 _WIDTHS = (0.1, 0.15, 0.05)
 _DECIMALS = 9
-
 Node = tuple[int, int]
-
 XY = tuple[float, float]
-
 Joints = tuple[XY, ...]
 
 

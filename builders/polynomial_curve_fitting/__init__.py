@@ -1,8 +1,14 @@
-"""Polynomial curve fitting: prompts, fresh pictures, and a solver by linear programming."""
+"""Polynomial curve fitting: prompts, fresh pictures, and a solver by linear programming.
+
+`separate` solves a linear program over products of Chebyshev polynomials, rounds its solution and
+checks the rounded polynomial in integers; `row_by_row` needs no solver and never fails.
+"""
 
 import math
+import struct
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,7 +19,6 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.polynomial_curve_fitting.png import indexed_png, magnified
 from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template
 from scbench.graders.polynomial_curve_fitting import formula, formula_values
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
@@ -46,8 +51,17 @@ _OPTIONS: dict[str, bool | int | str] = {
 }
 """Of the solver: one thread that takes the same steps each time."""
 _SCALES = tuple(4**k for k in range(3, 16))
-
 Array = NDArray[Any]
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+_INDEXED = 3
+
+_STORED_MAX = 0xFFFF
+
+_MAX_COLOURS = 16
+
+Colour = tuple[int, int, int]
 
 
 class Space(Point):
@@ -331,21 +345,25 @@ def _fitted(params: Params, degree: int) -> str:
     coefficients = np.zeros((degree + 1, degree + 1))
     for (i, j), value in zip(pairs, solution, strict=True):
         coefficients[i, j] = value
-    to_powers = np.array(
-        [
-            np.pad(np.polynomial.legendre.leg2poly(row), (0, degree))[: degree + 1]
-            for row in np.eye(degree + 1)
-        ]
-    )
-    powers = to_powers.T @ coefficients @ to_powers
-    rounded = [
-        [
-            round(float(powers[i, j]) * _SCALE) * (n - 1) ** max(0, degree - i - j)
-            for j in range(degree + 1)
-        ]
-        for i in range(degree + 1)
+    powers = _in_powers(coefficients, np.polynomial.legendre.leg2poly)
+    return as_text(_rounded(powers, _SCALE, n), n)
+
+
+def _in_powers(coefficients: Array, to_powers: Callable[[Array], Array]) -> Array:
+    """Return coefficients [i][j] of orthogonal polynomials in u and v as those of their powers."""
+    size = len(coefficients)
+    table = np.array([np.pad(to_powers(row), (0, size))[:size] for row in np.eye(size)])
+    powers: Array = table.T @ coefficients @ table
+    return powers
+
+
+def _rounded(powers: Array, scale: float, n: int) -> list[list[int]]:
+    """Return coefficients [i][j] as whole numbers, by powers of 2x-(n-1) and 2y-(n-1)."""
+    degree = len(powers) - 1
+    return [
+        [round(power * scale) * (n - 1) ** max(0, degree - i - j) for j, power in enumerate(row)]
+        for i, row in enumerate(powers.tolist())
     ]
-    return as_text(rounded, n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,18 +391,11 @@ def separate(rows: Sequence[str], degree: int) -> Separation:
     margin, chebyshev = _widest_margin(sign, degree)
     if not margin >= _CLEAR:
         return Separation(False if margin < _CLEAR / 100 else None)
-    to_powers = _chebyshev_powers(degree)
-    powers = to_powers.T @ chebyshev @ to_powers
+    powers = _in_powers(chebyshev, np.polynomial.chebyshev.cheb2poly)
     powers = powers / np.abs(powers).max()
     line = [2 * i - (n - 1) for i in range(n)]
-    lift = [
-        [(n - 1) ** max(0, degree - i - j) for j in range(degree + 1)] for i in range(degree + 1)
-    ]
     for scale in _SCALES:
-        rounded = [
-            [int(np.rint(powers[i, j] * scale)) * lift[i][j] for j in range(degree + 1)]
-            for i in range(degree + 1)
-        ]
+        rounded = _rounded(powers, scale, n)
         if bool((_values(rounded, line) * sign > 0).all()):
             return Separation(True, rounded)
     return Separation(None)
@@ -469,12 +480,6 @@ def _first_cells(sign: Array) -> Array:
     return active.ravel()
 
 
-def _chebyshev_powers(degree: int) -> Array:
-    """Return the coefficients of T_0, T_1 ... by powers, a row each."""
-    rows = [np.polynomial.chebyshev.cheb2poly(row) for row in np.eye(degree + 1)]
-    return np.array([np.pad(row, (0, degree + 1 - len(row))) for row in rows])
-
-
 def _values(coefficients: list[list[int]], line: list[int]) -> Array:
     """Return the values in all cells, as Python's whole numbers in a (row, column) array."""
     powers = np.array([[u**k for u in line] for k in range(len(coefficients))], dtype=object)
@@ -520,3 +525,63 @@ def _function(body: str) -> str:
     """Return the function with this formula; a letter that does not occur is put in, times 0."""
     absent = "".join(f" + 0*{name}" for name in "xy" if name not in body)
     return f"def f(x, y):\n    return {body}{absent}"
+
+
+def indexed_png(pixels: Sequence[Sequence[int]], palette: Sequence[Colour]) -> bytes:
+    """Return a PNG file.
+
+    Args:
+        pixels: rows from the top, each of the same length: positions in the palette.
+        palette: up to 16 colours as red, green, blue, 0 to 255 each.
+
+    Raises:
+        ValueError: there is no pixel, rows differ in length, or a pixel is not in the palette.
+    """
+    height, width = len(pixels), len(pixels[0]) if pixels else 0
+    if width == 0 or any(len(row) != width for row in pixels):
+        raise ValueError("the picture needs rows of one length, of at least one pixel")
+    if not 1 <= len(palette) <= _MAX_COLOURS:
+        raise ValueError(f"the palette has {len(palette)} colours, not 1 to {_MAX_COLOURS}")
+    if any(not 0 <= value < len(palette) for row in pixels for value in row):
+        raise ValueError(f"a pixel is not one of the {len(palette)} colours")
+    depth = next(depth for depth in (1, 2, 4) if len(palette) <= 1 << depth)
+    # The byte before each row names its filter: none.
+    raw = b"".join(b"\x00" + _packed(row, depth) for row in pixels)
+    chunks = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, depth, _INDEXED, 0, 0, 0)),
+        (b"PLTE", b"".join(map(bytes, palette))),
+        (b"IDAT", _stored_stream(raw)),
+        (b"IEND", b""),
+    )
+    return _SIGNATURE + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )
+
+
+def magnified(cells: Sequence[Sequence[int]], factor: int) -> list[list[int]]:
+    """Return a picture in which every cell is a square of ``factor`` x ``factor`` pixels."""
+    stretched = [[value for value in row for _ in range(factor)] for row in cells]
+    return [row for row in stretched for _ in range(factor)]
+
+
+def _packed(row: Sequence[int], depth: int) -> bytes:
+    """Return a row with ``depth`` bits to a pixel, the leftmost in the highest bits."""
+    per_byte = 8 // depth
+    padded = [*row, *[0] * (-len(row) % per_byte)]
+    packed = bytearray()
+    for start in range(0, len(padded), per_byte):
+        byte = 0
+        for value in padded[start : start + per_byte]:
+            byte = byte << depth | value
+        packed.append(byte)
+    return bytes(packed)
+
+
+def _stored_stream(raw: bytes) -> bytes:
+    blocks = []
+    for start in range(0, len(raw), _STORED_MAX):
+        block = raw[start : start + _STORED_MAX]
+        last = start + _STORED_MAX >= len(raw)
+        blocks.append(struct.pack("<BHH", last, len(block), len(block) ^ _STORED_MAX) + block)
+    return b"\x78\x01" + b"".join(blocks) + struct.pack(">I", zlib.adler32(raw))

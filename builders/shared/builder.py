@@ -22,7 +22,6 @@ from scbench.base.seeding import BitSource, Stream, Streams
 ParamsT = TypeVar("ParamsT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 PointT = TypeVar("PointT", bound="Point")
-
 Composed = tuple[dict[str, JsonValue], str, str, dict[str, JsonValue]]
 """What is in a case besides its point and seed: instance, input, target and facts."""
 
@@ -328,7 +327,6 @@ def reply_as(form: str, *, give: str = _GIVE) -> str:
 
 Kind = Literal["scale", "depth", "interference", "semantic"]
 """Length or scale, depth, interference, semantic complexity."""
-
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -343,6 +341,11 @@ def parameter(default: object, description: str, kind: Kind | None = None, **bou
     """
     extra: Any = {"kind": kind} if kind else None
     return Field(default=default, description=description, json_schema_extra=extra, **bounds)
+
+
+def chance(default: float, description: str, kind: Kind) -> Any:  # noqa: ANN401
+    """Return the field of a parameter from 0 to 1, see `parameter`."""
+    return parameter(default, description, kind, ge=0, le=1)
 
 
 def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:

@@ -13,10 +13,8 @@ from scbench.graders.shared.corner_labels import canonical, on_ring
 from scbench.schemas.corner_labels import CORNERS, Corner
 
 NameT = TypeVar("NameT", bound=str)
-
 Order = Literal["any", "ring", "crossing"]
 """How names of corners or sides follow each other."""
-
 ORDERS_ARE = "any order, a walk round the ring (ring), or any order that is no such walk (crossing)"
 
 RENAME = Field(
@@ -46,7 +44,6 @@ CASES: tuple[tuple[int, ...], ...] = (
 )
 
 _SQUARES = prompt_template(__package__, "corner_squares.txt")
-
 RULES = prompt_template(__package__, "corner_rules.txt")
 
 
@@ -58,7 +55,6 @@ def is_walk(order: Sequence[str], ring: Sequence[str]) -> bool:
 
 @cache
 def _orders(ring: tuple[str, ...], kind: Order) -> list[tuple[str, ...]]:
-    """Return every order of the names of a ring that is of this kind."""
     orders = list(permutations(ring))
     return [o for o in orders if kind == "any" or is_walk(o, ring) == (kind == "ring")]
 

@@ -1,4 +1,9 @@
-"""Shikaku: prompts, and fresh puzzles with exactly one solution."""
+"""Shikaku: prompts, and fresh puzzles with exactly one solution.
+
+Solving is propagation and search over bit masks, one bit for each cell. Every clue has its
+candidates: the rectangles of its area that hold it and no other clue. Impossible ones are dropped
+until nothing changes, then the clue with the fewest left is branched on.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations

@@ -13,8 +13,6 @@ from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
 LABELS = "ABCDEFGHIJKL"
-
-_STORY = prompt_template(__name__)
 _MARKS = "\nWhat stands at the beginning of a line only tells the order."
 
 
@@ -113,7 +111,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             else [anchor(form, i) + event for i, event in enumerate(sentences, 1)]
         )
         options = zip(LABELS, params.options, strict=False)
-        text = _STORY.format(
+        text = prompt_template(__name__).format(
             opening=story.openings[params.opening].format(people=enumeration(people)),
             start=enumeration(starts),
             events="\n".join(lines),
@@ -225,7 +223,6 @@ def _draw_pair(n: int, rng: Stream) -> tuple[int, int]:
 
 
 def _final(params: Params, events: Iterable[Event]) -> list[str]:
-    """Return what everyone has after these events."""
     possessions = list(params.things)
     for moves, a, b, _ in events:
         if moves:
@@ -248,5 +245,5 @@ def _label(params: Params, thing: str) -> str:
 
 @cache
 def names() -> tuple[str, ...]:
-    """Return every name, in alphabetical order."""
+    """Return first names in order; none is a common word, and no two differ in one letter."""
     return tuple(sorted(data_file(__package__, "names.json")["names"]))

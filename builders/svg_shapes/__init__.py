@@ -39,11 +39,7 @@ _STRAY = 0.04
 _PIECES = 10
 """Least number of pieces of an outline, which a star needs; fewer only where all are curves."""
 _TRIES = 500
-
-_RULES = prompt_template(__name__)
-
 Vector = tuple[float, float]
-
 Corner = tuple[Vector, Vector | None]
 """A point of an outline and, if a curve leads on from it, the angles where the curve begins and
 ends; without them a straight line does."""
@@ -110,7 +106,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             f"{letter}) {kind_name(kind)}: {meanings[kind]}"
             for letter, kind in zip(_LETTERS, params.options, strict=True)
         )
-        return _RULES.format(path=params.path, options=options) + reply_short(
+        return prompt_template(__name__).format(path=params.path, options=options) + reply_short(
             f"the letter or the name of one option, {_LETTERS[0]} to {_LETTERS[-1]}"
         )
 

@@ -1,4 +1,10 @@
-"""Terrain levelling: prompts, fresh height maps of Perlin noise, and plans that were simulated."""
+"""Terrain levelling: prompts, fresh height maps of Perlin noise, and plans that were simulated.
+
+The solver simulates as it goes. First the highest cells are cut, so that their rock fills the
+lowest. Then a connected region is planned that takes few more cuts: cells that are level already
+cost nothing, shallow cuts little, deep ones more because their rock spoils what is finished. The
+deepest planned cuts are made, and the region is planned again, until enough cells are flat.
+"""
 
 import heapq
 import math
@@ -11,27 +17,16 @@ from pydantic import JsonValue
 from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
-from scbench.graders.terrain_levelling import MAX_WORK
-from scbench.graders.terrain_levelling.blast_simulation import (
-    TRIFLE,
-    ball_count,
-    blast_cell,
-    blast_work,
-    largest_flat,
-    neighbours,
-)
+from scbench.graders.terrain_levelling import MAX_WORK, blast_simulation
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
 _MAPS = 4
 """Maps that one draw tries."""
 _GRADIENTS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 _OCTAVES = 4
-
 _SIDE = 20
 """Of the corner that is worked on; larger plans take minutes to simulate and gain no more."""
-
 Plan = tuple[tuple[int, int, float], ...]
-
 MOST_WORK = 18_000_000
 """After so much work the solver gives up: under half a minute. See `Work`."""
 _MUCH_LEFT = MOST_WORK * 3 // 4
@@ -51,7 +46,7 @@ class Work:
 
     def blast(self, depth: float, cells: int) -> None:
         """Count a blast, for which balls meet each other and the ground, and a look at the map."""
-        balls = ball_count(depth)
+        balls = blast_simulation.ball_count(depth)
         self.remaining -= 800 * balls + balls**4 // 8 + cells // 4
 
     def region(self, cells: int) -> None:
@@ -60,10 +55,8 @@ class Work:
 
 
 _STEP = 0.05
-
 _SAFE = 0.95
 """Share of the tolerance that is used: cuts are rounded to two decimals."""
-
 _LUMP = 0.6
 """From this depth on, one ball is more rock than a flat cell can take at the usual tolerance."""
 
@@ -96,7 +89,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the map, and what the score is measured by."""
         n = len(params.heights)
-        before = len(largest_flat(_ground(params), n, params.flat_tolerance))
+        before = len(blast_simulation.largest_flat(_ground(params), n, params.flat_tolerance))
         return {
             "n": n,
             "last": n - 1,
@@ -106,7 +99,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             ),
             "max_blasts": params.max_blasts,
             "max_work": MAX_WORK,
-            "trifle": TRIFLE,
+            "trifle": blast_simulation.TRIFLE,
             "tolerance": params.flat_tolerance,
             "before": before,
             "wanted": f"{min(params.share * n * n, n * n - before):g}",
@@ -153,14 +146,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a plan that cuts the hills of one corner to middle height, the highest first."""
-        cells = sorted(
-            (
-                (h, x, y)
-                for y, row in enumerate(params.heights[:_SIDE])
-                for x, h in enumerate(row[:_SIDE])
-            ),
-            reverse=True,
-        )
+        corner = [row[:_SIDE] for row in params.heights[:_SIDE]]
+        cells = [(h, x, y) for y, row in enumerate(corner) for x, h in enumerate(row)]
+        cells.sort(reverse=True)
         level = cells[len(cells) // 2][0]
         blasts: list[JsonValue] = []
         for height, x, y in cells[: params.max_blasts]:
@@ -366,17 +354,10 @@ def attempt(
 ) -> Plan | None:
     """Return a plan made with these settings, or None if it takes too many blasts or too much work.
 
-    Args:
-        heights: see `solve`.
-        n: see `solve`.
-        tolerance: see `solve`.
-        share: see `solve`.
-        settings: how to go about it.
-        limit: most blasts.
-        work: what may be done; what is done here is taken off.
+    Besides what `solve` takes, the settings say how to go about it and the limit is of blasts.
     """
     ground = list(heights)
-    before = len(largest_flat(ground, n, tolerance))
+    before = len(blast_simulation.largest_flat(ground, n, tolerance))
     goal = math.ceil(before + min(share * n * n, n * n - before))
     level = sorted(ground)[int(settings.quantile * n * n)]
     plan: list[tuple[int, int, float]] = []
@@ -387,12 +368,14 @@ def attempt(
         nonlocal may_simulate
         depth = math.floor(100 * (min(ground[cell], ground[cell] - target))) / 100
         if depth > 0:
-            may_simulate -= blast_work(depth)
+            may_simulate -= blast_simulation.blast_work(depth)
             y, x = divmod(cell, n)
-            blast_cell(ground, n, x, y, depth)
+            blast_simulation.blast_cell(ground, n, x, y, depth)
             work.blast(depth, n * n)
             plan.append((x, y, depth))
-        return may_simulate >= 0 and len(largest_flat(ground, n, tolerance)) >= goal
+        return (
+            may_simulate >= 0 and len(blast_simulation.largest_flat(ground, n, tolerance)) >= goal
+        )
 
     low = max(0.0, level - settings.undershoot)
     aim: float | None = None
@@ -440,7 +423,7 @@ def _region(
     Returns:
         None if no such region reaches the wanted number of cells.
     """
-    beside = neighbours(n)
+    beside = blast_simulation.neighbours(n)
     reach = _SAFE * tolerance
     piece = [-1] * len(heights)
     pieces: list[list[int]] = []
@@ -468,7 +451,7 @@ def _region(
 
     def cost(cell: int) -> float:
         depth = heights[cell] - target
-        return 1 + (spoil * ball_count(depth) if depth >= _LUMP else 0)
+        return 1 + (spoil * blast_simulation.ball_count(depth) if depth >= _LUMP else 0)
 
     def beyond(cell: int) -> set[int]:
         return {piece[o] for o in beside[cell] if piece[o] >= 0 and not joined[piece[o]]}

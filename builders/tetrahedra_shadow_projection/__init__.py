@@ -31,7 +31,6 @@ _FIGURES_TRIED = 200
 _SEARCHES = 6
 _LEAST = 0.95
 _NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
-
 _CENTRED = ("a disc", "a ring", "a square", "a rectangle", "a plus sign")
 """Beginnings of titles that leave nothing open once the middle is known."""
 _MAX_CORNERS = 12
@@ -53,11 +52,8 @@ _LOW = corners(np.array([[0.0, 0.0, 0.0, *_TURN]]))[0].min(axis=0).tolist()
 _WORTH = 0.25
 """Share of a square inside the target from which on it adds more than its spill takes away."""
 _MAX_POSES = 2000
-
 XY = tuple[float, float]
-
 Figure = Literal["regular", "star", "blocks", "slanted", "band"]
-
 _DECIMALS = 3
 
 
@@ -313,7 +309,6 @@ def _shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
 
 
 def _pose(x: float, y: float, floor: float) -> dict[str, JsonValue]:
-    """Return the pose whose shadow is a square with this corner."""
     return dict(zip(_NAMES, (x - _LOW[0], y - _LOW[1], floor, *_TURN), strict=True))
 
 

@@ -21,7 +21,6 @@ from scbench.graders.tetrahedra_shadow_projection import BASE, corners, swept_ed
 
 Floats = NDArray[np.float64]
 XY = tuple[float, float]
-
 _SLACK = 0.05
 _OUT = 0.03
 """How far a shadow laid along a side sticks out: less than the slack, so that it costs nothing."""

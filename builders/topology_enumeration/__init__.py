@@ -15,9 +15,6 @@ _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"
 _WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
-_HINT = prompt_template(__name__, "prompt_known.txt")
-
-
 class Space(Point):
     """Parameters of fresh questions."""
 
@@ -49,7 +46,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "n": _WORDS[params.n_classes],
             "k": _WORDS[k],
             "order": ", ".join(params.corner_order),
-            "known": _HINT.format(known=", ".join(params.known)) if params.known else "",
+            "known": prompt_template(__name__, "prompt_known.txt").format(
+                known=", ".join(params.known)
+            )
+            if params.known
+            else "",
             "meet": "meet inside" if params.n_classes == 2 else "meet at one point strictly inside",
         }
 

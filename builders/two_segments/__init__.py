@@ -21,7 +21,6 @@ XY = tuple[float, float]
 Corners = tuple[XY, ...]
 Common = Literal["1t2q1p", "1t1q1p", "2t1p", "2t1h", "1t2q", "2t1q1p", "1t3q", "2t1q", "4q", "2t2q"]
 Rare = Literal["2t1q1h", "2t2p", "3q", "3t1p", "3t", "3t1q", "4t"]
-
 _KINDS = {"t": "triangle", "q": "quadrilateral", "p": "pentagon", "h": "hexagon"}
 _TRIES = 200
 _MOST_ON_GRID = 11
@@ -41,17 +40,12 @@ _TARGETS: dict[str, tuple[str, ...]] = {
 
 _HALF = Fraction(1, 2)
 _OFF_GRID = (Fraction(123, 1000), Fraction(377, 1000), Fraction(623, 1000), Fraction(877, 1000))
-
 Pair = tuple[Chord, Chord]
-
 RegionCounts = tuple[int, ...]
 """How many regions have 3, 4, 5 and 6 sides."""
-
 UNIT_SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
-
 TENTHS = (Fraction(0), Fraction(3, 10), Fraction(7, 10))
 """Shares of a side to try. A corner and two places inside each side are enough for every order."""
-
 Segments = list[tuple[XY, XY]]
 
 
@@ -99,10 +93,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         counts = params.counts.model_dump()
         unit = tuple(map(tuple, params.corners)) == UNIT_SQUARE
         tolerance = Decimal(5).scaleb(-params.snap_decimals - 1)
-        grid = _GRID.format(
-            values=", ".join(map(plain, params.coordinate_grid or ())), tolerance=f"{tolerance:f}"
-        )
         values = ", ".join(map(plain, params.coordinate_grid or ()))
+        grid = _GRID.format(values=values, tolerance=f"{tolerance:f}")
         return {
             "shape": "the unit square" if unit else "a convex quadrilateral",
             "wanted": "\n".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n),

@@ -263,7 +263,6 @@ def _on_line(
 def _faulty_sets(
     params: Params, right: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[str, Sequence[Sequence[float]]]]:
-    """Yield sets of cells that break one rule or another."""
     n = params.size
     sums, single = forbidden(params)
     occupied = set(right)

@@ -12,7 +12,6 @@ from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import CaseMode, families, in_case, word_list
 from scbench.schemas.word_sorting import Answer, Order, Params
 
-_RULES = prompt_template(__name__)
 _ALPHABET = {
     True: "Capitals count: every capital letter comes before every small one (A, B, ..., Z, a, b, "
     "..., z){turned}.",
@@ -64,7 +63,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return the words and the order they are to be put in."""
         down = params.order == "descending"
         alphabet = _ALPHABET[params.case_sensitive]
-        rules = _RULES.format(
+        rules = prompt_template(__name__).format(
             n=len(params.words),
             order=params.order,
             words=", ".join(params.words),
@@ -128,7 +127,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 def _swaps(words: Sequence[str], right: Sequence[str]) -> int:
-    """Return the number of inversions: pairs of words in the wrong order."""
+    """Return the number of inversions."""
     places = {word: i for i, word in enumerate(right)}
     passed: list[int] = []
     swaps = 0

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.but_for_causation import Space, TaskBuilder, settings
-from scbench.builders.but_for_causation.graphs import flips
+from scbench.builders.but_for_causation import Space, TaskBuilder, flips, settings
 from scbench.schemas.but_for_causation import Params
 
 BUILDER = TaskBuilder()
@@ -284,8 +283,8 @@ def test_settings_hold_many_different_events():
             assert not re.search(r"[.;:]| (and|or|but|if|then|not|had|did|does|have) ", text)
             verb, *tail = base.split()
             assert present.split()[0] in {f"{verb}s", f"{verb}es", f"{verb[:-1]}ies"}
-            for other in (present, past, participle):
-                assert other.split()[1:] == tail
+            for tense in (present, past, participle):
+                assert tense.split()[1:] == tail
             if past.split()[0].endswith("ed"):
                 assert past == participle
 

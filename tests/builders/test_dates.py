@@ -96,7 +96,7 @@ def walked(start, kind, match):
 def by_reading(prompt):
     """The date asked for, from the text of the prompt alone."""
     story, question, *_ = prompt.split("\n\n")
-    asked = re.fullmatch(
+    request = re.fullmatch(
         r"(?:On which date is|What is the date of|Which date does) (.+?)(?: have)?\?", question
     )[1]
     days, waiting = {}, []
@@ -118,7 +118,7 @@ def by_reading(prompt):
             days[match["what"].lower()] = walked(days[match["other"].lower()], kind, match)
         else:
             waiting.append((kind, match))
-    return days[asked.lower()].strftime("%m/%d/%Y"), total
+    return days[request.lower()].strftime("%m/%d/%Y"), total
 
 
 @st.composite
@@ -196,7 +196,7 @@ def case_of(form, clues, steps, style=0):
 
 
 @pytest.mark.parametrize(
-    ("form", "given", "told"),
+    ("form", "clue", "phrase"),
     [
         ("MM_DD_YYYY", (1, 2021, 3, 5, 0), "on 03/05/2021."),
         ("NATURAL_LANGUAGE", (1, 2021, 3, 5, 0), "on March 5, 2021."),
@@ -205,9 +205,9 @@ def case_of(form, clues, steps, style=0):
         ("RELATIVE_OFFSET", (1, 2021, 3, 6, -1), "1 day before 03/06/2021."),
     ],
 )
-def test_a_date_is_written_in_its_format(form, given, told):
-    params = case_of(form, [given], [])
-    assert f"The end is {told}" in BUILDER.prompt(params)
+def test_a_date_is_written_in_its_format(form, clue, phrase):
+    params = case_of(form, [clue], [])
+    assert f"The end is {phrase}" in BUILDER.prompt(params)
     assert BUILDER.target(params) == "03/05/2021"
 
 

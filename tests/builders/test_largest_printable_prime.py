@@ -4,8 +4,9 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.largest_printable_prime import Space, TaskBuilder
-from scbench.builders.largest_printable_prime.tower_search import (
+from scbench.builders.largest_printable_prime import (
+    Space,
+    TaskBuilder,
     _Graph,
     greedy_number,
     longest_prime,

@@ -42,7 +42,7 @@ def test_the_papers_puzzles_are_those_of_their_descriptions():
 @pytest.mark.parametrize("subtask", range(6))
 def test_the_papers_puzzles_have_one_solution_by_propagation_alone(subtask):
     result = solve(TaskBuilder().paper()[subtask].params.grid, limit=2, max_nodes=1000)
-    assert len(result.found) == 1
+    assert len(result.solutions) == 1
     assert result.complete
     assert result.nodes == 1
 
@@ -71,8 +71,8 @@ def all_solutions(grid):
 def brute_force(grid, limit, max_nodes=10**6):
     result = solve(grid, limit=limit, max_nodes=max_nodes)
     assert result.complete
-    assert len(set(result.found)) == len(result.found)
-    return set(result.found)
+    assert len(set(result.solutions)) == len(result.solutions)
+    return set(result.solutions)
 
 
 @given(
@@ -117,14 +117,14 @@ def test_solver_stops_at_its_bound_and_says_so():
     cut_short = solve(grid, limit=10**6, max_nodes=3)
     assert cut_short.nodes == 3
     assert not cut_short.complete
-    assert len(solve(grid, limit=2, max_nodes=1000).found) == 2
+    assert len(solve(grid, limit=2, max_nodes=1000).solutions) == 2
 
 
 def test_a_puzzle_without_a_solution_has_none():
-    assert solve([[2, 2], [0, 2]], limit=1, max_nodes=10).found == []
-    assert solve([[0, 0], [0, 0]], limit=1, max_nodes=10).found == []
+    assert solve([[2, 2], [0, 2]], limit=1, max_nodes=10).solutions == []
+    assert solve([[0, 0], [0, 0]], limit=1, max_nodes=10).solutions == []
     # Both clues need the middle cell, and every cell is reached.
-    assert solve([[2, 0, 2]], limit=1, max_nodes=10).found == []
+    assert solve([[2, 0, 2]], limit=1, max_nodes=10).solutions == []
     unsolvable = TaskBuilder.params_model(width=2, height=1, grid=((0, 1),))
     with pytest.raises(GenerationError, match="no solution"):
         TaskBuilder().reference(unsolvable)
@@ -161,7 +161,7 @@ def test_fresh_puzzles_keep_their_parameters(parameters, seed):
     params = TaskBuilder().draw(point, Stream("knobs", seed))
     assert (params.width, params.height) == (point.width, point.height)
     result = solve(params.grid, limit=2, max_nodes=10**6)
-    assert len(result.found) == 1
+    assert len(result.solutions) == 1
     assert result.complete
     assert point.min_candidates <= result.candidates <= point.max_candidates
     assert result.nodes >= point.min_nodes
@@ -179,7 +179,7 @@ def test_a_cut_that_clue_moves_cannot_settle_is_given_up(monkeypatch):
     monkeypatch.setattr("scbench.builders.shikaku_rectangles._MOVES", 1)
     for seed in range(10):
         params = TaskBuilder().draw(Space(thin=0.0), Stream("unsettled", seed))
-        assert len(solve(params.grid, limit=2, max_nodes=10**6).found) == 1
+        assert len(solve(params.grid, limit=2, max_nodes=10**6).solutions) == 1
 
 
 def test_thin_moves_the_share_of_thin_rectangles():

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from scbench.base.seeding import Stream
 from scbench.builders.arithmetic import Space as Arithmetic
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import KINDS, Point, kinds_of, parameter, plain
-from scbench.builders.shared.text_task import reply_short
+from scbench.builders.shared.builder import KINDS, Point, kinds_of, parameter
+from scbench.builders.shared.text_task import answer_text, reply_short
 from scbench.builders.shikaku_rectangles import Space as Shikaku
 
 
@@ -67,9 +67,9 @@ def test_kinds_are_those_of_the_specification():
 
 
 def test_targets_are_plain():
-    assert plain("TRUE") == "TRUE"
-    assert plain(-3) == "-3"
-    assert plain(["b", "a"]) == "b, a"
+    assert answer_text("TRUE") == "TRUE"
+    assert answer_text(-3) == "-3"
+    assert answer_text(["b", "a"]) == "b, a"
 
 
 def test_the_closing_ends_with_the_form():

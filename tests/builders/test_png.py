@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from scbench.builders.polynomial_curve_fitting.png import indexed_png, magnified
+from scbench.builders.polynomial_curve_fitting import indexed_png, magnified
 
 
 def decoded(data):

@@ -1,37 +1,143 @@
-"""Wrong meshes, one fault each: what models write, and what older graders let pass."""
+"""Bodies as meshes a person would write, and wrong meshes with one fault each.
 
-from collections.abc import Callable, Sequence
+The former have few polygons without holes, and no needless vertices; the latter are what models
+write, and what older graders let pass.
+"""
+
+from collections.abc import Callable
+from collections.abc import Sequence
 from functools import reduce
 from itertools import combinations
 from operator import xor
-
 import numpy as np
 from manifold3d import Manifold
 from pydantic import JsonValue
-
-from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.graders.csg_union import TOLERANCE
-from scbench.graders.csg_union.solids import solid_body, solid_mesh, union_body
-from scbench.graders.shared.meshes import (
-    PolygonMesh,
-    newell_normals,
-    shells,
-    signed_volumes,
-    triangulate,
-    unevenness,
-    unit,
-    unite,
-)
+from scbench.graders.csg_union.solids import solid_body
+from scbench.graders.csg_union.solids import solid_mesh
+from scbench.graders.csg_union.solids import union_body
+from scbench.graders.shared.meshes import PolygonMesh
+from scbench.graders.shared.meshes import unit
+from scbench.graders.shared.meshes import unite
 from scbench.schemas.csg_union import Params
+from collections import defaultdict
+from scbench.graders.shared import meshes
+from scbench.graders.shared.meshes import Array
+from scbench.graders.shared.meshes import Edge
+from scbench.graders.shared.meshes import Indices
+
+
+
+DECIMALS = 6
+"""Coordinates are rounded to so many decimals."""
+_FLAT = 1e-6
+"""How far from one plane two triangles may be that become one face."""
+Ring = list[int]
 
 _SHARE = 0.9
 """Of two bodies, one inside the other, the smaller must have less than this share of the larger for
 the one to be a wrong answer for the other."""
+
 _LIFT = 0.1
+
 _GAPS = (0.02, 0.1, 0.5)
 """Between the halves of a body that is cut in two: shells may be so near each other."""
+
 _MANY = 20
 """From so many vertices on, one that is far from the others moves their mean little enough."""
+
+
+def polygon_mesh(body: Manifold) -> PolygonMesh:
+    """Return the surface of a body, with coplanar triangles merged into simple polygons."""
+    mesh = body.as_original().simplify(_FLAT).to_mesh64()
+    points = np.round(np.asarray(mesh.vert_properties)[:, :3], DECIMALS) + 0.0
+    triangles = np.asarray(mesh.tri_verts).astype(np.int64)
+    rings = _merge_rings(
+        [list(three) for three in triangles.tolist()], _inner_edges(points, triangles)
+    )
+    _drop_straight(rings, points)
+    used = sorted({i for ring in rings for i in ring})
+    number = {old: new for new, old in enumerate(used)}
+    return PolygonMesh(points[used], tuple(tuple(number[i] for i in ring) for ring in rings))
+
+
+def _inner_edges(points: Array, triangles: Indices) -> list[Edge]:
+    """Return the edges, ascending, whose two triangles lie in one plane."""
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    normals = unit(np.cross(b - a, c - a))
+    owner: dict[Edge, int] = {}
+    for i, (p, q, r) in enumerate(triangles.tolist()):
+        owner[p, q] = owner[q, r] = owner[r, p] = i
+    inner = []
+    for (p, q), i in owner.items():
+        j = owner[q, p]
+        if p < q and normals[i] @ normals[j] > 0:
+            gaps = (points[triangles[j]] - points[p]) @ normals[i]
+            back = (points[triangles[i]] - points[p]) @ normals[j]
+            if max(np.abs(gaps).max(), np.abs(back).max()) < _FLAT * 10:
+                inner.append((p, q))
+    return sorted(inner)
+
+
+def _merge_rings(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
+    """Join rings across inner edges wherever the result is again one ring without repeats."""
+    owner: dict[Edge, int] = {}
+    for i, ring in enumerate(rings):
+        owner.update(dict.fromkeys(zip(ring, ring[1:] + ring[:1], strict=True), i))
+    alive = dict(enumerate(rings))
+    again = True
+    while again:
+        again = False
+        for p, q in inner:
+            if (p, q) not in owner or owner[p, q] == owner[q, p]:
+                continue
+            i, j = owner[p, q], owner[q, p]
+            joined = _joined(alive[i], alive[j], (p, q))
+            if joined is None:
+                continue
+            for ring in (alive[i], alive.pop(j)):
+                for edge in zip(ring, ring[1:] + ring[:1], strict=True):
+                    del owner[edge]
+            alive[i] = joined
+            owner.update(dict.fromkeys(zip(joined, joined[1:] + joined[:1], strict=True), i))
+            again = True
+    return list(alive.values())
+
+
+def _joined(first: Ring, second: Ring, edge: Edge) -> Ring | None:
+    """Return two rings as one; None if they share more than a single chain of edges.
+
+    The first ring runs along the edge, the second along it backwards.
+    """
+    start = first.index(edge[1])
+    ahead = first[start:] + first[:start]  # from the edge's end round to its start
+    start = second.index(edge[0])
+    back = second[start:] + second[:start]
+    while len(ahead) > 1 and len(back) > 1 and ahead[1] == back[-2]:
+        ahead, back = ahead[1:], back[:-1]
+    while len(ahead) > 1 and len(back) > 1 and ahead[-2] == back[1]:
+        ahead, back = ahead[:-1], back[1:]
+    ring = ahead + back[1:-1]
+    return ring if len(set(ring)) == len(ring) >= 3 else None
+
+
+def _drop_straight(rings: list[Ring], points: Array) -> None:
+    """Remove the vertices of two rings only that lie on a straight line in both."""
+    of_vertex: dict[int, list[Ring]] = defaultdict(list)
+    for ring in rings:
+        for i in ring:
+            of_vertex[i].append(ring)
+    for i, both in sorted(of_vertex.items()):
+        if len(both) == 2 and min(map(len, both)) > 3 and _straight(both[0], i, points):
+            for ring in both:
+                ring.remove(i)
+
+
+def _straight(ring: Ring, i: int, points: Array) -> bool:
+    k = ring.index(i)
+    before, after = points[ring[k - 1]], points[ring[(k + 1) % len(ring)]]
+    along = unit(after - before)
+    return bool(np.abs(np.cross(points[i] - before, along)).max() < _FLAT)
 
 
 def counterexamples(params: Params) -> dict[str, JsonValue]:
@@ -48,8 +154,8 @@ def counterexamples(params: Params) -> dict[str, JsonValue]:
     bent = _bent_face(mesh)
     if bent is not None:
         wrong["bent_face"] = bent
-    shell = shells(mesh.faces)
-    volumes = signed_volumes(mesh.points, triangulate(mesh), shell)
+    shell = meshes.shells(mesh.faces)
+    volumes = meshes.signed_volumes(mesh.points, meshes.triangulate(mesh), shell)
     if volumes.min() < 0:
         turned = (f if volumes[s] > 0 else f[::-1] for f, s in zip(mesh.faces, shell, strict=True))
         wrong["void_points_outwards"] = PolygonMesh(mesh.points, tuple(turned))
@@ -119,14 +225,14 @@ def _aside(mesh: PolygonMesh, share: float) -> PolygonMesh:
 
 def _bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
     """A corner of a face is lifted off its plane, where that takes the least; None if nowhere."""
-    normals = newell_normals(mesh)
-    units = unit(normals)
+    normals = meshes.newell_normals(mesh)
+    units = meshes.unit(normals)
     best, where = 0.0, (0, 0)
     for k, face in enumerate(mesh.faces):
         for i in face if len(face) > 3 else ():
             lifted = PolygonMesh(mesh.points.copy(), (face,))
             lifted.points[i] += _LIFT * units[k]
-            bend = float(unevenness(lifted, newell_normals(lifted))[0]) / _LIFT
+            bend = float(meshes.unevenness(lifted, meshes.newell_normals(lifted))[0]) / _LIFT
             best, where = max((best, where), (bend, (k, i)))
     if best == 0:
         return None
@@ -203,7 +309,6 @@ def _other_bodies(union: Manifold, bodies: Sequence[Manifold]) -> dict[str, Mani
 
 
 def _malformed(mesh: PolygonMesh) -> dict[str, JsonValue]:
-    """Return answers that are not meshes at all, or not of the form asked for."""
     points = mesh.points.tolist()
     faces: list[JsonValue] = [{"vertex": list[JsonValue](face)} for face in mesh.faces]
     vertices: list[JsonValue] = [{"xyz": point} for point in points]
