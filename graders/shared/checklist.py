@@ -12,7 +12,6 @@ COMMON_CHECKS: Mapping[str, str] = {
 }
 """Checks that any task can have besides its own."""
 
-
 T = TypeVar("T")
 
 _MAX_OFFENDERS = 50
