@@ -149,8 +149,8 @@ def _together(first: Convex, second: Convex, centre: Array) -> Convex:
         faces, sizes = side.faces + side.centre, side.sizes
         for normal, offset in zip(rival.normals, rival.offsets, strict=True):
             below = offset - (faces - rival.centre) @ normal
-            there = np.arange(faces.shape[1]) < sizes[:, None]
-            away = np.where(there, np.abs(below), 0.0).max(axis=1, initial=0.0)
+            filled = np.arange(faces.shape[1]) < sizes[:, None]
+            away = np.where(filled, np.abs(below), 0.0).max(axis=1, initial=0.0)
             flush = (away < _SAME) & (side.normals @ normal > 0)
             if not is_first:
                 sizes = np.where(flush, 0, sizes)
