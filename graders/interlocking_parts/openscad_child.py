@@ -216,9 +216,9 @@ def _differences() -> Iterator[str]:
             continue
         places = sorted((np.round(points, 5) + 0.0).tolist())
         digest = hashlib.sha256(json.dumps(places).encode()).hexdigest()[:8]
-        found = (meter.spent, len(points), len(corners), digest)
+        actual = (meter.spent, len(points), len(corners), digest)
         names = ("steps", "corners", "triangles", "hash of corners")
-        for name, right, value in zip(names, figures, found, strict=True):
+        for name, right, value in zip(names, figures, actual, strict=True):
             if value != right:
                 yield f"{name} of {source!r}: {value} instead of {right}"
 
