@@ -4,29 +4,21 @@ The former have few polygons without holes, and no needless vertices; the latter
 write, and what older graders let pass.
 """
 
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import combinations
 from operator import xor
+
 import numpy as np
 from manifold3d import Manifold
 from pydantic import JsonValue
+
 from scbench.graders.csg_union import TOLERANCE
-from scbench.graders.csg_union.solids import solid_body
-from scbench.graders.csg_union.solids import solid_mesh
-from scbench.graders.csg_union.solids import union_body
-from scbench.graders.shared.meshes import PolygonMesh
-from scbench.graders.shared.meshes import unit
-from scbench.graders.shared.meshes import unite
-from scbench.schemas.csg_union import Params
-from collections import defaultdict
+from scbench.graders.csg_union.solids import solid_body, solid_mesh, union_body
 from scbench.graders.shared import meshes
-from scbench.graders.shared.meshes import Array
-from scbench.graders.shared.meshes import Edge
-from scbench.graders.shared.meshes import Indices
-
-
+from scbench.graders.shared.meshes import Array, Edge, Indices, PolygonMesh, unit, unite
+from scbench.schemas.csg_union import Params
 
 DECIMALS = 6
 """Coordinates are rounded to so many decimals."""

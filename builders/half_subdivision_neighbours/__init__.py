@@ -1,27 +1,15 @@
 """Half-subdivision neighbours: prompts, fresh trees, and an exact solver."""
 
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
+
 from pydantic import JsonValue
+
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder
-from scbench.builders.shared.builder import Point
-from scbench.builders.shared.builder import data_file
-from scbench.builders.shared.builder import parameter
-from scbench.graders.half_subdivision_neighbours import Box
-from scbench.graders.half_subdivision_neighbours import boxes
-from scbench.graders.half_subdivision_neighbours import contacts
-from scbench.graders.half_subdivision_neighbours import neighbours
-from scbench.graders.half_subdivision_neighbours import touching_axes
-from scbench.schemas.half_subdivision_neighbours import AXES
-from scbench.schemas.half_subdivision_neighbours import Answer
-from scbench.schemas.half_subdivision_neighbours import Axis
-from scbench.schemas.half_subdivision_neighbours import Params
-from scbench.graders.half_subdivision_neighbours import dyadic_boxes
-
-
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter
+from scbench.graders import half_subdivision_neighbours as dyadic_boxes
+from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Axis, Params
 
 _TREES = 50
 _TARGETS = 20

@@ -7,40 +7,27 @@ from that bound down, and numbers of one length from the largest down; so the re
 the longest, and it is the largest of its length.
 """
 
-from collections.abc import Mapping
-from functools import lru_cache
-from itertools import pairwise
-from typing import Literal
-from typing import NamedTuple
-from typing import get_args
-from pydantic import JsonValue
-from pydantic import model_validator
-from scbench.base.errors import GenerationError
-from scbench.base.errors import WorkSpentError
-from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder
-from scbench.builders.shared.builder import Point
-from scbench.builders.shared.builder import data_file
-from scbench.builders.shared.builder import parameter
-from scbench.builders.shared.builder import plain
-from scbench.graders.largest_printable_prime import MAX_DIGITS
-from scbench.graders.largest_printable_prime import pose
-from scbench.graders.largest_printable_prime import rests
-from scbench.schemas.largest_printable_prime import Answer
-from scbench.schemas.largest_printable_prime import Orientation
-from scbench.schemas.largest_printable_prime import Params
-from collections.abc import Generator
-from collections.abc import Hashable
-from collections.abc import Iterator
-from functools import reduce
-from itertools import product
+from collections.abc import Generator, Hashable, Iterator, Mapping
+from functools import lru_cache, reduce
+from itertools import pairwise, product
 from operator import or_
-from scbench.graders.largest_printable_prime import is_prime
-from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS
-from scbench.graders.largest_printable_prime.digit_towers import Pose
-from scbench.graders.largest_printable_prime.digit_towers import Stand
+from typing import Literal, NamedTuple, get_args
 
+from pydantic import JsonValue, model_validator
 
+from scbench.base.errors import GenerationError, WorkSpentError
+from scbench.base.seeding import Stream
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
+from scbench.graders.largest_printable_prime import (
+    HEIGHTS,
+    MAX_DIGITS,
+    Pose,
+    Stand,
+    is_prime,
+    pose,
+    rests,
+)
+from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
 _TRIES = 40
 _LONG_SEARCHES = 10

@@ -6,38 +6,29 @@ two. With I and V as the grader has them, a brick of which the share f lies in t
 """
 
 import math
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Literal
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache, reduce
+from operator import or_
+from typing import Literal, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import JsonValue
-from pydantic import model_validator
+from pydantic import JsonValue, model_validator
+
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder
-from scbench.builders.shared.builder import Point
-from scbench.builders.shared.builder import data_file
-from scbench.builders.shared.builder import parameter
-from scbench.builders.shared.builder import plain
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
 from scbench.graders import lego_hemispherical_shell as rules
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT
-from scbench.graders.lego_hemispherical_shell.bricks import STUD
-from scbench.graders.lego_hemispherical_shell.bricks import VOLUME
-from scbench.graders.lego_hemispherical_shell.bricks import Body
-from scbench.graders.lego_hemispherical_shell.bricks import Boxes
-from scbench.graders.lego_hemispherical_shell.bricks import body
-from scbench.graders.lego_hemispherical_shell.bricks import shared_volumes
-from scbench.schemas.lego_hemispherical_shell import Answer
-from scbench.schemas.lego_hemispherical_shell import Params
-from functools import reduce
-from operator import or_
-from scbench.graders.lego_hemispherical_shell import solids_of_revolution
-
-
+from scbench.graders.lego_hemispherical_shell.bricks import (
+    HEIGHT,
+    STUD,
+    VOLUME,
+    Body,
+    Boxes,
+    body,
+    shared_volumes,
+)
+from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 _TRIES = 10
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
@@ -95,7 +86,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         lengths = {"a": a, "b": b, "h": params.height_mm or 0.0, "r": (b - a) / 2, "m": (a + b) / 2}
         numbers = {name: plain(value) for name, value in lengths.items()}
         texts = data_file(__package__, "targets.json")[kind]
-        volume = solids_of_revolution.body(params).volume
+        volume = body(params).volume
         return {
             **{name: text.format(**numbers) for name, text in texts.items()},
             "volume": volume,
@@ -111,7 +102,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return structures with one fault each, and what models write instead of one."""
         built = list(_lay(params))
-        ideal = solids_of_revolution.body(params).volume / VOLUME
+        ideal = body(params).volume / VOLUME
         ground = [brick for brick in built if _level(brick) == 0]
         x, y, z, turn = built[0]
         out = params.outer_radius_mm + 40
@@ -222,7 +213,7 @@ def _length(low: float, high: float, rng: Stream) -> float:
 @lru_cache(maxsize=64)
 def _lay(params: Params) -> tuple[Brick, ...]:
     for offset in _OFFSETS:
-        bricks = fill(lattice(solids_of_revolution.body(params), params.outer_radius_mm, offset))
+        bricks = fill(lattice(body(params), params.outer_radius_mm, offset))
         if bricks and rules.grade(params, Answer.model_validate(_structure(bricks))).score == 1:
             return tuple(bricks)
     raise GenerationError("the bricks cannot fill this body well enough; ask for a thicker one")
@@ -259,7 +250,7 @@ def _structure(bricks: Sequence[Brick]) -> dict[str, JsonValue]:
 
 def _columns(params: Params, *, in_rows: bool) -> JsonValue:
     """Stack bricks where that adds to the score, as high as it does, on one grid of studs."""
-    cells = lattice(solids_of_revolution.body(params), params.outer_radius_mm, (0.0, 0.0))
+    cells = lattice(body(params), params.outer_radius_mm, (0.0, 0.0))
     columns = []
     for turned, (a, b) in enumerate(_SIDES[:1] if in_rows else _SIDES):
         windows = np.lib.stride_tricks.sliding_window_view(cells.shares, (a, b), axis=(1, 2))
@@ -321,9 +312,7 @@ class Lattice(NamedTuple):
     shares: NDArray[np.float64]
 
 
-def lattice(
-    target: solids_of_revolution.Body, radius: float, offset: tuple[float, float]
-) -> Lattice:
+def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice:
     """Measure the cells of a lattice.
 
     Args:
@@ -338,10 +327,8 @@ def lattice(
         np.arange(layers), middle + offset[0], middle + offset[1], indexing="ij"
     )
     low = HEIGHT * level.ravel()
-    cells = solids_of_revolution.Boxes(
-        np.abs(x).ravel(), np.abs(y).ravel(), low, low + HEIGHT, (STUD / 2, STUD / 2)
-    )
-    shares = solids_of_revolution.shared_volumes(target, cells) / (STUD * STUD * HEIGHT)
+    cells = Boxes(np.abs(x).ravel(), np.abs(y).ravel(), low, low + HEIGHT, (STUD / 2, STUD / 2))
+    shares = shared_volumes(target, cells) / (STUD * STUD * HEIGHT)
     return Lattice(width, offset, shares.reshape(layers, width, width))
 
 

@@ -78,7 +78,6 @@ _SCORE_DECIMALS = 9
 _LEAST_DIFFERENCE = 1e-3
 """Differences of less than this share of the union are no more than rounding."""
 
-
 TOLERANCE = 0.01
 """How uneven a face may be, how deep faces may cut, and how near shells may come."""
 _ROUNDING = 1e-9

@@ -39,7 +39,6 @@ _TOUCHING = 1e-6
 _BOX: Faces = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 """Vertex 4 i + 2 j + k is the corner at end i of x, j of y and k of z."""
 
-
 _EMPTY = 1e-6
 """A common part of less volume is none: solids that touch have a little in common by rounding."""
 _CONVEX = 1e-6
@@ -150,7 +149,8 @@ def _together(first: Convex, second: Convex, centre: Array) -> Convex:
         faces, sizes = side.faces + side.centre, side.sizes
         for normal, offset in zip(rival.normals, rival.offsets, strict=True):
             below = offset - (faces - rival.centre) @ normal
-            away = np.where(_there(faces, sizes), np.abs(below), 0.0).max(axis=1, initial=0.0)
+            filled = np.arange(faces.shape[1]) < sizes[:, None]
+            away = np.where(filled, np.abs(below), 0.0).max(axis=1, initial=0.0)
             flush = (away < _SAME) & (side.normals @ normal > 0)
             if not is_first:
                 sizes = np.where(flush, 0, sizes)
@@ -258,12 +258,6 @@ def _of_faces(
             for base in _fans(polygon[which], sizes[which]):
                 cone, moment = _cones(base)
                 yield part * cone, part * moment
-
-
-def _there(polygon: Array, size: Indices) -> NDArray[np.bool_]:
-    """Return which corners (n, w) of polygons of these sizes are there."""
-    there: NDArray[np.bool_] = np.arange(polygon.shape[1]) < size[:, None]
-    return there
 
 
 def _widened(polygon: Array, width: int) -> Array:

@@ -24,7 +24,6 @@ _CENTURIES = 146_097
 _MARCH = 2
 """Day of the week of 0000-03-01, with 0 for Monday."""
 
-
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august"),
     *("september", "october", "november", "december"),
@@ -141,11 +140,9 @@ def _step_day(start: int, kind: StepKind, amount: int) -> int:
         day = 31
     month += amount
     year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
-    return day_number(year, month, min(day, _length(year, month)))
-
-
-def _length(year: int, month: int) -> int:
-    return day_number(year + month // 12, month % 12 + 1, 1) - day_number(year, month, 1)
+    first = day_number(year, month, 1)
+    length = day_number(year + month // 12, month % 12 + 1, 1) - first
+    return first + min(day, length) - 1
 
 
 def day_number(year: int, month: int, day: int) -> int:

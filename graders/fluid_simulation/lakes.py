@@ -136,16 +136,12 @@ def dry_island(water: Water, side: int) -> tuple[int, int, int] | None:
     for lake in water.lakes:
         wet |= lake.columns
     for i, lake in enumerate(water.lakes):
-        enclosed = world & ~lake.columns & ~_outside(sides, world & ~lake.columns, width)
+        dry = world & ~lake.columns
+        enclosed = dry & ~flood(sides, dry, (width, 1))  # wrapping joins only columns of the sides
         corners = squares(enclosed & ~wet, side, width)
         if corners:
             return (i, *divmod(positions(corners & -corners)[0], width))
     return None
-
-
-def _outside(sides: int, dry: int, width: int) -> int:
-    """Return the columns connected to the sides; wrapping joins only columns of the sides."""
-    return flood(sides, dry, (width, 1))
 
 
 class Reached(NamedTuple):

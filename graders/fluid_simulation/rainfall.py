@@ -56,7 +56,6 @@ class _Level:
     """One level of the world: constants, the water, and results found so far."""
 
     def __init__(self, free: Cells, below: Cells) -> None:
-        """Take which cells of this level and of the one below are not rock."""
         inner = np.zeros_like(free)
         inner[1:-1, 1:-1] = True
         self.open = pack(free & inner)

@@ -26,7 +26,6 @@ CHECKS = {
 
 _LABEL_SHOWN = 60
 
-
 Interval = tuple[int, int]
 Box = tuple[Interval, ...]
 

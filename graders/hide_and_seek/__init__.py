@@ -34,7 +34,6 @@ MAX_PEOPLE = 2000
 _MAX_PAIRS = 50
 _MAX_PLACES = 2000
 
-
 Floats = NDArray[np.float64]
 XYZ = tuple[float, float, float]
 
@@ -195,7 +194,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     legal &= checks.forbid_many("clear_of_building", inside, fault, lambda i: f"is person {i}")
     # People who are too far away are left out of the picture, wherever they are.
     near = np.nonzero(~far)[0]
-    person_of = _person_pixels(params, xy[near])
+    # For every pixel the index of the person it shows, or a negative number.
+    person_of = picture(true_camera(params), *boxes(params, xy[near])) - 1
     pixels = int((person_of >= 0).sum())
     visible = [
         [int(near[i]), int(n)] for i, n in enumerate(np.bincount(person_of[person_of >= 0])) if n
@@ -247,11 +247,6 @@ def boxes(params: Params, xy: Floats) -> tuple[Floats, Floats]:
     low = np.vstack([(-wall_x / 2, -wall_y / 2, 0.0), feet - half])
     high = np.vstack([(wall_x / 2, wall_y / 2, roof), feet + half + (0, 0, params.person[2])])
     return low, high
-
-
-def _person_pixels(params: Params, xy: Floats) -> NDArray[np.int32]:
-    """Return for every pixel the index of the person it shows, or a negative number."""
-    return picture(true_camera(params), *boxes(params, xy)) - 1
 
 
 def fitted_view_pixels(params: Params, xy: Floats) -> int:

@@ -30,7 +30,6 @@ class Play:
     """The path so far."""
 
     def __init__(self, params: Params) -> None:
-        """Start with the start cell."""
         self._trail = Trail(params)
         self._trail.follow([params.start])
 

@@ -26,7 +26,6 @@ class Trail:
     """The cells of a path as far as it is legal, but for where it begins."""
 
     def __init__(self, params: Params) -> None:
-        """Take the box; no cell is visited yet."""
         self.params = params
         self.frame: Frame = frame_of(params)
         self.cells: list[Cell] = []

@@ -23,51 +23,51 @@ _EQUAL = 1e-5
 _Maker = Callable[[Any, Any, Any], list[Any]]
 
 
-def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:  # noqa: ANN401
+def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
     """Replace what an evaluator of the library does otherwise, in its tables of functions by name.
 
     ``spend`` is called with steps before they are taken.
     """
-    resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH  # noqa: SLF001
+    resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH
 
-    def linear(node: Any, context: Any) -> dict[str, Any]:  # noqa: ANN401
+    def linear(node: Any, context: Any) -> dict[str, Any]:
         return _linear_parameters(evaluator, node, context)
 
-    def around(node: Any, context: Any) -> dict[str, Any]:  # noqa: ANN401
+    def around(node: Any, context: Any) -> dict[str, Any]:
         return _around_parameters(evaluator, node, context)
 
-    def extruded(parameters: Any, children: Any, node: Any) -> list[Any]:  # noqa: ANN401
-        section = evaluator._to_cross_section(library.flatten_csg_tree(children))  # noqa: SLF001
+    def extruded(parameters: Any, children: Any, node: Any) -> list[Any]:
+        section = evaluator._to_cross_section(library.flatten_csg_tree(children))
         body = None if section is None else _extruded(section, parameters, spend)
-        return [] if body is None else [evaluator._tag_generated(body, node, parameters["color"])]  # noqa: SLF001
+        return [] if body is None else [evaluator._tag_generated(body, node, parameters["color"])]
 
-    def revolved(parameters: Any, children: Any, node: Any) -> list[Any]:  # noqa: ANN401
-        section = evaluator._to_cross_section(library.flatten_csg_tree(children))  # noqa: SLF001
+    def revolved(parameters: Any, children: Any, node: Any) -> list[Any]:
+        section = evaluator._to_cross_section(library.flatten_csg_tree(children))
         body = None if section is None else _revolved(section, parameters, evaluator, spend)
-        return [] if body is None else [evaluator._tag_generated(body, node, parameters["color"])]  # noqa: SLF001
+        return [] if body is None else [evaluator._tag_generated(body, node, parameters["color"])]
 
-    def group(node: Any, context: Any) -> dict[str, Any]:  # noqa: ANN401
-        return {**evaluator._resolve_csg(node, context), "op": "union"}  # noqa: SLF001
+    def group(node: Any, context: Any) -> dict[str, Any]:
+        return {**evaluator._resolve_csg(node, context), "op": "union"}
 
-    def assign(node: Any, context: Any) -> dict[str, Any]:  # noqa: ANN401
-        values = evaluator._resolve_args(node.arguments, context)  # noqa: SLF001
+    def assign(node: Any, context: Any) -> dict[str, Any]:
+        values = evaluator._resolve_args(node.arguments, context)
         inner = context.child_ctx(
             children_nodes=context.children_nodes, children_caller_ctx=context.children_caller_ctx
         )
         for name, value in values.items():
             if isinstance(name, str):
-                evaluator._bind_let_name(inner, name, value, True)  # noqa: SLF001
-        evaluator._eval_children(node.children, inner)  # noqa: SLF001
+                evaluator._bind_let_name(inner, name, value, True)
+        evaluator._eval_children(node.children, inner)
         return {}
 
     resolve |= {"linear_extrude": linear, "rotate_extrude": around}
     generate |= {"linear_extrude": extruded, "rotate_extrude": revolved}
     resolve |= {"group": group, "assign": assign}
-    generate["group"] = evaluator._generate_csg  # noqa: SLF001
+    generate["group"] = evaluator._generate_csg
     for name, is_drawn in _HAS_SIZE.items():
         generate[name] = _if_drawn(generate[name], is_drawn)
     generate["polyhedron"] = _right_side_out(generate["polyhedron"])
-    library._EXPR_DISPATCH[library.RangeLiteral] = _either_way(library)  # noqa: SLF001
+    library._EXPR_DISPATCH[library.RangeLiteral] = _either_way(library)
 
 
 def _finite(value: object, default: float) -> float:
@@ -79,20 +79,20 @@ def _finite(value: object, default: float) -> float:
 # Zero and negative sizes draw nothing.
 
 
-def _is_block(parameters: Any) -> bool:  # noqa: ANN401
+def _is_block(parameters: Any) -> bool:
     return all(0 < side < math.inf for side in parameters["size"])
 
 
-def _is_cylinder(parameters: Any) -> bool:  # noqa: ANN401
+def _is_cylinder(parameters: Any) -> bool:
     ends = parameters["r1"], parameters["r2"]
     return bool(0 < parameters["h"] < math.inf and min(ends) >= 0 and 0 < max(ends) < math.inf)
 
 
-def _is_round(parameters: Any) -> bool:  # noqa: ANN401
+def _is_round(parameters: Any) -> bool:
     return bool(0 < parameters["r"] < math.inf)
 
 
-def _is_flat(parameters: Any) -> bool:  # noqa: ANN401
+def _is_flat(parameters: Any) -> bool:
     kind = parameters["name"]
     return {"circle": _is_round, "square": _is_block}.get(kind, lambda _: True)(parameters)
 
@@ -107,7 +107,7 @@ _HAS_SIZE: dict[str, Callable[[Any], bool]] = {
 
 
 def _if_drawn(make: _Maker, is_drawn: Callable[[Any], bool]) -> _Maker:
-    def call(parameters: Any, children: Any, node: Any) -> list[Any]:  # noqa: ANN401
+    def call(parameters: Any, children: Any, node: Any) -> list[Any]:
         return make(parameters, children, node) if is_drawn(parameters) else []
 
     return call
@@ -116,7 +116,7 @@ def _if_drawn(make: _Maker, is_drawn: Callable[[Any], bool]) -> _Maker:
 def _right_side_out(make: _Maker) -> _Maker:
     """Return the maker of polyhedra; one whose faces all run the other way round is turned."""
 
-    def call(parameters: Any, children: Any, node: Any) -> list[Any]:  # noqa: ANN401
+    def call(parameters: Any, children: Any, node: Any) -> list[Any]:
         bodies = make(parameters, children, node)
         if any(body.body is not None and body.body.volume() < 0 for body in bodies):
             reversed_faces = np.ascontiguousarray(parameters["tri_arr"][:, ::-1])
@@ -126,11 +126,11 @@ def _right_side_out(make: _Maker) -> _Maker:
     return call
 
 
-def _either_way(library: Any) -> Callable[[Any, Any, Any], Any]:  # noqa: ANN401
+def _either_way(library: Any) -> Callable[[Any, Any, Any], Any]:
     """Return how ranges are evaluated: [3:0] counts from 0 to 3, and [3:1:0] not at all."""
-    plain = library.Evaluator._eval_range  # noqa: SLF001
+    plain = library.Evaluator._eval_range
 
-    def call(evaluator: Any, node: Any, context: Any) -> Any:  # noqa: ANN401
+    def call(evaluator: Any, node: Any, context: Any) -> Any:
         span = plain(evaluator, node, context)
         if node.implicit_step and span.start > span.end:
             return library.OscRange(span.end, span.step, span.start)
@@ -142,10 +142,10 @@ def _either_way(library: Any) -> Callable[[Any, Any, Any], Any]:  # noqa: ANN401
 # linear_extrude
 
 
-def _linear_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:  # noqa: ANN401
-    args, context = evaluator._resolve_call_args(node, context)  # noqa: SLF001
-    evaluator._eval_children(node.children, context)  # noqa: SLF001
-    get = evaluator._get_arg  # noqa: SLF001
+def _linear_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:
+    args, context = evaluator._resolve_call_args(node, context)
+    evaluator._eval_children(node.children, context)
+    get = evaluator._get_arg
     scale = get(args, None, "scale", None)
     pair = scale if isinstance(scale, list) and len(scale) == 2 else [scale, scale]
     slices = get(args, None, "slices", None)
@@ -159,7 +159,7 @@ def _linear_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any
     }
 
 
-def _resolution(context: Any) -> dict[str, Any]:  # noqa: ANN401
+def _resolution(context: Any) -> dict[str, Any]:
     values = {name: context.dyn.get(f"${name}") for name in ("fn", "fa", "fs")}
     usual = {"fn": 0.0, "fa": 12.0, "fs": 2.0}
     numbers = {name: _finite(values[name], usual[name]) for name in usual}
@@ -169,7 +169,7 @@ def _resolution(context: Any) -> dict[str, Any]:  # noqa: ANN401
     return {**numbers, "color": context.color}
 
 
-def _extruded(section: Any, parameters: Any, spend: Callable[[float], None]) -> Any:  # noqa: ANN401
+def _extruded(section: Any, parameters: Any, spend: Callable[[float], None]) -> Any:
     height, twist = parameters["height"], parameters["twist"]
     if section.is_empty() or height <= 0:
         return None
@@ -185,12 +185,8 @@ def _extruded(section: Any, parameters: Any, spend: Callable[[float], None]) -> 
 
 
 def _twisted(
-    outlines: Any,  # noqa: ANN401
-    height: float,
-    slices: int,
-    twist: float,
-    scale: tuple[float, ...],
-) -> Any:  # noqa: ANN401
+    outlines: Any, height: float, slices: int, twist: float, scale: tuple[float, ...]
+) -> Any:
     """Return outlines extruded in layers; what lies between two is cut along shorter diagonals."""
     flat = np.concatenate(outlines)
     n = len(flat)
@@ -225,7 +221,7 @@ def _twisted(
     return _solid(points, np.concatenate([cap[:, ::-1], sides, cap + slices * n]))
 
 
-def _solid(points: Any, corners: Any) -> Any:  # noqa: ANN401
+def _solid(points: Any, corners: Any) -> Any:
     """Return the body inside triangles; corners in one place become one."""
     places, number = np.unique(np.round(points, _SAME_DECIMALS) + 0.0, axis=0, return_inverse=True)
     corners = number.reshape(-1)[corners]
@@ -234,7 +230,7 @@ def _solid(points: Any, corners: Any) -> Any:  # noqa: ANN401
     return manifold3d.Manifold(manifold3d.Mesh64(places, triangles))
 
 
-def _layer_count(points: Any, parameters: Any) -> int:  # noqa: ANN401
+def _layer_count(points: Any, parameters: Any) -> int:
     """Return into how many layers OpenSCAD 2021.01 cuts an extrusion that says nothing of it."""
     twist, height = abs(float(parameters["twist"])), float(parameters["height"])
     fn, fa, fs = (float(parameters[name]) for name in ("fn", "fa", "fs"))
@@ -274,20 +270,15 @@ def _spiral(radius: float, turn: float, scale: float) -> float:
 # rotate_extrude
 
 
-def _around_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:  # noqa: ANN401
-    args, context = evaluator._resolve_call_args(node, context)  # noqa: SLF001
-    evaluator._eval_children(node.children, context)  # noqa: SLF001
-    angle = _finite(evaluator._get_arg(args, 0, "angle", None), 360.0)  # noqa: SLF001
+def _around_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:
+    args, context = evaluator._resolve_call_args(node, context)
+    evaluator._eval_children(node.children, context)
+    angle = _finite(evaluator._get_arg(args, 0, "angle", None), 360.0)
     full_turn = angle <= -360 or angle > 360
     return {"angle": 360.0 if full_turn else angle, **_resolution(context)}
 
 
-def _revolved(
-    section: Any,  # noqa: ANN401
-    parameters: Any,  # noqa: ANN401
-    evaluator: Any,  # noqa: ANN401
-    spend: Callable[[float], None],
-) -> Any:  # noqa: ANN401
+def _revolved(section: Any, parameters: Any, evaluator: Any, spend: Callable[[float], None]) -> Any:
     """Return a section that is turned about its y axis, which becomes z; None if it cannot be."""
     angle = parameters["angle"]
     if section.is_empty() or angle == 0:
@@ -297,7 +288,7 @@ def _revolved(
     if high - low > max(high, -low):  # on both sides of the axis
         return None
     fn, fa, fs = (parameters[name] for name in ("fn", "fa", "fs"))
-    segments = 3 if high - low < _FINE else evaluator._fn_segments(fn, fa, fs, high - low)  # noqa: SLF001
+    segments = 3 if high - low < _FINE else evaluator._fn_segments(fn, fa, fs, high - low)
     fragments = max(1, int(segments * abs(angle) / 360))
     spend(float(section.num_vert()) * fragments)
     if angle == 360:
@@ -308,7 +299,7 @@ def _revolved(
     return _swept(section, fragments, angle)
 
 
-def _swept(section: Any, fragments: int, angle: float) -> Any:  # noqa: ANN401
+def _swept(section: Any, fragments: int, angle: float) -> Any:
     """Return a section swept from y = 0 on by part of a turn, with flat pieces between."""
     mesh = manifold3d.Manifold.extrude(section, float(fragments), fragments - 1).to_mesh64()
     points, triangles = np.asarray(mesh.vert_properties)[:, :3], np.asarray(mesh.tri_verts)

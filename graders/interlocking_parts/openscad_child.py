@@ -98,7 +98,7 @@ def _lacking() -> Iterator[str]:
 _UNLIKE = list(_lacking())
 if not _UNLIKE:
     _parser.getASTfromString("cube(1);")  # reads its grammar while files can be read
-    _library._load_default_font()  # noqa: SLF001  (and its font)
+    _library._load_default_font()
 
 _SEGMENTS = 5_000
 _SPHERE_SEGMENTS = 800
@@ -216,9 +216,9 @@ def _differences() -> Iterator[str]:
             continue
         places = sorted((np.round(points, 5) + 0.0).tolist())
         digest = hashlib.sha256(json.dumps(places).encode()).hexdigest()[:8]
-        found = (meter.spent, len(points), len(corners), digest)
+        actual = (meter.spent, len(points), len(corners), digest)
         names = ("steps", "corners", "triangles", "hash of corners")
-        for name, right, value in zip(names, figures, found, strict=True):
+        for name, right, value in zip(names, figures, actual, strict=True):
             if value != right:
                 yield f"{name} of {source!r}: {value} instead of {right}"
 
@@ -319,7 +319,7 @@ class Meter:
     def nested(self, function: Callable[..., Any], steps: int) -> Callable[..., Any]:
         """Return the function, charged with these steps and one level of depth for each call."""
 
-        def call(node: Any, context: Any) -> Any:  # noqa: ANN401
+        def call(node: Any, context: Any) -> Any:
             self.spend(steps)
             self.depth += 1
             if self.depth > _DEPTH:
@@ -333,7 +333,7 @@ class Meter:
     def sized(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function, a step for each element of its arguments and of its value."""
 
-        def call(*arguments: Any) -> Any:  # noqa: ANN401
+        def call(*arguments: Any) -> Any:
             self.spend(sum(len(value) for value in arguments if isinstance(value, list | str)))
             try:
                 value = function(*arguments)
@@ -353,7 +353,7 @@ def _count_flat(meter: Meter) -> None:
     """Let a meter watch what makes one flat shape of two, wherever the library does it."""
 
     def counted(function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(a: Any, b: Any) -> Any:  # noqa: ANN401
+        def call(a: Any, b: Any) -> Any:
             meter.spend((a.num_vert() + b.num_vert()) / _JOINED)
             meter.spend((a.num_contour() + b.num_contour()) ** 2 / _NESTED)
             return function(a, b)
@@ -364,13 +364,13 @@ def _count_flat(meter: Meter) -> None:
         setattr(manifold3d.CrossSection, name, counted(function))
 
 
-def _bound(evaluator: Any, meter: Meter) -> None:  # noqa: ANN401
+def _bound(evaluator: Any, meter: Meter) -> None:
     """Let a meter watch all that an evaluator does."""
     for name, steps in (("_eval_expr", 1), ("_eval_statement", _STATEMENT)):
         setattr(evaluator, name, meter.nested(getattr(evaluator, name), steps))
     for name in ("_loop_values", "_fmt_val", "_eval_list_comp"):
         setattr(evaluator, name, meter.sized(getattr(evaluator, name)))
-    functions = evaluator._math_fns  # noqa: SLF001  (the library has no other place to count at)
+    functions = evaluator._math_fns
     functions |= {name: meter.sized(function) for name, function in functions.items()}
     rands = functions["rands"]
 
@@ -379,7 +379,7 @@ def _bound(evaluator: Any, meter: Meter) -> None:  # noqa: ANN401
         return rands(low, high, count, *seed)
 
     functions["rands"] = counted_rands
-    segments = evaluator._fn_segments  # noqa: SLF001
+    segments = evaluator._fn_segments
 
     def counted_segments(*arguments: float) -> int:
         count: int = segments(*arguments)
@@ -388,13 +388,13 @@ def _bound(evaluator: Any, meter: Meter) -> None:  # noqa: ANN401
         meter.spend(count)
         return count
 
-    evaluator._fn_segments = counted_segments  # noqa: SLF001
+    evaluator._fn_segments = counted_segments
     _mended.mend(_library, evaluator, meter.spend)
-    resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH  # noqa: SLF001
+    resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH
     sphere, polyhedron = resolve["sphere"], resolve["polyhedron"]
 
-    def counted_sphere(node: Any, context: Any) -> Any:  # noqa: ANN401
-        plain = evaluator._fn_segments  # noqa: SLF001
+    def counted_sphere(node: Any, context: Any) -> Any:
+        plain = evaluator._fn_segments
 
         def squared(*arguments: float) -> int:
             count: int = segments(*arguments)
@@ -403,24 +403,25 @@ def _bound(evaluator: Any, meter: Meter) -> None:  # noqa: ANN401
             meter.spend(count * count)
             return count
 
-        evaluator._fn_segments = squared  # noqa: SLF001
+        evaluator._fn_segments = squared
         try:
             return sphere(node, context)
         finally:
-            evaluator._fn_segments = plain  # noqa: SLF001
+            evaluator._fn_segments = plain
 
-    united = evaluator._to_cross_section  # noqa: SLF001
+    united = evaluator._to_cross_section
 
-    def cut_up(bodies: Any) -> Any:  # noqa: ANN401
+    def cut_up(bodies: Any) -> Any:
         section = united(bodies)
         if section is not None:
             meter.spend(section.num_vert() * section.num_contour() / _HOLES)
         return section
 
-    evaluator._to_cross_section = cut_up  # noqa: SLF001
+    evaluator._to_cross_section = cut_up
     resolve["sphere"] = counted_sphere
     resolve["polyhedron"] = _counting_faces(polyhedron, meter)
-    _library._resolve_font = _bundled_font  # noqa: SLF001
+    # The fonts of a system differ.
+    _library._resolve_font = lambda _: _library._load_default_font()
     for kind, function in generate.items():
         generate[kind] = _weighed(kind, function, meter)
 
@@ -431,25 +432,21 @@ _cut_face: Any = getattr(_library, "_triangulate_face", None)
 def _counting_faces(polyhedron: Callable[..., Any], meter: Meter) -> Callable[..., Any]:
     """Return the maker of polyhedra; cutting a face of n corners takes steps like n squared."""
 
-    def cut(points: Any, loop: Any, out: Any) -> None:  # noqa: ANN401
+    def cut(points: Any, loop: Any, out: Any) -> None:
         meter.spend(len(loop) ** 2 / 4 if len(loop) > 4 else 1)
         _cut_face(points, loop, out)
 
-    def call(node: Any, context: Any) -> Any:  # noqa: ANN401
-        _library._triangulate_face = cut  # noqa: SLF001
+    def call(node: Any, context: Any) -> Any:
+        _library._triangulate_face = cut
         return polyhedron(node, context)
 
     return call
 
 
-def _bundled_font(spec: str) -> Any:  # noqa: ANN401, ARG001  (the fonts of a system differ)
-    return _library._load_default_font()  # noqa: SLF001
-
-
 def _weighed(kind: str, function: Callable[..., Any], meter: Meter) -> Callable[..., Any]:
     """Return a maker of bodies that pays for what it is about to make, and for what it made."""
 
-    def call(params: Any, children: Any, node: Any) -> Any:  # noqa: ANN401
+    def call(params: Any, children: Any, node: Any) -> Any:
         bodies = _library.flatten_csg_tree(children)
         meter.spend(_cost(kind, params, bodies))
         results = function(params, children, node)
@@ -459,7 +456,7 @@ def _weighed(kind: str, function: Callable[..., Any], meter: Meter) -> Callable[
     return call
 
 
-def _cost(kind: str, params: Any, bodies: list[Any]) -> float:  # noqa: ANN401
+def _cost(kind: str, params: Any, bodies: list[Any]) -> float:
     """Return the steps that a maker of bodies is to pay in advance."""
     flat = [body.section for body in bodies if body.section is not None]
     corners = sum(section.num_vert() for section in flat)
@@ -476,7 +473,7 @@ def _cost(kind: str, params: Any, bodies: list[Any]) -> float:  # noqa: ANN401
     return 1.0
 
 
-def _size(body: Any) -> int:  # noqa: ANN401
+def _size(body: Any) -> int:
     if isinstance(body.body, manifold3d.Manifold):
         return int(body.body.num_tri())
     return int(body.section.num_vert()) if body.section is not None else 0

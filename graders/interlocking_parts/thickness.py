@@ -21,7 +21,6 @@ MOST_RAYS = 3 * 10**8
 
 _DECIMALS = 4
 
-
 _BLOCK = 256
 _EDGE = 1e-7
 """Rays along an edge of the grid between two triangles hit both."""

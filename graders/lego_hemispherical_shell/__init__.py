@@ -21,7 +21,6 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     Boxes,
     Bricks,
     Indices,
-    Pairs,
     body,
     close_pairs,
     groups,
@@ -182,7 +181,7 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
         )
         return {"overlapping": None, "misaligned": None, "floating": None, "groups": None}
     clash = pairs.where(pairs.depth >= CONTACT_GAP)
-    overlapping = _brick_pairs(clash, names)
+    overlapping = np.stack([names[clash.lower], names[clash.upper]], axis=1).tolist()
     checks.forbid(
         "overlap",
         overlapping,
@@ -238,7 +237,3 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
             for s in standing[:_MAX_GROUPS]
         ],
     }
-
-
-def _brick_pairs(pairs: Pairs, names: Indices) -> list[list[int]]:
-    return np.stack([names[pairs.lower], names[pairs.upper]], axis=1).tolist()  # type: ignore[no-any-return]

@@ -51,7 +51,6 @@ CONSTRAINT_CHECKS = {
 }
 """Requirement of each type of constraint."""
 
-
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
 Marks = npt.NDArray[np.bool_]

@@ -144,7 +144,8 @@ class _Evaluation:
                 a, b = _tightened(a), _tightened(b)
         bits = bound()
         first, second = (a.array, b.array) if bits <= WORD_BITS else (_exact(a), _exact(b))
-        self._pay(np.broadcast(first, second), bits, _product_time(op, a, b))
+        each = _digit_time(a.bits, b.bits) if op is Op.MULTIPLY else 0
+        self._pay(np.broadcast(first, second), bits, each)
         guesses = max(a.guesses, b.guesses) + 1
         return _checked(_Values(function(first, second), True, bits, None, guesses))
 
@@ -256,10 +257,6 @@ def _digit_time(bits: int, other_bits: int) -> int:
     short, long = sorted((bits // 30 + 1, other_bits // 30 + 1))
     time = 0.65 * short * long
     return int(time if short < 70 else time * (70 / short) ** 0.4)
-
-
-def _product_time(op: Op, a: _Values, b: _Values) -> int:
-    return _digit_time(a.bits, b.bits) if op is Op.MULTIPLY else 0
 
 
 def _by_element(array: Array, function: Any) -> Array:  # noqa: ANN401

@@ -1,6 +1,7 @@
 """How graders collect their checks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeGuard, TypeVar
 
 from scbench.base.model import Check, Verdict
@@ -12,7 +13,6 @@ COMMON_CHECKS: Mapping[str, str] = {
 }
 """Checks that any task can have besides its own."""
 
-
 T = TypeVar("T")
 
 _MAX_OFFENDERS = 50
@@ -22,6 +22,12 @@ _MAX_OFFENDERS = 50
 def brief(number: int) -> str:
     """Return a whole number as a sentence can hold it, however many digits it has."""
     return str(number) if abs(number) < 10**30 else "a number of more than 30 digits"
+
+
+@lru_cache(maxsize=1024)
+def _pass(check_id: str, requirement: str) -> Check:
+    # Most checks pass, and to make one takes longer than most of what is checked.
+    return Check(check_id, True, requirement)
 
 
 def all_passed(requirements: Mapping[str, str]) -> tuple[Check, ...]:
@@ -61,8 +67,11 @@ class Checklist:
             wrong: sentence for the case that it does not.
             details: JSON values to go with the check.
         """
-        message = self._requirement(check_id) if passed else wrong
-        self._checks.append(Check(check_id, bool(passed), message, details))
+        if passed and not details:
+            self._checks.append(_pass(check_id, self._requirement(check_id)))
+        else:
+            message = self._requirement(check_id) if passed else wrong
+            self._checks.append(Check(check_id, bool(passed), message, details))
         return passed
 
     def readable(self, value: T | None, wrong: str, why: str) -> TypeGuard[T]:
@@ -87,7 +96,7 @@ class Checklist:
             wrong: makes the sentence for the case that there are any, from the first of them.
         """
         if not offenders:
-            self._checks.append(Check(check_id, True, self._requirement(check_id)))
+            self._checks.append(_pass(check_id, self._requirement(check_id)))
             return True
         details = {"count": len(offenders), "offenders": list(offenders[:_MAX_OFFENDERS])}
         self._checks.append(Check(check_id, False, wrong(offenders[0]), details))
@@ -104,9 +113,10 @@ class Checklist:
             fault: what is wrong with them, to follow their number.
             first: says of the first what or where it is, with a verb.
         """
-        return self.forbid(
-            check_id, offenders, lambda item: f"{len(offenders)} {fault}; the first {first(item)}."
-        )
+        if not offenders:
+            return self.forbid(check_id, (), str)
+        sentence = f"{len(offenders)} {fault}; the first {first(offenders[0])}."
+        return self.forbid(check_id, offenders, lambda _: sentence)
 
     def skip(self, check_ids: str | Iterable[str], why: str) -> None:
         """Record that a check, or several, could not be evaluated."""

@@ -88,7 +88,6 @@ TRUTHS: Mapping[str, bool] = {
 }
 """Words for a truth value, in small letters."""
 
-
 _SMALL = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),

@@ -38,7 +38,6 @@ class Play:
     """The ground after the blasts so far."""
 
     def __init__(self, params: Params) -> None:
-        """Start with the ground that no blast has changed."""
         self._params = params
         self._blasts: tuple[Blast, ...] = ()
 

@@ -26,7 +26,6 @@ _PER_COST = 250
 _WORK_PER_COST = 1000
 _MAX_BLASTS = 2500
 
-
 # The last plan that was simulated: one that only adds blasts to it goes on from there.
 _last: list[tuple[Params, tuple[Blast, ...], End]] = []
 

@@ -46,7 +46,6 @@ FULL = 0.98
 _CUTS_SHOWN = 200
 _POINTS_DRAWN = 2000
 
-
 Floats = NDArray[np.float64]
 
 BASE: tuple[tuple[float, float, float], ...] = (
@@ -63,7 +62,6 @@ _PARALLEL = 1e-10
 _ROWS = 128
 _CHUNK = 2000
 _DIGITS = 9
-
 
 _DIGITS = 9
 
