@@ -155,7 +155,10 @@ def test_samples_are_pooled(make_results):
 
 def test_a_difference_weighs_items_alike_whatever_samples_lack(make_results):
     """One item is always right, the other never, in both runs: nothing has changed."""
-    present = {"no_tools": {(0, 0), (0, 1), (0, 2), (1, 0)}, "tools": {(0, 0), (1, 0), (1, 1), (1, 2)}}
+    present = {
+        "no_tools": {(0, 0), (0, 1), (0, 2), (1, 0)},
+        "tools": {(0, 0), (1, 0), (1, 1), (1, 2)},
+    }
     rows = [
         {"setting": setting, "subtask": i, "sample": s}
         | ({"score": float(i == 0)} if (i, s) in scored else {"status": "missing"})

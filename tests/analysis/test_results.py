@@ -167,7 +167,8 @@ def test_an_installed_release_says_what_is_expected(write):
     assert "has 3 of 27 scores" in refused(path)
     rows = read_results([write(*ROWS)])
     assert expected_scores(rows) == {}
-    present = expected_scores(rows.with_columns(**{key: pl.lit(text) for key, text in reference.items()}))
+    of_release = rows.with_columns(**{key: pl.lit(text) for key, text in reference.items()})
+    present = expected_scores(of_release)
     assert present["two_segments"] == 27
     forged = rows.with_columns(release=pl.lit(release.version))
     assert expected_scores(forged) == {}, "a release of that name with other rows is unknown"
