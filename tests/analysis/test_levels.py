@@ -45,7 +45,7 @@ def test_what_leaves_the_ladder_is_said_to(each, said):
     assert (cells["low"] is None) is (each == 0)
     assert (cells["high"] is None) is (each == 6)
     assert (result.below, result.above) == (int(each == 0), int(each == 6))
-    assert result.held()[0] == (0.5 if each == 0 else 8.5)
+    assert result.clipped()[0] == (0.5 if each == 0 else 8.5)
 
 
 def test_guessing_is_no_climbing():
@@ -86,9 +86,9 @@ def test_partial_scores_tell_more_than_right_or_wrong_ones_of_the_same_means():
 
 def test_rungs_without_an_answer_are_none_that_was_failed():
     small = Answers(np.array([3.0, 3, 6, 6]), np.array([1.0, 1, 0, 0]), np.zeros(4), 8)
-    found = fit(small).level
-    assert found.value == pytest.approx(4.5, abs=0.1)
-    assert found.high - found.low > 2
+    result = fit(small).level
+    assert result.value == pytest.approx(4.5, abs=0.1)
+    assert result.high - result.low > 2
 
 
 def test_a_mean_of_levels_counts_half_a_rung_beyond_and_says_how_many():
@@ -97,22 +97,22 @@ def test_a_mean_of_levels_counts_half_a_rung_beyond_and_says_how_many():
         Level(-np.inf, -np.inf, 1.2, 8, 1.0, below=1),
         Level(np.inf, 8.0, np.inf, 8, 1.0, above=1),
     ]
-    found = mean_level(levels)
-    assert found.value == pytest.approx((4.0 + 0.5 + 8.5) / 3)
-    assert found.low == pytest.approx(found.value - np.hypot(1.0, 0.5) / 3)
-    assert found.high == pytest.approx(found.value + np.hypot(1.0, 0.7) / 3)
-    assert (found.below, found.above) == (1, 1)
+    result = mean_level(levels)
+    assert result.value == pytest.approx((4.0 + 0.5 + 8.5) / 3)
+    assert result.low == pytest.approx(result.value - np.hypot(1.0, 0.5) / 3)
+    assert result.high == pytest.approx(result.value + np.hypot(1.0, 0.7) / 3)
+    assert (result.below, result.above) == (1, 1)
     assert mean_level(levels[:1]) is levels[0]
     beyond = mean_level(levels[1:2] * 3)
     assert (beyond.beyond, beyond.low) == ("below 1", -np.inf)
 
 
 def test_shared_luck_makes_a_difference_surer_and_never_moves_it():
-    one, two = Level(4.0, 3.4, 4.6, 8), Level(5.0, 4.5, 5.6, 8)
-    apart, together = level_difference([one], [two]), level_difference([one], [two], 0.6)
+    first, two = Level(4.0, 3.4, 4.6, 8), Level(5.0, 4.5, 5.6, 8)
+    apart, together = level_difference([first], [two]), level_difference([first], [two], 0.6)
     assert apart[0] == together[0] == 1.0
     assert apart[1] < together[1] < 1.0 < together[2] < apart[2]
-    low, high = level_difference([two], [one])[1:]
+    low, high = level_difference([two], [first])[1:]
     assert (low, high) == pytest.approx((-apart[2], -apart[1]))
 
 

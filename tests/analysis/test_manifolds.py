@@ -119,8 +119,8 @@ def test_a_guesser_gets_nothing_once_guessing_is_taken_out(release, cases):
 
 def test_values_of_parameters_come_in_order_with_their_kinds(release, cases):
     table = manifold_table(results_of(release, falling), cases, "parameter")
-    found = table.select("task", "parameter", "kind", "value", "n", "accuracy").rows()
-    assert found == [
+    result = table.select("task", "parameter", "kind", "value", "n", "accuracy").rows()
+    assert result == [
         ("arithmetic", "length", "scale", "3", 10, 1.0),
         ("arithmetic", "length", "scale", "9", 10, 1.0),
         ("arithmetic", "length", "scale", "20", 10, pytest.approx(0.4)),
@@ -137,8 +137,8 @@ def test_values_of_parameters_come_in_order_with_their_kinds(release, cases):
 
 def test_kinds_tell_where_in_its_range_a_parameter_stood(release, cases):
     table = manifold_table(results_of(release, falling), cases, "kind")
-    found = {(kind, value): n for kind, value, n in table.select("kind", "value", "n").rows()}
-    assert found == {
+    result = {(kind, value): n for kind, value, n in table.select("kind", "value", "n").rows()}
+    assert result == {
         ("scale", "lowest"): 25, ("scale", "between"): 10, ("scale", "highest"): 25,
         ("depth", "lowest"): 15, ("depth", "highest"): 15, ("semantic", "unordered"): 20,
     }  # fmt: skip
@@ -191,10 +191,10 @@ def _length(instance: Instance) -> int | None:
 def test_several_runs_and_samples_are_told_apart(release, cases):
     first = results_of(release, falling, "a")
     again = first.with_columns(sample=pl.lit(1, pl.Int64), score=pl.lit(0.0))
-    other = results_of(release, lambda *_: {"score": 0.0}, "b").with_columns(
+    second = results_of(release, lambda *_: {"score": 0.0}, "b").with_columns(
         budget=pl.lit(64, pl.Int64)
     )
-    table = manifold_table(pl.concat([first, again, other]), cases)
+    table = manifold_table(pl.concat([first, again, second]), cases)
     assert table["model"].to_list() == ["a"] * 4 + ["b"] * 4
     assert table["n"].to_list() == [60, 40, 20, 120, 30, 20, 10, 60]
     assert table["accuracy"][1] == 0.5
@@ -204,9 +204,9 @@ def test_several_runs_and_samples_are_told_apart(release, cases):
 def test_a_map_has_a_figure_for_each_pair_of_values(release, cases):
     rows = results_of(release, falling)
     table = heat_table(rows, cases, "length", "max_depth")
-    found = {(r["value"], r["second_value"]): (r["n"], r["accuracy"]) for r in table.to_dicts()}
+    result = {(r["value"], r["second_value"]): (r["n"], r["accuracy"]) for r in table.to_dicts()}
     assert set(table["task"]) == {"arithmetic"}, "a task with one value of a parameter has no map"
-    assert found == {
+    assert result == {
         (length, depth): (5, 1.0 if length != "20" else 0.4)
         for length in ("3", "9", "20")
         for depth in ("0", "2")
@@ -278,12 +278,12 @@ def test_text_tasks_are_a_bucket_of_their_own_and_never_in_overall(release, make
     spatial = spatial.with_columns(**{name: pl.lit(value) for name, value in same.items()})
     both = pl.concat([texts, spatial])
     for table in (score_table(both, "bucket"), paper_table(both)):
-        found = {row["bucket"]: (row["n"], row["mean"]) for row in table.to_dicts()}
-        assert found["axiomatic"] == (4, 0.0)
-        assert "overall" not in found, "there is one bucket to add up"
-        assert found["manifolds"] == (60, pytest.approx(0.9))
-    alone = score_table(texts, "bucket")
-    assert alone["bucket"].to_list() == ["manifolds"]
+        result = {row["bucket"]: (row["n"], row["mean"]) for row in table.to_dicts()}
+        assert result["axiomatic"] == (4, 0.0)
+        assert "overall" not in result, "there is one bucket to add up"
+        assert result["manifolds"] == (60, pytest.approx(0.9))
+    single = score_table(texts, "bucket")
+    assert single["bucket"].to_list() == ["manifolds"]
     assert set(paper_table(texts)["bucket"]) == {"manifolds"}
 
 
@@ -292,20 +292,20 @@ def test_text_tasks_may_lack_where_spatial_ones_may_not(release, make_results):
     spatial = make_results(*({"subtask": i, "score": 1.0} for i in range(4)))
     same = {name: texts[name][0] for name in ("release", "release_hash")}
     spatial = spatial.with_columns(**{name: pl.lit(value) for name, value in same.items()})
-    other = spatial.with_columns(model=pl.lit("other"))
-    check_results(pl.concat([texts, spatial, other]))
+    second = spatial.with_columns(model=pl.lit("other"))
+    check_results(pl.concat([texts, spatial, second]))
     check_results(pl.concat([texts.with_columns(model=pl.lit("other")), spatial]))
-    more = make_results(*({"task": "csg_union", "subtask": i, "score": 1.0} for i in range(2)))
-    more = more.with_columns(**{name: pl.lit(value) for name, value in same.items()})
+    extra = make_results(*({"task": "csg_union", "subtask": i, "score": 1.0} for i in range(2)))
+    extra = extra.with_columns(**{name: pl.lit(value) for name, value in same.items()})
     with pytest.raises(ResultsError, match="model 'other' has no row of csg_union"):
-        check_results(pl.concat([texts, spatial, more, other]))
+        check_results(pl.concat([texts, spatial, extra, second]))
 
 
 def test_the_command_finds_its_release_or_says_which_to_name(inside_cli, release, tmp_path):
     path = tmp_path / "r.parquet"
     results_of(release, falling).write_parquet(path)
-    named = ("--release", release.root)
-    done = inside_cli("manifolds", path, *named, "--by", "parameter", "--format", "csv")
+    names = ("--release", release.root)
+    done = inside_cli("manifolds", path, *names, "--by", "parameter", "--format", "csv")
     assert done.returncode == 0, done.stderr
     assert pl.read_csv(done.stdout.encode()).height == 11
     done = inside_cli("manifolds", path)
@@ -313,20 +313,20 @@ def test_the_command_finds_its_release_or_says_which_to_name(inside_cli, release
     assert "is not installed; name its folder with --release" in done.stderr
     out = ("--out", tmp_path / "t.json", "--format", "json")
     heat = ("--heat", "length,max_depth", "--plot", tmp_path / "h.svg", "--metric", "above")
-    assert inside_cli("manifolds", path, *named, *heat, *out).returncode == 0
+    assert inside_cli("manifolds", path, *names, *heat, *out).returncode == 0
     assert len(json.loads(Path(tmp_path / "t.json").read_text())) == 6
     assert (tmp_path / "h.svg").read_text().startswith("<svg")
     line = ("--parameter", "length", "--tasks", "boolean", "--plot", tmp_path / "k.png")
-    assert inside_cli("manifolds", path, *named, *line).returncode == 0
-    for args, said in (
+    assert inside_cli("manifolds", path, *names, *line).returncode == 0
+    for args, message in (
         (("--heat", "length"), "--heat takes two names"),
         (("--heat", "a,b", "--parameter", "c"), "give one of them"),
         (("--plot", "x.svg"), "--plot draws --heat or --parameter"),
         (("--parameter", "length", "--plot", "x.gif"), "not as 'gif'"),
         (("--tasks", "nothing"), "task 'nothing' is not in release"),
     ):
-        done = inside_cli("manifolds", path, *named, *args)
-        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+        done = inside_cli("manifolds", path, *names, *args)
+        assert (done.returncode, message in done.stderr) == (2, True), done.stderr
 
 
 @pytest.fixture

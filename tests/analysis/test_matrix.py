@@ -40,8 +40,8 @@ def test_worse_than_the_floor_is_negative(make_results):
 def test_instances_weigh_by_their_room_above_the_floor(make_results):
     results = floored(make_results, [(1, 0.9), (0.5, 0.0)], task="csg_union")
     parts = [((1 - 0.9) / 0.1, 0.1), (0.5, 1.0)]
-    wanted = sum(value * room for value, room in parts) / sum(room for _, room in parts)
-    assert line(results)["above"] == pytest.approx(wanted)
+    expected = sum(value * room for value, room in parts) / sum(room for _, room in parts)
+    assert line(results)["above"] == pytest.approx(expected)
 
 
 def test_no_room_above_the_floor_divides_nothing_by_zero(make_results):
@@ -86,17 +86,17 @@ def test_differences_above_the_floor(make_results):
     first = floored(make_results, [(0, 0.5), (1, 0.5), (0, 0.5)], model="a")
     second = floored(make_results, [(1, 0.5), (1, 0.5), (0, 0.5)], model="b")
     matrix = score_matrix(pl.concat([first, second]))
-    found = difference_of([paired(matrix.blocks["two_segments"], 0, 1)])
-    assert found.difference == pytest.approx(1 / 3)
-    assert found.above == pytest.approx(2 / 3)
-    assert found.above_low == pytest.approx(2 * found.low)
+    result = difference_of([paired(matrix.blocks["two_segments"], 0, 1)])
+    assert result.difference == pytest.approx(1 / 3)
+    assert result.above == pytest.approx(2 / 3)
+    assert result.above_low == pytest.approx(2 * result.low)
 
 
 def test_results_of_before_floors_are_read_as_unknown(make_results):
     rows = make_results({"score": 1.0}).drop("floor")
-    found = means_of(list(score_matrix(rows).blocks.values()))
-    assert found.mean[0] == 1
-    assert np.isnan(found.above[0])
+    result = means_of(list(score_matrix(rows).blocks.values()))
+    assert result.mean[0] == 1
+    assert np.isnan(result.above[0])
 
 
 def test_a_floor_that_cannot_be_is_refused(make_results):
@@ -121,8 +121,8 @@ def test_the_sheet_prints_it_below_the_mean_and_says_what_it_is(make_results):
 def test_there_is_no_overall_line_over_one_bucket_and_partial_lines_say_what_they_are_over(
     make_results,
 ):
-    one = paper_table(make_results({"score": 1.0}))
-    assert one.select("bucket", "over").rows() == [("axiomatic", "only two_segments")]
+    first = paper_table(make_results({"score": 1.0}))
+    assert first.select("bucket", "over").rows() == [("axiomatic", "only two_segments")]
     two = paper_table(make_results({"score": 1.0}, {"task": "csg_union", "score": 1.0}))
     assert two.select("bucket", "over").rows()[-1] == ("overall", "only two_segments, csg_union")
     assert paper_sheet("T", two).rows[-1][0] == "overall (only two_segments, csg_union)"

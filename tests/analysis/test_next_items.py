@@ -10,7 +10,7 @@ from scbench.analysis.ladder import on_ladder
 from scbench.analysis.next_items import asked_of, next_items, nothing_asked
 from scbench.base.model import rung_of
 
-FEW = ["two_segments", "enumerate_edges", "csg_union"]
+TASKS = ["two_segments", "enumerate_edges", "csg_union"]
 
 
 def test_a_model_that_answered_nothing_begins_in_the_middle_of_every_task():
@@ -35,8 +35,8 @@ def test_items_are_asked_near_the_level(level):
 
 
 def test_tasks_that_are_known_wait_for_those_that_are_not():
-    known = [name for name in sim.item_ids(["two_segments"]) if not name.endswith("-6")]
-    results = ladder_results({"m": 4.0}, FEW, asked={"m": known})
+    reference = [name for name in sim.item_ids(["two_segments"]) if not name.endswith("-6")]
+    results = ladder_results({"m": 4.0}, TASKS, asked={"m": reference})
     table = next_items(asked_of(on_ladder(results)), 6)
     assert set(table["task"]) == {"enumerate_edges", "csg_union"}
     assert (table["error"] > 0).all()
@@ -56,7 +56,7 @@ def test_what_was_blocked_is_not_asked_again_and_failed_calls_are():
 
 
 def test_a_passed_top_rung_is_told():
-    results = ladder_results({"m": {"two_segments": 12.0, "csg_union": 4.0}}, FEW[::2])
+    results = ladder_results({"m": {"two_segments": 12.0, "csg_union": 4.0}}, TASKS[::2])
     assert asked_of(on_ladder(results)).passed == {8: ["two_segments"]}
 
 
@@ -73,10 +73,10 @@ def test_nine_scores_are_one_item():
 
 @pytest.mark.slow
 def test_a_fifth_of_the_items_tells_the_overall_level_within_one_rung():
-    found = sim.adaptive_lengths(6, (0.1, 0.2), draws=200)
-    fifth, even = found["20%"], found["17%, one on each rung"]
+    result = sim.adaptive_lengths(6, (0.1, 0.2), draws=200)
+    fifth, even = result["20%"], result["17%, one on each rung"]
     assert (fifth[:, 2] < 1.0).all(), "the overall level's interval"
-    assert np.median(found["10%"][:, 2]) < 1.0
+    assert np.median(result["10%"][:, 2]) < 1.0
     assert abs(fifth[:, 0].mean()) < 0.2
     assert np.median(fifth[:, 3]) < np.median(even[:, 3]), "and of tasks"
-    assert np.median(fifth[:, 2]) < 2.5 * np.median(found["100%"][:, 2])
+    assert np.median(fifth[:, 2]) < 2.5 * np.median(result["100%"][:, 2])

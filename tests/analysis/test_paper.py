@@ -19,13 +19,13 @@ def cells(table: pl.DataFrame) -> dict:
 
 
 def test_all_cells_of_the_papers_bucket_table(paper_results, paper_numbers):
-    found = cells(paper_table(paper_results))
-    assert len(found) == 4 * 6
+    result = cells(paper_table(paper_results))
+    assert len(result) == 4 * 6
     for row in paper_numbers["table1"]:
         bucket = row["bucket"].lower()
         for model, cell in row["models"].items():
-            without = found[bucket, None, model, "no_tools"]
-            with_tools = found[bucket, None, model, "tools"]
+            without = result[bucket, None, model, "no_tools"]
+            with_tools = result[bucket, None, model, "tools"]
             assert without["n"] == row["n"]
             assert points(without["mean"]) == f"{cell['no_tools']:.1f}"
             assert signed(with_tools["delta"]) == cell["tools_delta_printed"]
@@ -33,14 +33,14 @@ def test_all_cells_of_the_papers_bucket_table(paper_results, paper_numbers):
 
 
 def test_all_132_cells_of_the_papers_task_table(by_task, paper_numbers):
-    found = cells(by_task)
+    result = cells(by_task)
     compared = 0
     for row in paper_numbers["table2"]:
         for model, cell in row["models"].items():
             key = (row["bucket"].lower(), row["task_id"], model)
-            assert found[*key, "no_tools"]["n"] == row["n"]
-            assert points(found[*key, "no_tools"]["mean"]) == f"{cell['no_tools']:.1f}"
-            assert signed(found[*key, "tools"]["delta"]) == cell["tools_delta_printed"]
+            assert result[*key, "no_tools"]["n"] == row["n"]
+            assert points(result[*key, "no_tools"]["mean"]) == f"{cell['no_tools']:.1f}"
+            assert signed(result[*key, "tools"]["delta"]) == cell["tools_delta_printed"]
             compared += 2
     assert compared == 132
 
@@ -62,8 +62,8 @@ def test_differences_are_rounded_once(by_task, task, model, delta):
 
 
 def test_sonnets_overall_difference_is_not_made_of_rounded_rows(by_task):
-    found = cells(by_task)
-    assert signed(found["overall", None, "claude-sonnet-4-5", "tools"]["delta"]) == "+3.2"
+    result = cells(by_task)
+    assert signed(result["overall", None, "claude-sonnet-4-5", "tools"]["delta"]) == "+3.2"
 
 
 def test_no_difference_is_plus_minus_zero():
@@ -155,11 +155,14 @@ def test_samples_are_pooled(make_results):
 
 def test_a_difference_weighs_items_alike_whatever_samples_lack(make_results):
     """One item is always right, the other never, in both runs: nothing has changed."""
-    held = {"no_tools": {(0, 0), (0, 1), (0, 2), (1, 0)}, "tools": {(0, 0), (1, 0), (1, 1), (1, 2)}}
+    present = {
+        "no_tools": {(0, 0), (0, 1), (0, 2), (1, 0)},
+        "tools": {(0, 0), (1, 0), (1, 1), (1, 2)},
+    }
     rows = [
         {"setting": setting, "subtask": i, "sample": s}
         | ({"score": float(i == 0)} if (i, s) in scored else {"status": "missing"})
-        for setting, scored in held.items()
+        for setting, scored in present.items()
         for i in range(2)
         for s in range(3)
     ]

@@ -23,7 +23,7 @@ def write(tmp_path, make_results):
 
 
 ROWS = tuple({"subtask": i, "score": float(i % 2)} for i in range(3))
-OTHER = tuple({"task": "csg_union", "subtask": i, "score": 0.25} for i in range(2))
+SOLIDS = tuple({"task": "csg_union", "subtask": i, "score": 0.25} for i in range(2))
 
 
 def refused(*paths, **options) -> str:
@@ -55,13 +55,13 @@ def test_no_file_is_named(tmp_path):
 def test_what_is_no_parquet_is_named(tmp_path, content):
     path = tmp_path / "r.parquet"
     path.write_bytes(content)
-    said = refused(path)
-    assert str(path) in said
+    message = refused(path)
+    assert str(path) in message
     if content.startswith(b"PAR1"):
-        assert "cannot be read as Parquet" in said
+        assert "cannot be read as Parquet" in message
     else:
-        assert f"grade it first: scbench-grade {path}" in said
-    assert "\n" not in said
+        assert f"grade it first: scbench-grade {path}" in message
+    assert "\n" not in message
 
 
 def test_a_missing_column_is_named(write, tmp_path):
@@ -95,9 +95,9 @@ def test_what_cannot_be_compared_is_refused(write, changed, words):
 
 
 def test_an_unknown_task_is_named_with_near_ones(write):
-    said = refused(write(*ROWS, task=pl.lit("two_segmentz")))
-    assert "unknown task 'two_segmentz'" in said
-    assert "Did you mean 'two_segments'?" in said
+    message = refused(write(*ROWS, task=pl.lit("two_segmentz")))
+    assert "unknown task 'two_segmentz'" in message
+    assert "Did you mean 'two_segments'?" in message
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ def test_an_unknown_task_is_named_with_near_ones(write):
 )
 def test_scores_that_cannot_be_are_refused(write, row, words):
     path = write(row)
-    said = refused(path)
-    assert words in said
-    assert "1 scores" in said
+    message = refused(path)
+    assert words in message
+    assert "1 scores" in message
 
 
 def test_partial_credit_and_sums_that_are_almost_whole_are_fine(write):
@@ -128,9 +128,9 @@ def test_partial_credit_and_sums_that_are_almost_whole_are_fine(write):
 
 
 def test_a_score_given_twice_is_refused(write):
-    said = refused(write(*ROWS, ROWS[1]))
-    assert "1 scores are there more than once: two_segments/01 (subtask 1, sample 0)" in said
-    assert "is a file named twice" in said
+    message = refused(write(*ROWS, ROWS[1]))
+    assert "1 scores are there more than once: two_segments/01 (subtask 1, sample 0)" in message
+    assert "is a file named twice" in message
     path = write(*ROWS)
     assert "more than once" in refused(
         path, path.parent / "." / ".." / path.parent.name / "r.parquet"
@@ -145,8 +145,8 @@ def test_the_nine_scores_of_one_answer_are_no_duplicates(write):
 def test_holes_inside_a_task_are_refused(write):
     path = write(*ROWS, *({**row, "model": "n"} for row in ROWS[:2]))
     for partial in (False, True):
-        said = refused(path, partial=partial)
-        assert "holes: of two_segments, sample 0 of model 'n' has 2 of 3 scores" in said
+        message = refused(path, partial=partial)
+        assert "holes: of two_segments, sample 0 of model 'n' has 2 of 3 scores" in message
 
 
 def test_holes_in_one_sample_are_refused(write):
@@ -155,20 +155,21 @@ def test_holes_in_one_sample_are_refused(write):
 
 
 def test_a_task_that_one_run_lacks_is_refused_unless_that_is_intended(write):
-    path = write(*ROWS, *OTHER, *({**row, "model": "n"} for row in ROWS))
+    path = write(*ROWS, *SOLIDS, *({**row, "model": "n"} for row in ROWS))
     assert "model 'n' has no row of csg_union; add --partial" in refused(path)
     assert read_results([path], partial=True).height == 8
 
 
 def test_an_installed_release_says_what_is_expected(write):
     release = find_release()
-    known = {"release": release.version, "release_hash": release.manifest.rows_hash}
-    path = write(*({**row, **known} for row in ROWS))
+    reference = {"release": release.version, "release_hash": release.manifest.rows_hash}
+    path = write(*({**row, **reference} for row in ROWS))
     assert "has 3 of 27 scores" in refused(path)
     rows = read_results([write(*ROWS)])
     assert expected_scores(rows) == {}
-    held = expected_scores(rows.with_columns(**{key: pl.lit(text) for key, text in known.items()}))
-    assert held["two_segments"] == 27
+    of_release = rows.with_columns(**{key: pl.lit(text) for key, text in reference.items()})
+    present = expected_scores(of_release)
+    assert present["two_segments"] == 27
     forged = rows.with_columns(release=pl.lit(release.version))
     assert expected_scores(forged) == {}, "a release of that name with other rows is unknown"
 

@@ -33,8 +33,8 @@ def test_pass_at_k_is_the_share_of_subsets_with_a_pass(make_results, items):
     table = pass_at_k(sampled(make_results, *items), range(1, 6))
     for row in table.iter_rows(named=True):
         subsets = [list(combinations(item, row["k"])) for item in items]
-        wanted = np.mean([np.mean([any(s) for s in of_item]) for of_item in subsets])
-        assert row["pass_at_k"] == pytest.approx(wanted)
+        expected = np.mean([np.mean([any(s) for s in of_item]) for of_item in subsets])
+        assert row["pass_at_k"] == pytest.approx(expected)
 
 
 def test_pass_at_1_is_the_mean_and_no_k_above_the_samples_is_made_up(make_results):
@@ -63,12 +63,12 @@ def test_variance_within_and_between_items(make_results):
     means = [np.mean(item) for item in items]
     assert row["within"] == pytest.approx(within)
     assert row["between"] == pytest.approx(max(0, np.var(means, ddof=1) - within / 3))
-    alone = pass_at_k(sampled(make_results, [1], [0])).row(0, named=True)
-    assert (alone["within"], alone["between"]) == (None, None)
+    single = pass_at_k(sampled(make_results, [1], [0])).row(0, named=True)
+    assert (single["within"], single["between"]) == (None, None)
 
 
 def test_the_majority_is_over_items_where_an_answer_was_given_twice(make_results):
-    given = {
+    answers = {
         0: [("a", 1.0), ("a", 1.0), ("b", 0.0)],
         1: [("c", 0.0), ("d", 1.0), ("c", 0.0)],
         2: [("e", 0.0), ("f", 1.0), ("g", 0.0)],  # all differ
@@ -77,7 +77,7 @@ def test_the_majority_is_over_items_where_an_answer_was_given_twice(make_results
     rows = make_results(
         *(
             {"subtask": i, "sample": s, "answer": answer, "score": score}
-            for i, samples in given.items()
+            for i, samples in answers.items()
             for s, (answer, score) in enumerate(samples)
         )
     )

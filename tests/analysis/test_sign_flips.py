@@ -14,8 +14,8 @@ from scbench.analysis.sign_flips import adjusted, lines_tested, sign_test, signs
 @given(st.integers(0, 400), st.integers(0, 400))
 @settings(max_examples=60)
 def test_the_sign_test_is_mcnemars(first, second):
-    wanted = binomtest(first, first + second).pvalue if first + second else 1.0
-    assert sign_test(first, second) == pytest.approx(wanted, rel=1e-9)
+    expected = binomtest(first, first + second).pvalue if first + second else 1.0
+    assert sign_test(first, second) == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_sign_test_does_not_overflow():
@@ -27,16 +27,16 @@ def test_the_sign_test_does_not_overflow():
 def by_enumeration(change, weights):
     """Plain and corrected p-values over all signs, by the definition of the step-down."""
     spread = np.sqrt((change**2).sum(axis=0))
-    found = np.abs(change.sum(axis=0)) / spread
+    result = np.abs(change.sum(axis=0)) / spread
     every = np.array(list(product([1, -1], repeat=len(change))))
-    drawn = np.abs(every @ change) / spread
-    plain = (drawn >= found - 1e-9).mean(axis=0)
-    order = np.argsort(-found, kind="stable")
-    corrected = np.empty(len(found))
+    simulated = np.abs(every @ change) / spread
+    plain = (simulated >= result - 1e-9).mean(axis=0)
+    order = np.argsort(-result, kind="stable")
+    corrected = np.empty(len(result))
     worst = 0.0
     for i, line in enumerate(order):
-        largest = drawn[:, order[i:]].max(axis=1)
-        worst = max(worst, (largest >= found[line] - 1e-9).mean())
+        largest = simulated[:, order[i:]].max(axis=1)
+        worst = max(worst, (largest >= result[line] - 1e-9).mean())
         corrected[line] = worst
     return plain, np.maximum(corrected, plain)
 
@@ -74,9 +74,9 @@ def test_draws_come_near_to_enumeration():
 def test_right_or_wrong_scores_are_exact_and_the_order_of_rows_does_not_matter(values, random):
     change = np.array(values)[:, None]
     tested = lines_tested(change, np.ones_like(change), draws=1000)
-    less, more = values.count(-1.0), values.count(1.0)
-    wanted = binomtest(less, less + more).pvalue if less + more else 1.0
-    assert tested.p_value[0] == pytest.approx(wanted)
+    less, extra = values.count(-1.0), values.count(1.0)
+    expected = binomtest(less, less + extra).pvalue if less + extra else 1.0
+    assert tested.p_value[0] == pytest.approx(expected)
     shuffled = random.sample(values, len(values))
     again = lines_tested(np.array(shuffled)[:, None], np.ones_like(change), draws=1000)
     assert again.p_value[0] == tested.p_value[0]
@@ -84,19 +84,19 @@ def test_right_or_wrong_scores_are_exact_and_the_order_of_rows_does_not_matter(v
 
 def test_corrected_values_are_no_smaller_and_keep_the_order_of_statistics():
     rng = np.random.default_rng(1)
-    found = np.array([3.0, 1.0, 2.0, 0.1])
-    drawn = np.abs(rng.normal(size=(5000, 4)))
-    p = adjusted(found, iter([drawn]), 99)
-    order = np.argsort(-found)
+    result = np.array([3.0, 1.0, 2.0, 0.1])
+    simulated = np.abs(rng.normal(size=(5000, 4)))
+    p = adjusted(result, iter([simulated]), 99)
+    order = np.argsort(-result)
     assert (np.diff(p[order]) >= 0).all()
-    alone = [((drawn[:, i] >= found[i]).sum() + 1) / 5001 for i in range(4)]
-    assert (p >= np.array(alone) - 1e-12).all()
+    single = [((simulated[:, i] >= result[i]).sum() + 1) / 5001 for i in range(4)]
+    assert (p >= np.array(single) - 1e-12).all()
     assert p[0] < 0.03
 
 
 def test_signs_are_all_there_are_or_fair():
-    few = signs(3)
-    assert sorted(map(tuple, [*few, *-few])) == sorted(product([-1.0, 1.0], repeat=3))
+    small = signs(3)
+    assert sorted(map(tuple, [*small, *-small])) == sorted(product([-1.0, 1.0], repeat=3))
     many = signs(100, 4000)
     assert set(np.unique(many)) == {-1.0, 1.0}
     assert abs(many.mean()) < 0.01
@@ -104,12 +104,12 @@ def test_signs_are_all_there_are_or_fair():
 
 
 def test_no_outcome_of_five_answers_could_tell_and_six_could():
-    for n, few in ((1, True), (5, True), (6, False)):
+    for n, small in ((1, True), (5, True), (6, False)):
         change = np.zeros((n, 1))
         change[0] = 1.0
         change[-1] -= 1.0 if n > 1 else 0.0
         tested = lines_tested(change, np.ones_like(change))
-        assert bool(tested.too_few[0]) is few
+        assert bool(tested.too_few[0]) is small
     best = np.ones((6, 1))
     assert lines_tested(best, best).p_corrected[0] == pytest.approx(2 / 64)
 
@@ -128,7 +128,7 @@ def test_power_is_what_the_table_says():
     rng = np.random.default_rng(8)
     n, rate = 200, 0.4
     weights = np.ones((n, 1))
-    shown, found, times = [], 0, 400
+    output, result, times = [], 0, 400
     size = None
     for _ in range(times):
         if size is None:
@@ -138,7 +138,7 @@ def test_power_is_what_the_table_says():
         draw = rng.random((n, 1))
         change = np.where(draw < up, 1.0, np.where(draw < rate, -1.0, 0.0))
         tested = lines_tested(change, weights, draws=1000)
-        shown.append(tested.shows[0])
-        found += tested.p_corrected[0] <= 0.05
-    assert 0.7 <= found / times <= 0.9
-    assert size == pytest.approx(np.median(shown), rel=0.15)
+        output.append(tested.shows[0])
+        result += tested.p_corrected[0] <= 0.05
+    assert 0.7 <= result / times <= 0.9
+    assert size == pytest.approx(np.median(output), rel=0.15)

@@ -13,10 +13,10 @@ TURNS = {"setting": "retry", "loop": LOOP, "bucket": "axiomatic"}
 
 def trial(i, scores, **more):
     """A row of a trial; its score is that of its last answer."""
-    given = [one for one in scores if one is not None]
-    score = given[-1] if given else 0.0
+    answers = [entry for entry in scores if entry is not None]
+    score = answers[-1] if answers else 0.0
     return TURNS | {"id": f"two_segments/{i:02}", "subtask": i, "score": score} | {
-        "turn_scores": scores, "best_score": max(given, default=None), **more,
+        "turn_scores": scores, "best_score": max(answers, default=None), **more,
     }  # fmt: skip
 
 
@@ -27,51 +27,51 @@ def table(make_results, *rows, by="bucket"):
 
 
 def test_the_score_after_a_turn_is_that_of_the_last_answer(make_results):
-    found = table(
+    result = table(
         make_results,
         trial(0, [1.0]),
         trial(1, [0.0, 1.0]),
         trial(2, [None, 0.0, 0.0]),
         trial(3, [1.0, None, 0.0]),
     )
-    assert found["turn"].to_list() == [1, 2, 3]
-    assert found["mean"].to_list() == [0.5, 0.75, 0.5]
-    assert found["solved"].to_list() == [0.5, 0.75, 0.5]
-    assert found["gain"].to_list() == [None, 0.25, -0.25]
-    assert found["played"].to_list() == [1.0, 0.75, 0.5]
-    assert found["n"].to_list() == [4, 4, 4]
-    for low, mean, high in found.select("low", "mean", "high").iter_rows():
+    assert result["turn"].to_list() == [1, 2, 3]
+    assert result["mean"].to_list() == [0.5, 0.75, 0.5]
+    assert result["solved"].to_list() == [0.5, 0.75, 0.5]
+    assert result["gain"].to_list() == [None, 0.25, -0.25]
+    assert result["played"].to_list() == [1.0, 0.75, 0.5]
+    assert result["n"].to_list() == [4, 4, 4]
+    for low, mean, high in result.select("low", "mean", "high").iter_rows():
         assert low < mean < high
-    for low, gain, high in found.select("gain_low", "gain", "gain_high").drop_nulls().iter_rows():
+    for low, gain, high in result.select("gain_low", "gain", "gain_high").drop_nulls().iter_rows():
         assert low < gain < high
 
 
 def test_the_last_turn_stands_at_the_score_of_the_run(make_results):
     rows = [trial(i, [0.0] * (i + 1) + [1.0] * (i % 2)) for i in range(30)]
-    found = table(make_results, *rows)
-    assert found["turn"].to_list() == [*range(1, 11), 20, 31]
-    assert found["mean"][-1] == pytest.approx(pl.DataFrame(rows)["score"].mean())
+    result = table(make_results, *rows)
+    assert result["turn"].to_list() == [*range(1, 11), 20, 31]
+    assert result["mean"][-1] == pytest.approx(pl.DataFrame(rows)["score"].mean())
 
 
 def test_other_settings_and_rows_without_a_score_are_left_out(make_results):
     plain = {"id": "two_segments/00", "score": 1.0, "bucket": "axiomatic"}
     failed = trial(1, [0.0]) | {"status": "api_error", "score": None, "turn_scores": None}
-    found = table(make_results, trial(0, [0.0]), failed, plain | {"setting": "tools"})
-    assert found["n"].to_list() == [1]
-    assert found["mean"].to_list() == [0.0]
+    result = table(make_results, trial(0, [0.0]), failed, plain | {"setting": "tools"})
+    assert result["n"].to_list() == [1]
+    assert result["mean"].to_list() == [0.0]
     with pytest.raises(ResultsError, match="no scored trials"):
         turn_table(make_results(plain))
 
 
 def test_setups_and_runs_stand_apart(make_results):
-    other = {"loop": json.dumps({"setting": "retry", "attempts": 2}), "model": "n"}
-    found = table(make_results, trial(0, [0.0, 1.0]), trial(0, [1.0], **other))
-    assert found.select("model", "turn", "mean").rows() == [
+    second = {"loop": json.dumps({"setting": "retry", "attempts": 2}), "model": "n"}
+    result = table(make_results, trial(0, [0.0, 1.0]), trial(0, [1.0], **second))
+    assert result.select("model", "turn", "mean").rows() == [
         ("m", 1, 0.0),
         ("m", 2, 1.0),
         ("n", 1, 1.0),
     ]
-    sheets = turn_sheets(found)
+    sheets = turn_sheets(result)
     assert [sheet.title.partition("(")[2] for sheet in sheets] == ["attempts 3)", "attempts 2)"]
 
 
@@ -83,10 +83,10 @@ def test_tasks_have_lines_and_queries_a_mean(make_results):
         for i in (2, 4)
         for task in ("two_segments", "enumerate_edges")
     ]
-    found = table(make_results, *rows, by="task")
-    assert found["queries"].to_list() == [3.0] * 6
-    assert found["task"].to_list() == ["enumerate_edges"] * 2 + ["two_segments"] * 2 + [None] * 2
-    (sheet,) = turn_sheets(found)
+    result = table(make_results, *rows, by="task")
+    assert result["queries"].to_list() == [3.0] * 6
+    assert result["task"].to_list() == ["enumerate_edges"] * 2 + ["two_segments"] * 2 + [None] * 2
+    (sheet,) = turn_sheets(result)
     assert sheet.rows[0][6] == "3.0"
     assert sheet.breaks == {2, 4}
 
