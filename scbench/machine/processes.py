@@ -203,7 +203,7 @@ def map_in_processes(
         workers: processes that can be killed; they end when nobody takes results any more.
         seconds: time after which a call is given up with a `TimeoutError`.
         initializer: called first in each process.
-        initargs: what with.
+        initargs: its arguments.
     """
     from concurrent.futures import Future  # noqa: PLC0415  (as above)
 

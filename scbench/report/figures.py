@@ -181,14 +181,14 @@ def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]
 
 def _with_novelty(jobs: Iterable[FigureJob | None]) -> Iterator[tuple[FigureJob | None, bool]]:
     """Yield jobs, and whether each is the first of its kind on its instance."""
-    known: set[FigureJob] = set()
+    earlier: set[FigureJob] = set()
     params = ""
     for job in jobs:
         if job is not None and job.params != params:
-            known.clear()
+            earlier.clear()
             params = job.params
-        yield job, job is not None and job not in known
-        known.update([job] if job else [])
+        yield job, job is not None and job not in earlier
+        earlier.update([job] if job else [])
 
 
 def _figure(call: Future[Figure]) -> Figure:

@@ -26,7 +26,8 @@ def _value(words: str, below: Sequence[Fraction]) -> Fraction | None:
     first, second = below
     if words == "/":
         return first / second if second else None
-    return _OPERATORS[words](first, second)
+    result: Fraction = _OPERATORS[words](first, second)
+    return result
 
 
 def _slips(_: str, below: Sequence[Fraction], value: Fraction) -> Iterator[Fraction]:
