@@ -35,7 +35,7 @@ def sources() -> dict[str, ast.Module]:
         for path in (Path(folder, name) for name in names if name.endswith(".py")):
             name = path.relative_to(ROOT / "scbench").as_posix()
             found[name] = ast.parse(path.read_text("utf-8"))
-    assert {"model.py", "graders/csg_union/__init__.py"} <= found.keys()
+    assert {"base/model.py", "graders/csg_union/__init__.py"} <= found.keys()
     return found
 
 
