@@ -134,8 +134,10 @@ def figure_of(picture: Picture) -> Figure:
     return Figure(tuple(views), picture.caption, legend)
 
 
-def draw(job: FigureJob) -> Figure:
-    """Draw a job. Never raises: a figure may say why it has no views."""
+def draw(job: FigureJob | None) -> Figure:
+    """Draw a job, if there is one. Never raises: a figure may say why it has no views."""
+    if job is None:
+        return Figure()
     try:
         verdicts = tuple(part.verdict() for part in job.graded)
         picture = picture_of(get_task(job.task), job.params, job.answer, verdicts)
@@ -147,7 +149,7 @@ def draw(job: FigureJob) -> Figure:
 
 
 def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]:
-    """Yield the figure of each job, in order; of None, one without views.
+    """Yield the figure of each job, in order.
 
     The same jobs on one instance are drawn once: right answers are often the same, and so is what
     there is to see where nobody answered.
@@ -160,18 +162,15 @@ def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]
     waiting = iter(jobs)
     first = list(islice(waiting, _AT_ONCE + 1))
     pairs, queue = tee(_with_novelty(chain(first, waiting)))
-    distinct = (job for job, is_new in queue if job and is_new)
+    distinct = (job for job, is_new in queue if is_new)
     if workers <= 1 or len(first) <= _AT_ONCE:
         figures = map(draw, distinct)
     else:
         figures = map(_figure, map_in_processes(draw, distinct, workers, seconds=SECONDS))
-    of_instance: dict[FigureJob, Figure] = {}
+    of_instance: dict[FigureJob | None, Figure] = {}
     params = ""
     for job, is_new in pairs:
-        if job is None:
-            yield Figure()
-            continue
-        if job.params != params:
+        if job is not None and job.params != params:
             of_instance.clear()
             params = job.params
         if is_new:
@@ -181,14 +180,14 @@ def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]
 
 def _with_novelty(jobs: Iterable[FigureJob | None]) -> Iterator[tuple[FigureJob | None, bool]]:
     """Yield jobs, and whether each is the first of its kind on its instance."""
-    known: set[FigureJob] = set()
+    earlier: set[FigureJob | None] = set()
     params = ""
     for job in jobs:
         if job is not None and job.params != params:
-            known.clear()
+            earlier.clear()
             params = job.params
-        yield job, job is not None and job not in known
-        known.update([job] if job else [])
+        yield job, job not in earlier
+        earlier.add(job)
 
 
 def _figure(call: Future[Figure]) -> Figure:

@@ -123,7 +123,7 @@ class Picture:
     Attributes:
         panels: side by side, in the order to look at them.
         caption: one or two sentences with the figures that matter.
-        legend: (role, words) for each colour that needs words; those that are drawn stay.
+        legend: (role, words) for each colour that needs words.
         text: the same for a terminal, if the task has a text form; no colours.
     """
 
@@ -131,11 +131,6 @@ class Picture:
     caption: str
     legend: tuple[tuple[str, str], ...] = ()
     text: str | None = None
-
-    def __post_init__(self) -> None:
-        roles = roles_in(self)
-        legend = tuple(line for line in self.legend if line[0] in roles)
-        object.__setattr__(self, "legend", legend)
 
 
 Legend = list[tuple[str, str]]
@@ -149,7 +144,15 @@ def draw_of(task: Task) -> Draw | None:
     if not task.has("report.pictures"):
         return None
     draw = import_module(task.module("report.pictures")).draw
-    return lambda params, answer, verdicts: draw(params, answer, Verdicts(verdicts))
+    return lambda params, answer, verdicts: _with_drawn_legend(
+        draw(params, answer, Verdicts(verdicts))
+    )
+
+
+def _with_drawn_legend(picture: Picture) -> Picture:
+    """Return a picture whose legend has the roles that are drawn, and no others."""
+    roles = roles_in(picture)
+    return replace(picture, legend=tuple(line for line in picture.legend if line[0] in roles))
 
 
 Solids = Callable[[Any, Any], list[Mesh]]
@@ -178,12 +181,14 @@ def is_marked(picture: Picture) -> bool:
 def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) -> Picture:
     """Return a picture that says in words what failed, if no place in it shows that.
 
+    Its legend keeps what is drawn.
+
     Args:
         picture: as its module drew it.
         answer: None if it could not be read.
         verdicts: on the answer; none if nobody answered.
     """
-    roles = roles_in(picture)
+    picture, roles = _with_drawn_legend(picture), roles_in(picture)
     failed = {
         check.id: check.message for v in verdicts for check in v.checks if check.passed is False
     }

@@ -210,8 +210,8 @@ def _mark_maze_faults(
         for y in shape.details.get("wrong_rows", ()):
             if y < len(rows):
                 length = len(rows[y])
-                end = (max(length, 0.2), y + 1)
-                drawing.box((0, y), end, "wrong", opacity=0, edge="wrong", width=2)
+                corner = (max(length, 0.2), y + 1)
+                drawing.box((0, y), corner, "wrong", opacity=0, edge="wrong", width=2)
                 if length < n:
                     drawing.box((length, y), (n, y + 1), "missing", hatched=True)
         for y in range(len(rows), n):
