@@ -31,7 +31,7 @@ def fill(path, **values: bytes) -> None:
     store.close()
 
 
-def found(path, *keys: str) -> list[bytes | None]:
+def values_of(path, *keys: str) -> list[bytes | None]:
     store = Store(path)
     values = [store.get(key) for key in keys]
     store.close()
@@ -61,7 +61,7 @@ def test_a_record_cut_off_anywhere_is_dropped_and_the_next_stands_alone(path):
         store.add("two", b"again")
         assert store.get("two") == b"again"
         store.close()
-        assert found(path, "two") == [b"again"]
+        assert values_of(path, "two") == [b"again"]
 
 
 def test_a_damaged_record_is_passed_over_wherever_it_is_damaged(path):
@@ -72,7 +72,7 @@ def test_a_damaged_record_is_passed_over_wherever_it_is_damaged(path):
         damaged = bytearray(data)
         damaged[at] ^= 1
         path.write_bytes(bytes(damaged))
-        assert found(path, "one", "two", "three") == [b"1", None, b"3"]
+        assert values_of(path, "one", "two", "three") == [b"1", None, b"3"]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_what_is_no_record_does_no_harm(path, text):
     path.write_bytes(text)
     fill(path, one=b"1")
     assert len(Store(path)) == 1
-    assert found(path, "one") == [b"1"]
+    assert values_of(path, "one") == [b"1"]
 
 
 def test_no_link_is_followed(path, tmp_path):
@@ -110,7 +110,7 @@ def test_two_processes_that_add_do_not_mix(path):
     for process in [subprocess.Popen(command) for command in commands]:
         assert process.wait(timeout=60) == 0
     assert len(Store(path)) == 600
-    assert found(path, "y-299") == [b"y" * 500]
+    assert values_of(path, "y-299") == [b"y" * 500]
 
 
 def test_what_is_changed_under_a_reader_is_told(path):
