@@ -20,18 +20,18 @@ def test_the_plain_loop_plays_grades_and_makes_a_table(inside):
     release = find_release()
     right = {ref.id: ref.answer for ref in release.references() if ref.kind == "reference"}
     prompts = {row.prompt: right[row.id] for row in release.instances(["two_segments"]).values()}
-    messages = []
+    replies_to = []
 
     def ask(messages):
-        messages.append(messages[-1]["content"])
+        replies_to.append(messages[-1]["content"])
         assert [entry["role"] for entry in messages] == (["user", "assistant"] * 9)[: len(messages)]
         (answer,) = (prompts[text] for text in prompts if messages[0]["content"].startswith(text))
-        return answer if messages[-1].startswith("Answer 1 of 3: no answer") else "Let me see."
+        return answer if replies_to[-1].startswith("Answer 1 of 3: no answer") else "Let me see."
 
     exec(code, {"ask": ask})  # noqa: S102  (it is the page's own)
     lines = [json.loads(line) for line in Path("trials.jsonl").read_text().splitlines()]
     assert len(lines) == 27
-    assert sum(len(line["turns"]) for line in lines) == len(messages) == 54
+    assert sum(len(line["turns"]) for line in lines) == len(replies_to) == 54
     grade, turns = (shlex.split(line, comments=True) for line in blocks("sh")[0].splitlines())
     assert grade[0] == "scbench-grade"
     assert inside("grade", *grade[1:]).returncode == 0
