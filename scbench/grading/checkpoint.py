@@ -83,6 +83,8 @@ class Checkpoint:
                 self._tidy()
             self.folder.mkdir(exist_ok=True)
             self._store = Store(self.work.path / JOURNAL)
+            # Held from the start: where no more files may be open, its place serves to tidy up.
+            self._store.open()
             self.work.mark(identity)
         except OSError as error:
             raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None

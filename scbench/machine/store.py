@@ -51,6 +51,18 @@ class Store:
                 place += len(line)
         self._torn = not line.endswith(b"\n")
 
+    def open(self) -> FileIO:
+        """Open the file to add to, so that a fault of it is told before there is anything to add.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self._writer is None:
+            self._writer = open(  # noqa: SIM115  (it is open as long as the store)
+                self.path, "ab", buffering=0, opener=_open_no_link
+            )
+        return self._writer
+
     def place(self, key: str) -> int | None:
         """Return where the record of a key stands; None if there is none."""
         return self._places.get(key)
@@ -67,16 +79,13 @@ class Store:
         """
         text = key.encode() + b" " + value
         line = sha256(text).encode() + b" " + text + b"\n"
-        if self._writer is None:
-            self._writer = open(  # noqa: SIM115  (it is open as long as the store)
-                self.path, "ab", buffering=0, opener=_open_no_link
-            )
+        writer = self.open()
         remainder = memoryview(b"\n" + line if self._torn else line)
         self._torn = True
         while remainder:
-            remainder = remainder[self._writer.write(remainder) :]
+            remainder = remainder[writer.write(remainder) :]
         self._torn = False
-        self._places[key] = self._writer.tell() - len(line)
+        self._places[key] = writer.tell() - len(line)
         return self._places[key]
 
     def read(self, place: int) -> bytes:
