@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.graders.shared.short_answers import (
-    MOST,
+    MAX_LENGTH,
     entries,
     integer,
     number,
@@ -40,7 +40,7 @@ NO_NUMBERS = [
     True, False, "", " ", "x", "4 2", "1,23", "1,2345", "1.2.3", "1/0",
     "1/2/3", "/2", "2/", "--2", "+-2", "0x10", "1_000", "1e9999", "inf", "nan", "-", ".", "e5",
     "1,234,56", "٤٢", "²", "42 or 43", "42 = 6 * 7", "50%", math.inf, math.nan, ["42"], [],
-    "9" * 1001, "9" * (MOST + 1), "()", "two three", "1 of 2", "12 (not 13)",
+    "9" * 1001, "9" * (MAX_LENGTH + 1), "()", "two three", "1 of 2", "12 (not 13)",
     "about 42", "not 42", "0 * (0 - 0)",
     "0 - 0", "5 + 5", "42?", "at least 42", "a dozen", "x42", "42nd", "f(42)",
     "42. Or maybe 43.",
@@ -143,7 +143,7 @@ def test_falsehood(value):
         1.0,
         "10",
         ["TRUE"],
-        "x" * MOST * 2,
+        "x" * MAX_LENGTH * 2,
         "true or false",
         "TRUE/FALSE",
         "not true",
@@ -197,7 +197,7 @@ def test_lists(value, expected):
 
 
 @pytest.mark.parametrize(
-    "value", [True, 1.5, (True,), ("a", 1.5), ("x",) * (MOST + 1), "x" * 10**5]
+    "value", [True, 1.5, (True,), ("a", 1.5), ("x",) * (MAX_LENGTH + 1), "x" * 10**5]
 )
 def test_what_is_no_list_is_none(value):
     assert entries(value) is None
@@ -243,7 +243,7 @@ def test_no_text_raises_and_tidying_twice_changes_nothing(text):
 
 @pytest.mark.parametrize("unit", ["*.", '"', "'", "\\text{", "$", "(", "1,", "\\frac{", " ", "a "])
 def test_long_texts_take_no_time(unit):
-    text = (unit * MOST)[:MOST]
+    text = (unit * MAX_LENGTH)[:MAX_LENGTH]
     for read in (number, truth, entries, unspaced, quote):
         read(text)
 
