@@ -63,7 +63,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the expression and the rules it is read by."""
-        return _text(params.expression)
+        return _expression_prompt(params.expression)
 
     def reference(self, params: Params) -> Answer:
         """Work it out, products first, with recursion into brackets."""
@@ -125,7 +125,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         expression = join_tokens(tokens, point.prob_dewhitespace, rng)
         return (
             {"expression": expression},
-            _text(expression),
+            _expression_prompt(expression),
             str(usual_value(tokens)),
             {"depth": brackets.depth()},
         )
@@ -137,7 +137,7 @@ def _signed_terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, st
     return tuple(product(operators, map(str, range(low, high + 1))))
 
 
-def _text(expression: str) -> str:
+def _expression_prompt(expression: str) -> str:
     products, exact, closing = "* comes", "", _WHOLE_NUMBER
     if "/" in expression:
         products, closing = "* and / come", _FRACTION

@@ -67,11 +67,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Work it out by recursion over the ranks of the operators."""
-        return Answer(answer=_word(_value(params), params.format))
+        return Answer(answer=_word(_truth_value(params), params.format))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the other value in several forms, and answers that are not truth values."""
-        right = _value(params)
+        right = _truth_value(params)
         word, opposite = _word(right, params.format), _word(not right, params.format)
         strange = _word(not right, "YES_NO" if params.format == "TRUE_FALSE" else "TRUE_FALSE")
         wrong: dict[str, JsonValue] = {
@@ -190,7 +190,7 @@ def _word(value: bool, notation: Format) -> str:
 _RANKS = {"OR": 1, "XOR": 2, "AND": 3}
 
 
-def _value(params: Params) -> bool:
+def _truth_value(params: Params) -> bool:
     true, false = LITERALS[params.format]
     # NOT comes before NO: after a value no word begins with T.
     tokens = re.findall(rf"NOT|AND|XOR|OR|[()]|{true}|{false}", params.expression)

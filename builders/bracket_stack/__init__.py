@@ -70,7 +70,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how many brackets are open at most."""
-        return {"depth": _depth(params)}
+        return {"depth": _stack_depth(params)}
 
     def blind_floor(self, params: Params) -> float:
         """Return the chance of one of the shortest endings, such as ")" or "))".
@@ -80,7 +80,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """
         least = 2 if len(params.sequence) % 2 == 0 else 1
         kinds = len({_CLOSING.get(bracket, bracket) for bracket in params.sequence})
-        lengths = (_depth(params) - least) // 2 + 1
+        lengths = (_stack_depth(params) - least) // 2 + 1
         return float(kinds**-least / lengths)
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -106,7 +106,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 _OPENING = {closing: opening for opening, closing in _CLOSING.items()}
 
 
-def _depth(params: Params) -> int:
+def _stack_depth(params: Params) -> int:
     return max(accumulate(1 if bracket in _CLOSING else -1 for bracket in params.sequence))
 
 

@@ -126,7 +126,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         needed = _necessary(params)
         if params.question == "but_for":
             return Answer(answer="no" if needed[0] else "yes")
-        return Answer(answer=_letters(needed))
+        return Answer(answer=_event_letters(needed))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the other answer in several forms, faulty sets, and answers that are neither."""
@@ -146,10 +146,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         else:
             first = needed.index(True)
             spare = needed.index(False)
-            right: list[JsonValue] = [*_letters(needed)]
+            right: list[JsonValue] = [*_event_letters(needed)]
             wrong = {
-                "all": [*_letters((True,) * len(needed))],
-                "the_others": [*_letters([not is_needed for is_needed in needed])],
+                "all": [*_event_letters((True,) * len(needed))],
+                "the_others": [*_event_letters([not is_needed for is_needed in needed])],
                 "one_too_many": [*right, LETTERS[spare]],
                 "one_exchanged": [x for x in right if x != LETTERS[first]] + [LETTERS[spare]],
                 "nothing": [],
@@ -280,7 +280,7 @@ def _necessary(params: Params) -> tuple[bool, ...]:
     return tuple(bits >> event & 1 == 1 for event in params.candidates)
 
 
-def _letters(marks: Sequence[bool]) -> tuple[str, ...]:
+def _event_letters(marks: Sequence[bool]) -> tuple[str, ...]:
     return tuple(letter for letter, mark in zip(LETTERS, marks, strict=False) if mark)
 
 
@@ -312,7 +312,7 @@ def story_of(params: Params) -> str:
         f"{head}\n\n{rules}",
         facts,
         prompt_template(__name__, "prompt_workings.txt").rstrip(),
-        _question(params),
+        _causal_question(params),
     ]
     return "\n\n".join(parts) + "\n\n"
 
@@ -328,7 +328,7 @@ def _past(params: Params, event: int, *, did: bool = True) -> str:
     return f"{happened(params, event)}." if did else f"{subject} did not {base}."
 
 
-def _question(params: Params) -> str:
+def _causal_question(params: Params) -> str:
     subject, *_, participle = params.events[params.outcome]
     if params.question == "but_for":
         (event,) = params.candidates

@@ -123,7 +123,7 @@ def _described(solid: Solid) -> str:
         case schema.UvSphere():
             shape = _sphere(solid)
         case schema.Polyhedron():
-            points = ", ".join(f"{i} at {_triple(v)}" for i, v in enumerate(solid.vertices))
+            points = ", ".join(f"{i} at {_point_text(v)}" for i, v in enumerate(solid.vertices))
             faces = ", ".join(str(list(face)) for face in solid.faces)
             shape = (
                 f"Polyhedron with the vertices {points} and the faces {faces}, counter-clockwise "
@@ -131,15 +131,15 @@ def _described(solid: Solid) -> str:
             )
     steps = []
     if any(solid.rotation_deg_xyz):
-        steps.append(f"turned by {_triple(solid.rotation_deg_xyz)}")
+        steps.append(f"turned by {_point_text(solid.rotation_deg_xyz)}")
     if any(solid.translation):
-        steps.append(f"moved by {_triple(solid.translation)}")
+        steps.append(f"moved by {_point_text(solid.translation)}")
     return f"{shape}; {', then '.join(steps) or 'left where it is'}."
 
 
 def _brief_solid(solid: Solid) -> str:
     """Return a solid with its size and place, but without its corners unless it has no name."""
-    place, middle = _triple(solid.translation), "centred at"
+    place, middle = _point_text(solid.translation), "centred at"
     match solid:
         case schema.Box():
             shape = f"box of {' x '.join(map(_digits, solid.size))} along x, y, z"
@@ -161,7 +161,7 @@ def _brief_solid(solid: Solid) -> str:
                 "vertices at half steps, none at a pole)"
             )
         case schema.Polyhedron():
-            corners = ", ".join(map(_triple, solid.vertices))
+            corners = ", ".join(map(_point_text, solid.vertices))
             shape, middle = f"convex solid with the corners {corners}", "moved by"
     turns = zip("xyz", solid.rotation_deg_xyz, strict=True)
     turned = "".join(f", turned {_digits(t)} about {axis}" for axis, t in turns if t)
@@ -200,7 +200,7 @@ def _sphere(sphere: schema.UvSphere) -> str:
     )
 
 
-def _triple(values: Sequence[float]) -> str:
+def _point_text(values: Sequence[float]) -> str:
     return f"({', '.join(map(_digits, values))})"
 
 

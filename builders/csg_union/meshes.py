@@ -240,8 +240,8 @@ def _unmerged(params: Params, bodies: Sequence[Manifold]) -> dict[str, PolygonMe
         return {}
     meshes = [solid_mesh(solid) for solid in params.solids]
     variants = {
-        "unmerged_solids": _together(meshes),
-        "unmerged_solids_a_hair_apart": _together([_shrunk(mesh) for mesh in meshes]),
+        "unmerged_solids": _joined_mesh(meshes),
+        "unmerged_solids_a_hair_apart": _joined_mesh([_shrunk(mesh) for mesh in meshes]),
     }
     together = variants["unmerged_solids"]
     places, number = np.unique(np.round(together.points, 6), axis=0, return_inverse=True)
@@ -263,7 +263,7 @@ def _cut_in_two(union: Manifold, gap: float) -> Manifold:
     )
 
 
-def _together(meshes: Sequence[PolygonMesh]) -> PolygonMesh:
+def _joined_mesh(meshes: Sequence[PolygonMesh]) -> PolygonMesh:
     faces: list[tuple[int, ...]] = []
     start = 0
     for mesh in meshes:
@@ -350,7 +350,7 @@ _FAULTS: dict[str, Callable[[PolygonMesh], PolygonMesh]] = {
     "all_corners_doubled": _all_corners_doubled,
     "degenerate_face": _degenerate_face,
     "edge_split_on_one_side": _edge_split_on_one_side,
-    "overlapping_copy": lambda mesh: _together([mesh, _aside(mesh, 0.05)]),
+    "overlapping_copy": lambda mesh: _joined_mesh([mesh, _aside(mesh, 0.05)]),
     "half_its_size_away": lambda mesh: _aside(mesh, 0.5),
     "ten_percent_larger": lambda mesh: PolygonMesh(mesh.points * 1.1, mesh.faces),
 }

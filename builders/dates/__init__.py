@@ -121,7 +121,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the scenario, and the steps from the given date to the date asked for."""
-        return _facts(params.story, _dates_to(params))
+        return _story_facts(params.story, _dates_to(params))
 
     def blind_floor(self, params: Params) -> float:
         """Return the chance to name the right one of the dates told; 0 where it is not told."""
@@ -163,11 +163,11 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             instance._asdict(),
             story_of(instance) + _CLOSING,
             _slashed(path[-1]),
-            _facts(scenario.id, path),
+            _story_facts(scenario.id, path),
         )
 
 
-def _facts(story: str, path: Sequence[date]) -> dict[str, JsonValue]:
+def _story_facts(story: str, path: Sequence[date]) -> dict[str, JsonValue]:
     legs = [sorted(leg) for leg in pairwise(path)]
     return {
         "story": story,
@@ -424,9 +424,9 @@ def names() -> tuple[str, ...]:
 
 def story_of(params: Params | Instance) -> str:
     """Return the story, the question after it, and the rules of counting."""
-    sentences = [*_dated(params), *_tied(params)]
+    sentences = [*_date_sentences(params), *_tied(params)]
     if params.style % 4 == 1:  # what is tied can come before what it is tied to
-        sentences = [*_tied(params), *_dated(params)]
+        sentences = [*_tied(params), *_date_sentences(params)]
     sayings = data_file(__package__, "sentences.json")
     links, questions = sayings["links"], sayings["questions"]
     story = " ".join([params.opening, links[params.style % len(links)], *sentences])
@@ -452,7 +452,7 @@ def _calendar_rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
     return " ".join(rules)
 
 
-def _dated(params: Params | Instance) -> Iterator[str]:
+def _date_sentences(params: Params | Instance) -> Iterator[str]:
     for i, (event, *when) in enumerate(params.given):
         time = _when(params, when, i)
         yield capitalised(f"{params.events[event]} {_VERBS[(params.style + i) % 3]} {time}.")

@@ -161,7 +161,7 @@ def _clusters(point: Space, rng: Stream) -> list[tuple[float, float]]:
     return [(x + spread(), y + spread()) for x, y in near]
 
 
-def _ring(point: Space, rng: Stream) -> list[tuple[float, float]]:
+def _point_ring(point: Space, rng: Stream) -> list[tuple[float, float]]:
     def near() -> tuple[float, float]:
         # A rational parametrisation keeps cos and sin, which differ between libraries, out of it.
         t, quarter = rng.unit(), rng.below(4)
@@ -180,4 +180,4 @@ def _lattice(point: Space, rng: Stream) -> list[tuple[float, float]]:
     return [tuple((i + rng.uniform(0.3, 0.7)) / side for i in divmod(cell, side)) for cell in cells]  # type: ignore[misc]
 
 
-_LAYOUTS = {"uniform": _uniform, "clusters": _clusters, "ring": _ring, "lattice": _lattice}
+_LAYOUTS = {"uniform": _uniform, "clusters": _clusters, "ring": _point_ring, "lattice": _lattice}

@@ -228,7 +228,7 @@ def draw_goal(point: Space, world: Params, kind: str, rng: Stream) -> Params | N
         kind: one of `GOAL_KINDS`.
         rng: source of randomness.
     """
-    numbers, parts = _draft(rng, kind, world.rain, point.side, point.lakes)
+    numbers, parts = _draft_goal(rng, kind, world.rain, point.side, point.lakes)
     target = (rng.below(2 * world.width), rng.below(2 * world.width))
     plan = plans.assemble(world, parts, target, smooth=True)
     if plan is None:
@@ -236,7 +236,7 @@ def draw_goal(point: Space, world: Params, kind: str, rng: Stream) -> Params | N
     if kind in {"hidden_water", "hidden_lakes", "water_levels"}:
         plan = [*plans.undo_ground(world, holes_only=True), *plan]
     water = _water(world, plan)
-    goal = _read(kind, numbers, water, rng.below(point.slack + 1))
+    goal = _measured_goal(kind, numbers, water, rng.below(point.slack + 1))
     if goal is None:
         return None
     params = Params.model_validate({**world.model_dump(), "goal": goal})
@@ -249,7 +249,9 @@ def _water(world: Params, plan: Sequence[Box]) -> Water:
     return survey(rock, rain_on(rock, world.rain).water)
 
 
-def _read(kind: str, numbers: dict[str, Any], water: Water, slack: int) -> dict[str, Any] | None:
+def _measured_goal(
+    kind: str, numbers: dict[str, Any], water: Water, slack: int
+) -> dict[str, Any] | None:
     """Return the goal that this water meets with at most so much to spare."""
     goal = {"kind": kind, **numbers}
     sizes = sorted((lake.voxels for lake in water.lakes), reverse=True)
@@ -276,7 +278,7 @@ def _read(kind: str, numbers: dict[str, Any], water: Water, slack: int) -> dict[
     return None if 0 in goal.values() else goal
 
 
-def _draft(
+def _draft_goal(
     rng: Stream, kind: str, rain: Sequence[Sequence[int]], side: int, lakes: int
 ) -> tuple[dict[str, Any], list[Structure]]:
     """Draw the numbers of a goal that are not measured, and parts that should meet it."""

@@ -76,7 +76,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {
             "size": params.size,
             "blocked": _blocked_text(params) if params.blocked else "No cell is blocked.",
-            "map": f"X marks blocked cells:\n\n{_picture(params)}\n" if params.blocked else "",
+            "map": f"X marks blocked cells:\n\n{_grid_text(params)}\n" if params.blocked else "",
             "free": "free cells" if params.blocked else "whole grid",
             "cell": "free cell" if params.blocked else "cell",
             "avoiding": ", and no blocked cell is" if params.blocked else "",
@@ -162,11 +162,11 @@ def _blocked_text(params: Params) -> str:
     blocked = sorted(params.blocked, key=lambda cell: (cell[1], cell[0]))
     cells = ", ".join(str(list(cell)) for cell in blocked)
     return prompt_template(__name__, "prompt_blocked.txt").format(
-        count=len(blocked), picture=_picture(params), cells=cells
+        count=len(blocked), picture=_grid_text(params), cells=cells
     )
 
 
-def _picture(params: Params) -> str:
+def _grid_text(params: Params) -> str:
     """Return the grid with numbered rows and columns."""
     width, marks = len(str(params.size)), set(params.blocked)
     lines = [" " * width + " |" + "".join(f" {x:{width}}" for x in range(1, params.size + 1))]
@@ -358,7 +358,7 @@ def _augment(cover: Cover, near: dict[Cell, list[Cell]], start: Cell) -> bool:
             reached.add(light)
             came_from[light] = dark
             if len(cover[light]) < 2:
-                _flip(cover, came_from, start, light)
+                _flip_cover(cover, came_from, start, light)
                 return True
             for partner in sorted(cover[light] - reached):
                 reached.add(partner)
@@ -367,7 +367,7 @@ def _augment(cover: Cover, near: dict[Cell, list[Cell]], start: Cell) -> bool:
     return False
 
 
-def _flip(cover: Cover, came_from: dict[Cell, Cell], start: Cell, light: Cell) -> None:
+def _flip_cover(cover: Cover, came_from: dict[Cell, Cell], start: Cell, light: Cell) -> None:
     while True:
         dark = came_from[light]
         cover[light].add(dark)

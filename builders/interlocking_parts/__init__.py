@@ -134,7 +134,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the cage, the rules and the nine criteria."""
-        text = _wrapped(prompt_template(__name__).format(**self.words(params)))
+        text = _rewrapped(prompt_template(__name__).format(**self.words(params)))
         if params.shown:
             parts = self.reference(params).model_dump(mode="json")["parts"][: params.shown]
             hint = prompt_template(__package__, "prompt_shown.txt")
@@ -235,7 +235,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             plan = layout(params)
             if plan is None:
                 continue
-            return params.model_copy(update={"spacing": _spacing(params, plan)})
+            return params.model_copy(update={"spacing": _column_spacing(params, plan)})
         raise GenerationError(
             f"no cage up to {point.side} mm wide with bars of {point.bar} mm, gaps from "
             f"{point.gap} mm and rods up to {point.rod} mm divides into plates and panels, in "
@@ -243,7 +243,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _spacing(params: Params, plan: Layout) -> Spacing:
+def _column_spacing(params: Params, plan: Layout) -> Spacing:
     """Return how far out columns are tried: as far as every part has bars to stop the large one."""
     storeys = range(len(plan.floors) - 1)
     ends = [storey_ends(params, plan, storey) for storey in storeys]
@@ -264,7 +264,7 @@ def _layout_of(params: Params) -> Layout:
     return plan
 
 
-def _wrapped(text: str) -> str:
+def _rewrapped(text: str) -> str:
     """Return text with its lines wrapped again, after the numbers are filled in."""
     lines: list[str] = []
     for line in text.splitlines():

@@ -156,18 +156,18 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         answers: dict[str, JsonValue] = {
             name: _sequence(tower) for name, tower in towers.items() if tower is not None
         }
-        items: list[JsonValue] = [_item(digit, name) for digit, name in tower]
+        items: list[JsonValue] = [_digit_entry(digit, name) for digit, name in tower]
         wrong: dict[str, list[JsonValue]] = {
             "plain_digits": [int(digit) for digit in number],
-            "whole_number_as_one_digit": [_item(int(number), "flat")],
-            "strings": [_item(str(digit), name) for digit, name in tower],
-            "negative": [_item(-9, "flat"), *items[1:]],
-            "fraction": [_item(8.5, "flat"), *items[1:]],
-            "unknown_orientation": [_item(8, "upright"), *items[1:]],
+            "whole_number_as_one_digit": [_digit_entry(int(number), "flat")],
+            "strings": [_digit_entry(str(digit), name) for digit, name in tower],
+            "negative": [_digit_entry(-9, "flat"), *items[1:]],
+            "fraction": [_digit_entry(8.5, "flat"), *items[1:]],
+            "unknown_orientation": [_digit_entry(8, "upright"), *items[1:]],
             "without_orientation": [{"digit": digit} for digit, _ in tower],
         }
         if any(digit == 1 for digit, _ in tower):
-            wrong["booleans"] = [_item(digit == 1 or digit, name) for digit, name in tower]
+            wrong["booleans"] = [_digit_entry(digit == 1 or digit, name) for digit, name in tower]
         answers |= {name: {"numberSequence": example} for name, example in wrong.items()}
         if "booleans" in answers:
             # Python holds True for equal to 1; the key, which is ignored, tells the two apart.
@@ -288,12 +288,12 @@ def _samples(params: Params) -> str:
     return "\n".join(["Examples of towers:\n", *lines]) + "\n\n" if lines else ""
 
 
-def _item(digit: JsonValue, orientation: str) -> dict[str, JsonValue]:
+def _digit_entry(digit: JsonValue, orientation: str) -> dict[str, JsonValue]:
     return {"digit": digit, "orientation": orientation}
 
 
 def _sequence(tower: Tower) -> dict[str, JsonValue]:
-    return {"numberSequence": [_item(digit, name) for digit, name in tower]}
+    return {"numberSequence": [_digit_entry(digit, name) for digit, name in tower]}
 
 
 class SearchResult(NamedTuple):

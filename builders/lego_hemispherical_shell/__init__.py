@@ -103,7 +103,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return structures with one fault each, and what models write instead of one."""
         built = list(_lay(params))
         ideal = body(params).volume / VOLUME
-        ground = [brick for brick in built if _level(brick) == 0]
+        ground = [brick for brick in built if _brick_level(brick) == 0]
         x, y, z, turn = built[0]
         out = params.outer_radius_mm + 40
         wrong: dict[str, Sequence[Brick]] = {
@@ -118,15 +118,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_high_above": [*built, (0.0, 0.0, HEIGHT * (math.ceil(out / HEIGHT) + 0.5), 0.0)],
             "one_below_the_table": [*built, (x, y, -HEIGHT / 2, turn)],
             "layers_of_10_mm": [
-                (x, y, 10.0 * (_level(b) + 1), r) for b in built for x, y, _, r in [b]
+                (x, y, 10.0 * (_brick_level(b) + 1), r) for b in built for x, y, _, r in [b]
             ],
             "bottoms_for_middles": [(x, y, z - HEIGHT / 2, r) for x, y, z, r in built],
             "centimetres": [(x / 10, y / 10, z / 10, r) for x, y, z, r in built],
             "every_other_layer_half_a_stud_aside": [
-                (x + 4 * (_level(b) % 2), y, z, r) for b in built for x, y, z, r in [b]
+                (x + 4 * (_brick_level(b) % 2), y, z, r) for b in built for x, y, z, r in [b]
             ],
             "every_other_layer_askew": [
-                (x, y, z, r + 2 * (_level(b) % 2)) for b in built for x, y, z, r in [b]
+                (x, y, z, r + 2 * (_brick_level(b) % 2)) for b in built for x, y, z, r in [b]
             ],
             "turned_to_follow_the_circle": _circles(params),
             # A flight of three bricks that tips over, outwards from the middle of the shell.
@@ -136,8 +136,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         if len(ground) < params.full_marks * ideal:
             wrong["lowest_layer_only"] = ground
-        if max(map(_level, built)) >= 2:
-            wrong["a_layer_left_out"] = [brick for brick in built if _level(brick) != 1]
+        if max(map(_brick_level, built)) >= 2:
+            wrong["a_layer_left_out"] = [brick for brick in built if _brick_level(brick) != 1]
         if params.inner_radius_mm > 21:
             wrong["one_in_the_hollow"] = [*built, (0.0, 0.0, HEIGHT / 2, 0.0)]
         answers: dict[str, JsonValue] = {name: _structure(bricks) for name, bricks in wrong.items()}
@@ -163,8 +163,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return columns in rows, and columns put greedily wherever one adds most."""
         return {
-            "rows of brick columns": _columns(params, in_rows=True),
-            "brick columns": _columns(params, in_rows=False),
+            "rows of brick columns": _brick_columns(params, in_rows=True),
+            "brick columns": _brick_columns(params, in_rows=False),
         }
 
     def measure(self, params: Params) -> float:
@@ -219,7 +219,7 @@ def _lay(params: Params) -> tuple[Brick, ...]:
     raise GenerationError("the bricks cannot fill this body well enough; ask for a thicker one")
 
 
-def _level(brick: Brick) -> int:
+def _brick_level(brick: Brick) -> int:
     return round(brick[2] / HEIGHT - 0.5)
 
 
@@ -248,7 +248,7 @@ def _structure(bricks: Sequence[Brick]) -> dict[str, JsonValue]:
     return {"bricks": [_brick_entry(brick) for brick in bricks]}
 
 
-def _columns(params: Params, *, in_rows: bool) -> JsonValue:
+def _brick_columns(params: Params, *, in_rows: bool) -> JsonValue:
     """Stack bricks where that adds to the score, as high as it does, on one grid of studs."""
     cells = lattice(body(params), params.outer_radius_mm, (0.0, 0.0))
     columns = []
@@ -334,14 +334,14 @@ def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice
 
 def fill(cells: Lattice) -> list[Brick]:
     """Place bricks that are all joined to the ground."""
-    spots = [_spots(cells, level) for level in range(len(cells.shares))]
+    spots = [_free_spots(cells, level) for level in range(len(cells.shares))]
     layers: list[list[_Spot]] = []
     below = 0
     for level, candidates in enumerate(spots):
         standing = [spot for spot in candidates if spot.cells & below or not level]
         layer = _exchange(_greedy_layer(standing, below, level % 2), standing)
         layers.append(layer)
-        below = _union(layer)
+        below = _cell_union(layer)
     _hang(layers, spots)
     return [
         (*_middle(cells, spot), HEIGHT * (level + 0.5), 90.0 * spot.turned)
@@ -350,7 +350,7 @@ def fill(cells: Lattice) -> list[Brick]:
     ]
 
 
-def _spots(cells: Lattice, level: int) -> list[_Spot]:
+def _free_spots(cells: Lattice, level: int) -> list[_Spot]:
     spots: list[_Spot] = []
     width = cells.width
     for turned, (a, b) in enumerate(_SIDES):
@@ -394,7 +394,7 @@ def _exchange(layer: list[_Spot], spots: list[_Spot]) -> list[_Spot]:
     improved = True
     while improved:
         improved = False
-        occupied = _union(layer)
+        occupied = _cell_union(layer)
         for old in list(layer):
             obstacles = occupied & ~old.cells
             if old.cells not in touching:
@@ -405,7 +405,7 @@ def _exchange(layer: list[_Spot], spots: list[_Spot]) -> list[_Spot]:
             best = max(_sets(free), key=_gain, default=(old,))
             if _gain(best) > old.gain + 1e-6:
                 layer = [spot for spot in layer if spot is not old] + list(best)
-                occupied = _union(layer)
+                occupied = _cell_union(layer)
                 improved = True
     return layer
 
@@ -422,7 +422,7 @@ def _gain(spots: tuple[_Spot, ...]) -> float:
     return sum(spot.gain for spot in spots)
 
 
-def _union(spots: list[_Spot]) -> int:
+def _cell_union(spots: list[_Spot]) -> int:
     return reduce(or_, (spot.cells for spot in spots), 0)
 
 
@@ -432,9 +432,9 @@ def _hang(layers: list[list[_Spot]], spots: list[list[_Spot]]) -> None:
     while growing:
         growing = False
         for level in reversed(range(len(layers))):
-            occupied = _union(layers[level])
+            occupied = _cell_union(layers[level])
             beside = [layer for layer in (level - 1, level + 1) if 0 <= layer < len(layers)]
-            hold = _union([spot for adjacent in beside for spot in layers[adjacent]])
+            hold = _cell_union([spot for adjacent in beside for spot in layers[adjacent]])
             free = [s for s in spots[level] if s.cells & hold and not s.cells & occupied]
             added = _exchange(_greedy_layer(free, hold, level % 2), free)
             layers[level] += added

@@ -55,21 +55,21 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the row, the letters, and what counts."""
-        return _text(params.words, params.letters)
+        return _word_row(params.words, params.letters)
 
     def reference(self, params: Params) -> Answer:
         """Count word by word."""
-        return Answer(answer=_count(params, counting=True))
+        return Answer(answer=_letter_count(params, counting=True))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return counts that miss or add something, and answers that are not counts."""
-        right = _count(params, counting=True)
+        right = _letter_count(params, counting=True)
         marked = [word.lower() for word, counts in params.words if counts]
         wrong: dict[str, JsonValue] = {
             "one_more": right + 1,
             "one_less": right - 1,
-            "with_the_other_words": right + _count(params, counting=False),
-            "only_the_other_words": _count(params, counting=False),
+            "with_the_other_words": right + _letter_count(params, counting=False),
+            "only_the_other_words": _letter_count(params, counting=False),
             "words_that_hold_one": sum(any(x in word for x in params.letters) for word in marked),
             "first_letter_only": sum(word.count(params.letters[0]) for word in marked),
             "as_written": sum(
@@ -114,13 +114,13 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         letters = "".join(sorted(letters))
         return (
             {"words": row, "letters": letters},
-            _text(row, letters),
+            _word_row(row, letters),
             str(sum(map(counted.count, letters))),
             {"characters": len(counted)},
         )
 
 
-def _text(words: Iterable[tuple[str, bool]], letters: str) -> str:
+def _word_row(words: Iterable[tuple[str, bool]], letters: str) -> str:
     row = " ".join([f"[{word}]" if counts else word for word, counts in words])
     if len(letters) == 1:
         what, add = f'the letter "{letters}" occurs', ""
@@ -140,6 +140,6 @@ count.{add}
 {_CLOSING}"""
 
 
-def _count(params: Params, *, counting: bool) -> int:
+def _letter_count(params: Params, *, counting: bool) -> int:
     text = "".join([word for word, counts in params.words if counts is counting]).lower()
     return sum(map(text.count, params.letters))

@@ -298,7 +298,7 @@ def carve(plan: MazePlan, rng: Stream) -> str | None:
     line = _route_heights(plan.a_height, plan.b_height, is_jump, rng)
     if line is None:
         return None
-    heights = _fill(n, dict(zip(route, line, strict=True)), gaps, plan.favourite, rng)
+    heights = _fill_heights(n, dict(zip(route, line, strict=True)), gaps, plan.favourite, rng)
     if heights is None:
         return None
     text = [str(height) for height in heights]
@@ -359,7 +359,7 @@ def _route_heights(start: int, end: int, is_jump: Sequence[bool], rng: Stream) -
     return line
 
 
-def _fill(
+def _fill_heights(
     n: int, route: dict[int, int], gaps: Sequence[int], favourite: int | None, rng: Stream
 ) -> list[int] | None:
     """Give every cell beside the route a height that leads nowhere; None if one has none left."""

@@ -104,7 +104,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "empty": [],
             "one_missing": head,
             "one_repeated": [*boxes, last],
-            "smallest_kind_left_out": [b for b in boxes if _size(*b) != small],
+            "smallest_kind_left_out": [b for b in boxes if _sorted_size(*b) != small],
             "one_edge_too_long": [*head, (low, (high[0], high[1], high[2] + 1))],
             "one_edge_too_short": [*head, (low, (high[0], high[1], high[2] - 1))],
             "extra_without_volume": [*boxes, (low, low)],
@@ -181,7 +181,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         while draws < _DRAWS and loose < _PACKINGS:
             draws += 1
             lines = (
-                _layers(point, rng) if point.perfect == "possible" else _sharing_sizes(point, rng)
+                _draw_layers(point, rng)
+                if point.perfect == "possible"
+                else _sharing_sizes(point, rng)
             )
             if lines is None:
                 continue
@@ -242,7 +244,7 @@ def _sharing_sizes(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
     return _finish_lines(point, sizes, [rng.between(2, point.max_count) for _ in sizes], rng)
 
 
-def _layers(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
+def _draw_layers(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
     """Draw whole layers of one box, some of them cut into equal parts or into two."""
     pool = [e for e in _EDGES if e <= point.max_edge]
     a, b = rng.choice(pool), rng.choice(pool)
@@ -303,7 +305,7 @@ def _corners(at: Size, extent: Size) -> tuple[Size, Size]:
     return at, (at[0] + extent[0], at[1] + extent[1], at[2] + extent[2])
 
 
-def _size(low: Size, high: Size) -> Size:
+def _sorted_size(low: Size, high: Size) -> Size:
     return _ascending([h - l for l, h in zip(low, high, strict=True)])
 
 
@@ -499,7 +501,7 @@ def _choose_block(room: Size, stock: Counts, rng: Stream) -> tuple[Size, Size] |
     for kind, n in stock.items():
         volume = math.prod(kind)
         for size in sorted({(a, b, c) for a, b, c in permutations(kind)}):
-            numbers = _numbers(room, size, n, rng)
+            numbers = _box_counts(room, size, n, rng)
             if numbers is None:
                 continue
             matches = sum(e * m == r for e, m, r in zip(size, numbers, room, strict=True))
@@ -509,7 +511,7 @@ def _choose_block(room: Size, stock: Counts, rng: Stream) -> tuple[Size, Size] |
     return None if best is None else best[1:]
 
 
-def _numbers(room: Size, size: Size, n: int, rng: Stream) -> Size | None:
+def _box_counts(room: Size, size: Size, n: int, rng: Stream) -> Size | None:
     """Choose how many boxes stand along each axis, the shortest axes of the room first."""
     limits = [r // e for r, e in zip(room, size, strict=True)]
     if 0 in limits:

@@ -49,7 +49,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the terms shown, all rules in the order they act, and what is asked for."""
-        return _text(params, _sequence_terms(params)[0])
+        return _sequence_prompt(params, _sequence_terms(params)[0])
 
     def reference(self, params: Params) -> Answer:
         """Go on step by step."""
@@ -98,7 +98,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         params, terms, hits = self._draw(point, rng)
         instance = self.as_json(params)
         target = answer_text(terms[params.shown :])
-        return instance, _text(params, terms), target, {"hits": hits}
+        return instance, _sequence_prompt(params, terms), target, {"hits": hits}
 
     def _draw(self, point: Space, rng: Stream) -> tuple[Params, list[int], int]:
         for _ in range(_TRIES):
@@ -180,7 +180,7 @@ def _follow(rule: BaseRule, term: int) -> int:
     return term + sum(map(int, str(term)))
 
 
-def _text(params: Params, terms: Sequence[int]) -> str:
+def _sequence_prompt(params: Params, terms: Sequence[int]) -> str:
     sequence = ", ".join(map(str, terms[: params.shown]))
     steps = "\n".join([f"{i}. {step}" for i, step in enumerate(_steps(params), 1)])
     if params.asked == 1:

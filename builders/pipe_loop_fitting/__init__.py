@@ -283,7 +283,7 @@ def draw_constraint(
     )
 
 
-def _angle_range(loop: Loop, _: int, strict: float, __: Stream) -> schema.AngleRange | None:
+def _draw_angle_range(loop: Loop, _: int, strict: float, __: Stream) -> schema.AngleRange | None:
     degrees = [math.degrees(math.acos(max(-1.0, min(1.0, c)))) for c in loop.cosines.tolist()]
     smallest, largest = min(degrees) - _NEAR, max(degrees) + _NEAR
     if largest > 172:
@@ -294,7 +294,7 @@ def _angle_range(loop: Loop, _: int, strict: float, __: Stream) -> schema.AngleR
     )
 
 
-def _centroid_box(loop: Loop, side: int, strict: float, rng: Stream) -> schema.CentroidBox:
+def _draw_centroid_box(loop: Loop, side: int, strict: float, rng: Stream) -> schema.CentroidBox:
     half = side * (0.25 - 0.2 * strict)
     x, y = (v + rng.uniform(-0.8, 0.8) * half for v in loop_constraints.centroid(loop))
     return schema.CentroidBox(
@@ -305,26 +305,28 @@ def _centroid_box(loop: Loop, side: int, strict: float, rng: Stream) -> schema.C
     )
 
 
-def _touch_walls(loop: Loop, side: int, _: float, __: Stream) -> schema.TouchWalls | None:
+def _draw_touch_walls(loop: Loop, side: int, _: float, __: Stream) -> schema.TouchWalls | None:
     tolerance = max(0.001, side / 1000)
     nearest = loop_constraints.wall_distances(side, loop).min(axis=0)
     walls = int((nearest < tolerance / 2).sum())
     return schema.TouchWalls(walls=walls, tolerance=tolerance) if walls else None
 
 
-def _min_turns(loop: Loop, _: int, strict: float, __: Stream) -> schema.MinTurns:
+def _draw_min_turns(loop: Loop, _: int, strict: float, __: Stream) -> schema.MinTurns:
     straight = loop_constraints.straight_joints(loop)
     return schema.MinTurns(turns=max(1, math.floor((len(straight) - sum(straight)) * strict)))
 
 
-def _max_straight_run(
+def _draw_max_straight_run(
     loop: Loop, _: int, strict: float, __: Stream
 ) -> schema.MaxStraightRun | None:
     run = len(longest_run(loop_constraints.straight_joints(loop)))
     return schema.MaxStraightRun(joints=run + math.floor(3 * (1 - strict))) if run <= 4 else None
 
 
-def _cover_quadrants(loop: Loop, side: int, _: float, __: Stream) -> schema.CoverQuadrants | None:
+def _draw_cover_quadrants(
+    loop: Loop, side: int, _: float, __: Stream
+) -> schema.CoverQuadrants | None:
     offset = loop.points - side / 2
     inside = offset[abs(offset).min(axis=1) > _NEAR] > 0
     return (
@@ -334,24 +336,26 @@ def _cover_quadrants(loop: Loop, side: int, _: float, __: Stream) -> schema.Cove
     )
 
 
-def _wall_margin(loop: Loop, side: int, strict: float, __: Stream) -> schema.WallMargin | None:
+def _draw_wall_margin(loop: Loop, side: int, strict: float, __: Stream) -> schema.WallMargin | None:
     margin = _down((float(loop_constraints.wall_distances(side, loop).min()) - _NEAR) * strict)
     return schema.WallMargin(margin=margin) if margin > 0 else None
 
 
-def _hull_area(loop: Loop, side: int, strict: float, __: Stream) -> schema.HullArea | None:
+def _draw_hull_area(loop: Loop, side: int, strict: float, __: Stream) -> schema.HullArea | None:
     area = _down((hull_area(list(map(tuple, loop.points.tolist()))) - _NEAR) * strict)
     return schema.HullArea(area=area) if area > 0.1 * side * side else None
 
 
-def _fixed_start(loop: Loop, side: int, strict: float, rng: Stream) -> schema.FixedStart:
+def _draw_fixed_start(loop: Loop, side: int, strict: float, rng: Stream) -> schema.FixedStart:
     joint = rng.choice(loop.points.tolist())
     x, y = (min(float(side), max(0.0, round(v, 1))) for v in joint)
     # Rounding moves the place by at most 0.071 m.
     return schema.FixedStart(x=x, y=y, tolerance=_up(0.1 + 0.3 * (1 - strict)))
 
 
-def _separation(loop: Loop, _: int, strict: float, __: Stream) -> schema.JointSeparation | None:
+def _draw_separation(
+    loop: Loop, _: int, strict: float, __: Stream
+) -> schema.JointSeparation | None:
     nearest = float(loop_constraints.joint_distances(loop).min())
     if math.isinf(nearest):  # a triangle: every joint is next to every other
         return None
@@ -368,15 +372,15 @@ def _up(value: float) -> float:
 
 
 MEASURED: Mapping[str, Callable[[Loop, int, float, Stream], Constraint | None]] = {
-    "angle_range": _angle_range,
-    "centroid_box": _centroid_box,
-    "must_touch_boundary": _touch_walls,
-    "min_turns": _min_turns,
-    "max_straight_run": _max_straight_run,
-    "coverage_quadrants": _cover_quadrants,
-    "avoid_margin": _wall_margin,
-    "min_convex_hull_area": _hull_area,
-    "fixed_start": _fixed_start,
-    "min_point_separation": _separation,
+    "angle_range": _draw_angle_range,
+    "centroid_box": _draw_centroid_box,
+    "must_touch_boundary": _draw_touch_walls,
+    "min_turns": _draw_min_turns,
+    "max_straight_run": _draw_max_straight_run,
+    "coverage_quadrants": _draw_cover_quadrants,
+    "avoid_margin": _draw_wall_margin,
+    "min_convex_hull_area": _draw_hull_area,
+    "fixed_start": _draw_fixed_start,
+    "min_point_separation": _draw_separation,
 }
 """By type of constraint: called with the loop, the side, the strictness and the stream."""

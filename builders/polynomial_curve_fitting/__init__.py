@@ -346,7 +346,7 @@ def _fitted(params: Params, degree: int) -> str:
     for (i, j), value in zip(pairs, solution, strict=True):
         coefficients[i, j] = value
     powers = _in_powers(coefficients, np.polynomial.legendre.leg2poly)
-    return as_text(_rounded(powers, _SCALE, n), n)
+    return as_text(_whole_coefficients(powers, _SCALE, n), n)
 
 
 def _in_powers(coefficients: Array, to_powers: Callable[[Array], Array]) -> Array:
@@ -357,7 +357,7 @@ def _in_powers(coefficients: Array, to_powers: Callable[[Array], Array]) -> Arra
     return powers
 
 
-def _rounded(powers: Array, scale: float, n: int) -> list[list[int]]:
+def _whole_coefficients(powers: Array, scale: float, n: int) -> list[list[int]]:
     """Return coefficients [i][j] as whole numbers, by powers of 2x-(n-1) and 2y-(n-1)."""
     degree = len(powers) - 1
     return [
@@ -395,8 +395,8 @@ def separate(rows: Sequence[str], degree: int) -> Separation:
     powers = powers / np.abs(powers).max()
     line = [2 * i - (n - 1) for i in range(n)]
     for scale in _SCALES:
-        rounded = _rounded(powers, scale, n)
-        if bool((_values(rounded, line) * sign > 0).all()):
+        rounded = _whole_coefficients(powers, scale, n)
+        if bool((_cell_values(rounded, line) * sign > 0).all()):
             return Separation(True, rounded)
     return Separation(None)
 
@@ -480,7 +480,7 @@ def _first_cells(sign: Array) -> Array:
     return active.ravel()
 
 
-def _values(coefficients: list[list[int]], line: list[int]) -> Array:
+def _cell_values(coefficients: list[list[int]], line: list[int]) -> Array:
     """Return the values in all cells, as Python's whole numbers in a (row, column) array."""
     powers = np.array([[u**k for u in line] for k in range(len(coefficients))], dtype=object)
     values: Array = powers.T @ np.array(coefficients, dtype=object).T @ powers
@@ -546,7 +546,7 @@ def indexed_png(pixels: Sequence[Sequence[int]], palette: Sequence[Colour]) -> b
         raise ValueError(f"a pixel is not one of the {len(palette)} colours")
     depth = next(depth for depth in (1, 2, 4) if len(palette) <= 1 << depth)
     # The byte before each row names its filter: none.
-    raw = b"".join(b"\x00" + _packed(row, depth) for row in pixels)
+    raw = b"".join(b"\x00" + _packed_bits(row, depth) for row in pixels)
     chunks = (
         (b"IHDR", struct.pack(">IIBBBBB", width, height, depth, _INDEXED, 0, 0, 0)),
         (b"PLTE", b"".join(map(bytes, palette))),
@@ -565,7 +565,7 @@ def magnified(cells: Sequence[Sequence[int]], factor: int) -> list[list[int]]:
     return [row for row in stretched for _ in range(factor)]
 
 
-def _packed(row: Sequence[int], depth: int) -> bytes:
+def _packed_bits(row: Sequence[int], depth: int) -> bytes:
     """Return a row with ``depth`` bits to a pixel, the leftmost in the highest bits."""
     per_byte = 8 // depth
     padded = [*row, *[0] * (-len(row) % per_byte)]

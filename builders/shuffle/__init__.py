@@ -162,7 +162,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how often what is asked for moved, and how many other events may mislead."""
         return {
-            "depth": _moves(params.people, params.events)[params.asked],
+            "depth": _move_counts(params.people, params.events)[params.asked],
             "misleading": sum(
                 1 for moves, *pair, _ in params.events if not moves and params.asked in pair
             ),
@@ -189,7 +189,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             people=tuple(people),
             things=tuple(things),
             events=tuple(events),
-            asked=rng.weighted(range(point.people), _moves(people, events)),
+            asked=rng.weighted(range(point.people), _move_counts(people, events)),
             options=tuple(options),
             anchor_format=point.anchor_format,
             opening=rng.below(len(story.openings)),
@@ -230,7 +230,7 @@ def _final(params: Params, events: Iterable[Event]) -> list[str]:
     return possessions
 
 
-def _moves(people: tuple[str, ...] | list[str], events: Iterable[Event]) -> list[int]:
+def _move_counts(people: tuple[str, ...] | list[str], events: Iterable[Event]) -> list[int]:
     """Return how often what everyone has at the end has moved."""
     counts = [0] * len(people)
     for moves, a, b, _ in events:

@@ -273,11 +273,11 @@ def kind_of(path: str) -> Kind | None:
     if curved or not sides:
         return _ROUND.get((curved, len(sides)))
     if len(sides) == 4:
-        return _four_sided([corner for corner, _ in sides])
+        return _four_sided_kind([corner for corner, _ in sides])
     return _STRAIGHT.get(len(sides))
 
 
-def _four_sided(corners: Sequence[complex]) -> Kind:
+def _four_sided_kind(corners: Sequence[complex]) -> Kind:
     """Tell a rectangle, a trapezoid and a kite apart: both, none or one diagonal is halved."""
     a, b, c, d = corners
     across = ((c - a).conjugate() * (d - b)).imag
@@ -469,16 +469,17 @@ def _arc_command(
     less = 2 if half else 0
     rx, ry = (round(100 * frame.size * along) - less for along in (stretch, 1))
     sweep = 1 if frame.mirror == 1 else 0
-    word = f"{'a' if relative else 'A'} {_decimal(rx)} {_decimal(ry)} {frame.degrees} 0 {sweep}"
+    radii = f"{_decimal_text(rx)} {_decimal_text(ry)}"
+    word = f"{'a' if relative else 'A'} {radii} {frame.degrees} 0 {sweep}"
     return _command(word, [end], origin)
 
 
 def _command(word: str, points: Sequence[tuple[int, int]], origin: tuple[int, int]) -> str:
     x, y = origin
-    return " ".join([word, *[f"{_decimal(p - x)},{_decimal(q - y)}" for p, q in points]])
+    return " ".join([word, *[f"{_decimal_text(p - x)},{_decimal_text(q - y)}" for p, q in points]])
 
 
-def _decimal(hundredths: int) -> str:
+def _decimal_text(hundredths: int) -> str:
     """Return a number of hundredths as a decimal without idle zeros."""
     integer, fraction = divmod(abs(hundredths), 100)
     digits = f"{integer}.{fraction:02}".rstrip("0").rstrip(".")

@@ -392,7 +392,9 @@ def attempt(
             (*region, target)
             for target in targets
             if target > 0
-            and (region := _region(ground, n, goal + n // 8, target, tolerance, settings.spoil))
+            and (
+                region := _plan_region(ground, n, goal + n // 8, target, tolerance, settings.spoil)
+            )
         ]
         if not regions:
             # Too little ground is high enough to be joined up: fill some more.
@@ -412,7 +414,7 @@ def attempt(
     return None
 
 
-def _region(
+def _plan_region(
     heights: Sequence[float], n: int, goal: int, target: float, tolerance: float, spoil: float
 ) -> tuple[float, list[int]] | None:
     """Plan a connected region at about the target height; return its cost and the cells to cut.

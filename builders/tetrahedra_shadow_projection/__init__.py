@@ -139,8 +139,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "empty": [],
             "one_alone": [first],
             "one_listed_twice": [*right, first],
-            "quaternions_too_long": [_scaled(pose, 1.1) for pose in right],
-            "one_quaternion_of_zeros": [*right, _scaled(first, 0)],
+            "quaternions_too_long": [_scaled_pose(pose, 1.1) for pose in right],
+            "one_quaternion_of_zeros": [*right, _scaled_pose(first, 0)],
             "one_out_of_reach": [*right, first | {"x": 1e300}],
             "one_infinitely_high": [*right, first | {"z": 1.7e308}],
             "beside_the_target": _shift_poses(right, x1 - x0, 0, 0),
@@ -239,7 +239,7 @@ def _ring_text(ring: Sequence[Sequence[float]]) -> str:
     return ",\n".join(lines)
 
 
-def _scaled(pose: dict[str, float], factor: float) -> dict[str, float]:
+def _scaled_pose(pose: dict[str, float], factor: float) -> dict[str, float]:
     return pose | {key: pose[key] * factor for key in _NAMES[3:]}
 
 
@@ -270,7 +270,7 @@ def _readings(
         "inverse_rotations": (moves, inverse),
         "scalar_last": (moves, quaternions[:, [1, 2, 3, 0]]),
         "turned_about_the_middle": (bodies.mean(axis=1) - middle, quaternions),
-        "moved_before_turned": (_rotated(inverse, moves), quaternions),
+        "moved_before_turned": (_rotate_vectors(inverse, moves), quaternions),
     }
     for name, columns in readings.items():
         rows = np.round(np.hstack(columns), 9).tolist()
@@ -279,7 +279,7 @@ def _readings(
             yield name, poses
 
 
-def _rotated(quaternions: Floats, vectors: Floats) -> Floats:
+def _rotate_vectors(quaternions: Floats, vectors: Floats) -> Floats:
     twice = 2 * np.cross(quaternions[:, 1:], vectors)
     return vectors + quaternions[:, :1] * twice + np.cross(quaternions[:, 1:], twice)
 
@@ -334,14 +334,14 @@ def draw_target(
     else:
         title, points = _FIGURES[figure](rng)
     if figure != "blocks":
-        points = _turn_points(points, *_direction(rng))
+        points = _turn_points(points, *_random_direction(rng))
     holes: list[list[XY]] = []
     if hole:
         title += ", with a square hole"
         centre = shapely.centroid(Polygon(points))
         side = math.sqrt(rng.uniform(0.05, 0.15) * Polygon(points).area)
         square = [(-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5)]
-        turned = square if figure == "blocks" else _turn_points(square, *_direction(rng))
+        turned = square if figure == "blocks" else _turn_points(square, *_random_direction(rng))
         holes = [[(centre.x + side * x, centre.y + side * y) for x, y in turned]]
     scale = math.sqrt(area / Polygon(points, holes).area)
     x0, y0, x1, y1 = (scale * v for v in Polygon(points).bounds)
@@ -378,7 +378,7 @@ def is_wide(target: Polygon, width: float) -> bool:
     return len(polygons(core)) == 1
 
 
-def _direction(rng: Stream) -> XY:
+def _random_direction(rng: Stream) -> XY:
     """Return cosine and sine of a random angle, without asking a library for either."""
     t, quarter = rng.unit(), rng.below(4)
     x, y = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)

@@ -119,7 +119,7 @@ def _templates() -> list[_Template]:
     # The line between the middles of two opposite edges, turned to z: the shadow is a square.
     rng = Stream("shadow templates")
     quaternions = [
-        _upright([(c + d - a - b) / 2 for a, b, c, d in zip(*BASE, strict=True)]),
+        _upright_quaternion([(c + d - a - b) / 2 for a, b, c, d in zip(*BASE, strict=True)]),
         (1, 0, 0, 0),
     ]
     while len(quaternions) < 2 + _TURNED:
@@ -138,7 +138,7 @@ def _templates() -> list[_Template]:
     return templates
 
 
-def _upright(axis: Sequence[float]) -> tuple[float, float, float, float]:
+def _upright_quaternion(axis: Sequence[float]) -> tuple[float, float, float, float]:
     """Return a quaternion that turns an axis to z."""
     x, y, z = axis
     return math.sqrt(x * x + y * y + z * z) + z, y, -x, 0.0
@@ -227,7 +227,7 @@ def _inside_candidates(
 
 def _choose(target: Polygon, candidates: _Candidates, effort: Effort) -> list[int]:
     """Take the candidate that gains most, again and again; then drop those that were not needed."""
-    worth, origin = _sheet(target, effort.step)
+    worth, origin = _sample_grid(target, effort.step)
     inside = worth.ravel() > 0
     stamps = _stamps(candidates, worth.shape, origin, effort.step)
     gain = _gains(worth, stamps)
@@ -273,7 +273,7 @@ def _indispensable(
     return needed
 
 
-def _sheet(target: Polygon, step: float) -> tuple[NDArray[np.int8], XY]:
+def _sample_grid(target: Polygon, step: float) -> tuple[NDArray[np.int8], XY]:
     """Return what every sample point is worth, and the corner that the grid starts from."""
     x0, y0, x1, y1 = target.bounds
     x0, y0 = x0 - _MARGIN, y0 - _MARGIN

@@ -78,14 +78,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             lists["one_repeated"] = [*right, right[-1]]
             lists["one_repeated_under_other_names"] = [*right, renamed]
         counters: dict[str, JsonValue] = {
-            name: {"configs": _configs(configs)}
+            name: {"configs": _label_lists(configs)}
             for name, configs in lists.items()
             if sorted(configs) != right
         }
-        counters["bare_list"] = _configs(right)
+        counters["bare_list"] = _label_lists(right)
         counters["text"] = "\n".join(str(p) for p in right) or "none"
         counters["labels_as_text"] = {"configs": ["".join(map(str, p)) for p in right] or [""]}
-        counters["one_label_short"] = {"configs": _configs(p[1:] for p in right or [(0,) * k])}
+        counters["one_label_short"] = {"configs": _label_lists(p[1:] for p in right or [(0,) * k])}
         if len(right) > 1:
             counters["booleans"] = {
                 "configs": [[bool(x) if x < 2 else x for x in p] for p in reversed(right)]
@@ -102,7 +102,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return every pattern with all classes, and none."""
         every = patterns(len(params.corner_order), params.n_classes)
         fitting = [pattern for pattern in every if agrees(pattern, params.known)]
-        return {"every pattern": {"configs": _configs(fitting)}, "no pattern": {"configs": []}}
+        return {"every pattern": {"configs": _label_lists(fitting)}, "no pattern": {"configs": []}}
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw an order, and reveal some corners of one pattern that belongs on the list.
@@ -126,5 +126,5 @@ def _solve(params: Params) -> list[Labels]:
     return meeting_patterns(params.n_classes, params.corner_order, ring, params.known)
 
 
-def _configs(labellings: Iterable[Labels]) -> list[JsonValue]:
+def _label_lists(labellings: Iterable[Labels]) -> list[JsonValue]:
     return [list(labels) for labels in labellings]

@@ -171,7 +171,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw a frame and regions until two segments can make them."""
         names = _TARGETS.get(point.target, (point.target,))
         for _ in range(_TRIES):
-            corners, grid = _frame(point, rng)
+            corners, grid = _draw_frame(point, rng)
             if not _gentle(corners):
                 continue
             params = Params(
@@ -244,7 +244,7 @@ def _with_value_list(params: Params, values: int, rng: Stream) -> Params | None:
     return None
 
 
-def _frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | None]:
+def _draw_frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | None]:
     """Return corners, counter-clockwise, and the values that coordinates may take."""
     if point.frame == "unit":
         return UNIT_SQUARE, None
@@ -370,11 +370,14 @@ def _segments_of(pair: Pair, spots: dict[int, XY]) -> Segments:
 def point_at(corners: Sequence[Sequence[float]], side: int, share: Fraction) -> XY:
     """Return the point at this share of a side, the double nearest to the exact value."""
     a, b = corners[side], corners[side - 3]
-    x, y = (_fraction(p) + (_fraction(q) - _fraction(p)) * share for p, q in zip(a, b, strict=True))
+    x, y = (
+        _exact_fraction(p) + (_exact_fraction(q) - _exact_fraction(p)) * share
+        for p, q in zip(a, b, strict=True)
+    )
     return float(x), float(y)
 
 
-def _fraction(x: float) -> Fraction:
+def _exact_fraction(x: float) -> Fraction:
     n, k = exact(x)
     return Fraction(n, 10**k)
 

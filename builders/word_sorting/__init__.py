@@ -74,11 +74,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Sort them."""
-        return Answer(answer=tuple(_sorted(params)))
+        return Answer(answer=tuple(_sorted_words(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return other orders, and lists in which a word is missing or repeated."""
-        right = _sorted(params)
+        right = _sorted_words(params)
         swapped = [right[1], right[0], *right[2:]]
         misread = params.model_copy(update={"case_sensitive": not params.case_sensitive})
         orders: dict[str, Sequence[str]] = {
@@ -86,7 +86,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "turned_round": right[::-1],
             "first_two_swapped": swapped,
             "last_moved_to_the_front": [right[-1], *right[:-1]],
-            "capitals_the_other_way": _sorted(misread),
+            "capitals_the_other_way": _sorted_words(misread),
             "by_length": sorted(params.words, key=lambda word: (len(word), word)),
             "last_left_out": right[:-1],
             "first_given_twice": [right[0], *right],
@@ -100,11 +100,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the number of inversions."""
-        return {"swaps": _swaps(params.words, _sorted(params))}
+        return {"swaps": _swaps(params.words, _sorted_words(params))}
 
     def solved(self, params: Params) -> tuple[str, dict[str, JsonValue]]:
         """Return target and facts; the words are sorted once for both."""
-        right = _sorted(params)
+        right = _sorted_words(params)
         return ", ".join(right), {"swaps": _swaps(params.words, right)}
 
     def blind_floor(self, params: Params) -> float:
@@ -121,7 +121,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         if point.case_mode != "lower":
             words = [in_case(word, point.case_mode, rng) for word in words]
         params = Params(words=tuple(words), order=point.order, case_sensitive=point.case_sensitive)
-        if _sorted(params) == words:  # another word to the front is always another order
+        if _sorted_words(params) == words:  # another word to the front is always another order
             params = params.model_copy(update={"words": (words[-1], *words[:-1])})
         return params
 
@@ -166,7 +166,7 @@ def _in_families(point: Space, rng: Stream) -> list[str]:
     return words
 
 
-def _sorted(params: Params) -> list[str]:
+def _sorted_words(params: Params) -> list[str]:
     return sorted(
         params.words,
         key=None if params.case_sensitive else str.lower,

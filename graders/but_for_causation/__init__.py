@@ -33,7 +33,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         passed = value == right
         readable = value is not None
     else:
-        letters = _letters(params, answer.answer)
+        letters = _named_events(params, answer.answer)
         wrong = f"{quote(answer.answer)} is not a list of letters of the events."
         names = ", ".join(_LETTERS[place] for place in sorted(needed))
         wrong_value = f"The necessary events are {names or 'none'}, not {quote(answer.answer)}."
@@ -47,7 +47,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return checks.binary()
 
 
-def _letters(params: Params, value: Value) -> frozenset[int] | None:
+def _named_events(params: Params, value: Value) -> frozenset[int] | None:
     """Return the places of the lettered events that are named; None if anything else is."""
     texts = [f"{params.events[i][0]} {params.events[i][3]}" for i in params.candidates]
     words = entries(value)

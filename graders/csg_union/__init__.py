@@ -330,7 +330,7 @@ def _judge_shells(
         checks.skip("nesting", "Faces or shells have failed before.")
         return None, notes
     shell = surface.shell[surface.triangles.face]
-    depths = _depths(points, corners, shell)
+    depths = _winding_depths(points, corners, shell)
     outer = volumes > 0
     wrong = [
         surface.first_face(s) for s in np.flatnonzero(depths != np.where(outer, 0, 1)).tolist()
@@ -345,7 +345,7 @@ def _judge_shells(
     return bounding, notes
 
 
-def _depths(points: Array, corners: Indices, shell: Indices) -> Indices:
+def _winding_depths(points: Array, corners: Indices, shell: Indices) -> Indices:
     """Return how often the other shells wind round each shell (s,), none of which meet."""
     count = int(shell.max()) + 1
     low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)

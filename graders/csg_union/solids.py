@@ -94,13 +94,13 @@ def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:
     parts: list[ConvexPart] = []
     for place, mesh in enumerate(solids):
         corners = mesh.points[triangulate(mesh).corners]
-        single = _single(mesh, corners)._replace(solids=(place,))
+        single = _convex_part(mesh, corners)._replace(solids=(place,))
         for part in tuple(parts):
             common = _measure_common(corners, part.convex, MOST_PAIRS)
             if common is None:
                 raise ValueError("the solids of this instance have too many faces")
             if common.volume > _EMPTY:
-                both = _together(part.convex, single.convex, common.moment / common.volume)
+                both = _intersection(part.convex, single.convex, common.moment / common.volume)
                 parts.append(ConvexPart(-part.sign, both, common.volume, (*part.solids, place)))
         parts.append(single)
     return parts
@@ -127,7 +127,7 @@ def common_volume(parts: Sequence[ConvexPart], corners: Array) -> float | None:
     return total
 
 
-def _single(mesh: PolygonMesh, corners: Array) -> ConvexPart:
+def _convex_part(mesh: PolygonMesh, corners: Array) -> ConvexPart:
     inside = mesh.points.mean(axis=0)
     volume, moment = _cones(corners - inside)
     centre = inside + moment / volume
@@ -142,7 +142,7 @@ def _single(mesh: PolygonMesh, corners: Array) -> ConvexPart:
     return ConvexPart(1, Convex(centre, normals, offsets, faces, sizes), volume, ())
 
 
-def _together(first: Convex, second: Convex, centre: Array) -> Convex:
+def _intersection(first: Convex, second: Convex, centre: Array) -> Convex:
     """Return what two convex solids have in common, a face in one plane of both only once."""
     sides = []
     for side, rival, is_first in ((first, second, True), (second, first, False)):
@@ -345,7 +345,7 @@ def _box_faces(box: Box) -> tuple[Array, Faces]:
     return np.array([[x, y, z] for x in ends[0] for y in ends[1] for z in ends[2]]), _BOX
 
 
-def _ring(radius: float, z: float, segments: int) -> list[list[float]]:
+def _circle_points(radius: float, z: float, segments: int) -> list[list[float]]:
     angles = [2 * math.pi * k / segments for k in range(segments)]
     return [[radius * math.cos(a), radius * math.sin(a), z] for a in angles]
 
@@ -353,13 +353,13 @@ def _ring(radius: float, z: float, segments: int) -> list[list[float]]:
 def _prism_faces(prism: Prism) -> tuple[Array, Faces]:
     n = prism.segments
     low = -prism.height / 2 if prism.centred_z else 0.0
-    points = _ring(prism.radius_bottom, low, n)
+    points = _circle_points(prism.radius_bottom, low, n)
     sides = [(k, (k + 1) % n) for k in range(n)]
     floor = tuple(reversed(range(n)))
     if prism.radius_top == 0:
         faces: Faces = (floor, *((a, b, n) for a, b in sides))
         return np.array([*points, [0.0, 0.0, low + prism.height]]), faces
-    points += _ring(prism.radius_top, low + prism.height, n)
+    points += _circle_points(prism.radius_top, low + prism.height, n)
     faces = (floor, tuple(range(n, 2 * n)), *((a, b, n + b, n + a) for a, b in sides))
     return np.array(points), faces
 
@@ -369,7 +369,9 @@ def _sphere_faces(sphere: UvSphere) -> tuple[Array, Faces]:
     points: list[list[float]] = []
     for i in range(rings):
         polar = math.pi * (i + 0.5) / rings
-        points += _ring(sphere.radius * math.sin(polar), sphere.radius * math.cos(polar), n)
+        points += _circle_points(
+            sphere.radius * math.sin(polar), sphere.radius * math.cos(polar), n
+        )
     walls = [
         ((i + 1) * n + a, (i + 1) * n + (a + 1) % n, i * n + (a + 1) % n, i * n + a)
         for i in range(rings - 1)

@@ -52,11 +52,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
     except TooMuchWorkError as error:
         return checks.too_large(f"The world takes {error}.")
     water = survey(rock, rained.water)
-    share = _judge(checks, params, water)
-    return checks.partial(share if allowed else 0.0, **_metrics(rock, fallen, rained, water))
+    share = _judge_goal(checks, params, water)
+    return checks.partial(share if allowed else 0.0, **_world_metrics(rock, fallen, rained, water))
 
 
-def _judge(checks: Checklist, params: Params, water: Water) -> float:
+def _judge_goal(checks: Checklist, params: Params, water: Water) -> float:
     goal = params.goal
     checks.expect("some_water", water.voxels > 0, "No water stays in the world.")
     fit = True
@@ -88,7 +88,7 @@ def _judge(checks: Checklist, params: Params, water: Water) -> float:
     return share.score if fit else 0.0
 
 
-def _metrics(rock: Cells, fallen: Cells, rained: Rained, water: Water) -> dict[str, object]:
+def _world_metrics(rock: Cells, fallen: Cells, rained: Rained, water: Water) -> dict[str, object]:
     """Return figures, and the world as text that a picture can be made from."""
     drains = sorted(rained.drains)
     return {

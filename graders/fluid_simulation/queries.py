@@ -80,7 +80,7 @@ class Rain(Query):
                 "count": len(world.ignored),
                 "first": [f"box {i}: {why}" for i, why in first_items(world.ignored, _PLACES)],
             },
-            "fallen_rock": {"voxels": int(world.fallen.sum())} | _bounds(world.fallen),
+            "fallen_rock": {"voxels": int(world.fallen.sum())} | _cell_bounds(world.fallen),
             "water": {"voxels": water.voxels, "levels": _wet_levels(water.levels)},
             "lakes": {
                 "count": len(lakes),
@@ -103,7 +103,7 @@ def _wet_levels(levels: tuple[int, ...]) -> dict[str, int]:
     return {str(z): count for z, count in enumerate(levels) if count}
 
 
-def _bounds(cells: Cells) -> dict[str, Any]:
+def _cell_bounds(cells: Cells) -> dict[str, Any]:
     places = np.argwhere(cells)
     if not len(places):
         return {}

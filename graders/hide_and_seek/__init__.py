@@ -67,12 +67,12 @@ def camera(
 
     ``angle`` is that between top and bottom of the picture, in degrees; ``image`` columns and rows.
     """
-    fx, fy, fz = forward = _direction([t - e for t, e in zip(look_at, eye, strict=True)])
-    rx, ry, _ = right = _direction([fy, -fx, 0.0])
+    fx, fy, fz = forward = _unit_vector([t - e for t, e in zip(look_at, eye, strict=True)])
+    rx, ry, _ = right = _unit_vector([fy, -fx, 0.0])
     up = (ry * fz, -rx * fz, rx * fy - ry * fx)
     # The last digits of a tangent differ between libraries.
     tangent = round(math.tan(math.radians(angle / 2)), _TANGENT_DIGITS)
-    return Camera(_triple(eye), forward, right, up, tangent, (image[0], image[1]))
+    return Camera(_rounded_point(eye), forward, right, up, tangent, (image[0], image[1]))
 
 
 def fitted(view: Camera, low: Sequence[float] | Floats, high: Sequence[float] | Floats) -> Camera:
@@ -83,7 +83,7 @@ def fitted(view: Camera, low: Sequence[float] | Floats, high: Sequence[float] | 
     diagonal = math.sqrt(sum((b - a) ** 2 for a, b in zip(low, high, strict=True)))
     distance = diagonal / 2 * math.sqrt(1 + view.tangent**2) / view.tangent
     eye = [(a + b) / 2 - distance * f for a, b, f in zip(low, high, view.forward, strict=True)]
-    return view._replace(eye=_triple(eye))
+    return view._replace(eye=_rounded_point(eye))
 
 
 def picture(view: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
@@ -157,13 +157,13 @@ def _windows(view: Camera, low: Floats, high: Floats) -> NDArray[np.int64]:
     return np.stack(bounds, axis=1).astype(np.int64)
 
 
-def _direction(vector: Sequence[float]) -> XYZ:
+def _unit_vector(vector: Sequence[float]) -> XYZ:
     x, y, z = vector
     length = math.sqrt(x * x + y * y + z * z)
     return x / length, y / length, z / length
 
 
-def _triple(vector: Sequence[float]) -> XYZ:
+def _rounded_point(vector: Sequence[float]) -> XYZ:
     x, y, z = vector
     return float(x), float(y), float(z)
 

@@ -185,7 +185,7 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     faces = find_faces(params, [part.body for part in cage]) if cage else None
     criteria: tuple[tuple[Callable[[Checklist], dict[str, Any]], bool], ...] = (
         (lambda checks: _printing(checks, params, parts), False),
-        (lambda checks: _spacing(checks, params, parts), False),
+        (lambda checks: _check_spacing(checks, params, parts), False),
         (lambda checks: check_size(checks, params, cage), True),
         (lambda checks: check_rods(checks, params, grips), True),
         (lambda checks: check_interference(checks, params, cage, too_many=too_many), True),
@@ -301,7 +301,7 @@ def _printing(checks: Checklist, params: Params, parts: Sequence[_Examined]) -> 
     return {"contact": [part.lie.contact if part.lie else None for part in parts]}
 
 
-def _spacing(checks: Checklist, params: Params, parts: Sequence[_Examined]) -> dict[str, Any]:
+def _check_spacing(checks: Checklist, params: Params, parts: Sequence[_Examined]) -> dict[str, Any]:
     rules = params.spacing
     bodies = [(i, part) for i, part in enumerate(parts) if part.body is not None]
     complex_ = [i for i, part in bodies if part.openings is None]

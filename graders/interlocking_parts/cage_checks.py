@@ -45,7 +45,7 @@ def find_faces(params: Params, bodies: Sequence[Manifold]) -> Faces:
     """Return the sides of these parts that let the large block in, or the small one nowhere."""
     rules, faces = params.spacing, Faces([], [])
     for name, axis, low, high in _side_layers(params):
-        shadow = _shadow(bodies, axis, low, high)
+        shadow = _axis_shadow(bodies, axis, low, high)
         if shadow.num_vert() > MAX_OUTLINE:
             faces.too_long.append(name)
             continue
@@ -98,7 +98,7 @@ def _face(params: Params, axis: int) -> CrossSection:
     return CrossSection.square((east - west, high - low)).translate((west, low))
 
 
-def _shadow(bodies: Sequence[Manifold], axis: int, low: float, high: float) -> CrossSection:
+def _axis_shadow(bodies: Sequence[Manifold], axis: int, low: float, high: float) -> CrossSection:
     """Return the shadow, along an axis, of what lies between two planes across it."""
     forward = np.zeros(3)
     forward[axis] = 1.0

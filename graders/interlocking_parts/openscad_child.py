@@ -167,7 +167,7 @@ def main(data: bytes) -> bytes:
             arrays += [points.astype("<f8").tobytes(), corners.astype("<i4").tobytes()]
         header[-1]["steps"] = meter.spent
         budget -= meter.spent
-    unlike = _UNLIKE or (list(_differences()) if job["probe"] else [])
+    unlike = _UNLIKE or (list(_probe_differences()) if job["probe"] else [])
     text = json.dumps({"bodies": header, "unlike": unlike}).encode()
     return struct.pack("<Q", len(text)) + text + b"".join(arrays)
 
@@ -205,7 +205,7 @@ PROBES = {
 hash of its corners, to five decimals. All versions that pyproject.toml allows give these."""
 
 
-def _differences() -> Iterator[str]:
+def _probe_differences() -> Iterator[str]:
     """Yield by which of its `PROBES` the library differs, and how."""
     for source, figures in PROBES.items():
         meter = Meter(10**6)
@@ -223,7 +223,7 @@ def _differences() -> Iterator[str]:
                 yield f"{name} of {source!r}: {value} instead of {right}"
 
 
-def _first_line(text: str) -> str:
+def _message_line(text: str) -> str:
     line = text.splitlines()[0] if text else "it cannot be evaluated"
     line = line.removeprefix("ERROR: ").replace(" in file <string>,", " in")[:200]
     return "".join(c if c.isprintable() else "?" for c in line)
@@ -287,7 +287,7 @@ def _evaluated(source: str, meter: "Meter") -> list[Any]:
         if nodes is not None:
             bodies, _ = evaluator.evaluate(nodes, _parser.build_scopes(nodes))
     except _library.EvalError as error:
-        raise UnfitError(_first_line(str(error))) from None
+        raise UnfitError(_message_line(str(error))) from None
     except (RuntimeError, MemoryError, OSError, ImportError):
         raise  # no fault of the source: no memory, no thread, no file
     except Exception as error:  # noqa: BLE001  (the library stumbles over a faulty source)
@@ -450,7 +450,7 @@ def _weighed(kind: str, function: Callable[..., Any], meter: Meter) -> Callable[
         bodies = _library.flatten_csg_tree(children)
         meter.spend(_cost(kind, params, bodies))
         results = function(params, children, node)
-        meter.spend(_STEPS_PER_TRIANGLE * sum(_size(body) for body in results))
+        meter.spend(_STEPS_PER_TRIANGLE * sum(_body_size(body) for body in results))
         return results
 
     return call
@@ -463,17 +463,17 @@ def _cost(kind: str, params: Any, bodies: list[Any]) -> float:
     if kind == "polygon":
         return len(params["pts"]) ** 2 / _PAIRS
     if kind == "projection":
-        return float(sum(map(_size, bodies))) ** 2 / _PAIRS
+        return float(sum(map(_body_size, bodies))) ** 2 / _PAIRS
     if kind == "offset":
         return float(corners * (params["segs"] or 1))
     if kind == "minkowski":
-        return float(np.prod([float(max(1, _size(body))) for body in bodies]))
+        return float(np.prod([float(max(1, _body_size(body))) for body in bodies]))
     if kind == "text":
         return 200.0 * len(str(params.get("text", "")))
     return 1.0
 
 
-def _size(body: Any) -> int:
+def _body_size(body: Any) -> int:
     if isinstance(body.body, manifold3d.Manifold):
         return int(body.body.num_tri())
     return int(body.section.num_vert()) if body.section is not None else 0

@@ -210,16 +210,16 @@ def lie_on_bed(shell: Shell, rules: Printing) -> Lie:
     patches = _patches(shell, hanging, areas, rules.bridge)
     points = triangles.reshape(-1, 3)
     return Lie(
-        _rounded(points.max(axis=0) - points.min(axis=0), 6),
+        _rounded_values(points.max(axis=0) - points.min(axis=0), 6),
         round(float(points[:, 2].min()), 6) + 0.0,
         round(float(np.sum(areas[contact])), 3) + 0.0,
-        _rounded(centre, 3),
+        _rounded_values(centre, 3),
         _is_inside(centre, footprint),
         patches,
     )
 
 
-def _rounded(values: Array, decimals: int) -> list[float]:
+def _rounded_values(values: Array, decimals: int) -> list[float]:
     return [round(float(value), decimals) + 0.0 for value in values]
 
 
@@ -239,7 +239,9 @@ def _patches(shell: Shell, hanging: Indices, areas: Array, bridge: float) -> lis
         if width > bridge:
             area = round(float(np.sum(areas[hanging][label == patch])), 3)
             low, high = points.min(axis=0), points.max(axis=0)
-            overhangs.append(Overhang(width, area, _rounded(low, 3), _rounded(high, 3)))
+            overhangs.append(
+                Overhang(width, area, _rounded_values(low, 3), _rounded_values(high, 3))
+            )
     return sorted(overhangs, key=lambda patch: (-patch.width, patch.low, patch.high))
 
 
@@ -286,7 +288,7 @@ def openings(body: Manifold, rules: Spacing) -> Openings | None:
     place = None
     if pieces:
         bounds = pieces[0].bounds()
-        place = _rounded(np.array([bounds[0] + bounds[2], bounds[1] + bounds[3]]) / 2, 3)
+        place = _rounded_values(np.array([bounds[0] + bounds[2], bounds[1] + bounds[3]]) / 2, 3)
     return Openings(round(free.area(), 3) + 0.0, round(unblocked.area(), 3) + 0.0, place)
 
 

@@ -85,7 +85,7 @@ def read_parts(
     for kind, contents in distinct:
         if (kind, contents) in parts:
             continue
-        read = _read_file(kind, contents)
+        read = _read_part(kind, contents)
         if isinstance(read, str):
             sources[kind, contents] = read
         else:
@@ -107,7 +107,7 @@ def read_parts(
     return [parts[file] for file in files]
 
 
-def _read_file(kind: FileType, contents: str) -> PrintedPart | str:
+def _read_part(kind: FileType, contents: str) -> PrintedPart | str:
     """Return the part in a file, or the OpenSCAD source that draws it."""
     if len(contents) > MOST_CHARACTERS:
         return PrintedPart(None, f"it has more than {MOST_CHARACTERS:,} characters", True)

@@ -213,13 +213,13 @@ def survey(
     if len(groups) * len(triangles) > MOST_WORK:
         return None
     try:
-        values = _values(groups, triangles, rules, way)
+        values = _face_distances(groups, triangles, rules, way)
     except TooManyRaysError:
         return None
     return _judged(sorted(values), rules)
 
 
-def _values(
+def _face_distances(
     groups: Mapping[tuple[float, ...], Sequence[Array]],
     triangles: Array,
     rules: Survey,

@@ -364,10 +364,10 @@ def _largest_radius(surface: Surface, boxes: Boxes) -> Floats:
 
 def shared_volumes(target: Body, boxes: Boxes) -> Floats:
     """Return the volume of each box that lies in the body."""
-    return _below(target.outer, boxes) - _below(target.inner, boxes)
+    return _volume_below(target.outer, boxes) - _volume_below(target.inner, boxes)
 
 
-def _below(surface: Surface, boxes: Boxes) -> Floats:
+def _volume_below(surface: Surface, boxes: Boxes) -> Floats:
     """Return the volume of each box between the table, the top and inside the surface."""
     low, high = np.maximum(boxes.low, 0.0), np.minimum(boxes.high, surface.top)
     height = np.maximum(high - low, 0.0)

@@ -163,10 +163,10 @@ def find_routes(graph: Graph, start: int, end: int) -> Routes:
     if end not in parents:
         return Routes([], [], sorted(parents))
     route = _back(parents, end)
-    return Routes(route, _detour(graph, route), sorted(parents))
+    return Routes(route, _second_route(graph, route), sorted(parents))
 
 
-def _detour(graph: Graph, route: list[int]) -> list[int]:
+def _second_route(graph: Graph, route: list[int]) -> list[int]:
     """Return a second route; empty if all edges of the first are bridges.
 
     They are if, without these edges, no cell of the route is joined to another cell of it.

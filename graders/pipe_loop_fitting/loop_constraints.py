@@ -83,14 +83,14 @@ def cosine(degrees: Fraction) -> float:
     return float(total)
 
 
-def _rotated(points: Floats) -> Floats:
+def _successors(points: Floats) -> Floats:
     """Return what comes after each point of a ring."""
     return np.concatenate((points[1:], points[:1]))
 
 
 def lengths(points: Floats) -> Floats:
     """Return the length of every piece; piece i leads from point i (n, 2) to the next."""
-    along = _rotated(points) - points
+    along = _successors(points) - points
     result: Floats = np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
     return result
 
@@ -100,7 +100,7 @@ def angle_cosines(points: Floats, length: Floats) -> Floats:
 
     It is NaN where one of the two pieces, whose lengths (n,) are given, has none.
     """
-    along = _rotated(points) - points
+    along = _successors(points) - points
     back = np.concatenate((along[-1:], along[:-1]))
     dot = along[:, 0] * back[:, 0] + along[:, 1] * back[:, 1]
     product = length * np.concatenate((length[-1:], length[:-1]))
@@ -152,26 +152,26 @@ def contacts(points: Floats) -> Contacts:
     Decided as if in exact arithmetic on the doubles given. Only where more than 100 pairs need long
     integers, those beyond that are in contact count as touches, whether they cross or not.
     """
-    start, end = points, _rotated(points)
+    start, end = points, _successors(points)
     first, second = _close_pieces(np.minimum(start, end) - TOUCH, np.maximum(start, end) + TOUCH)
     if not first.size:
         return Contacts([], [])
     crosses, apart = _piece_sides(start[first], end[first], start[second], end[second])
-    crossing = _pairs(first[crosses], second[crosses])
+    crossing = _index_pairs(first[crosses], second[crosses])
     first, second, apart = first[~crosses], second[~crosses], apart[~crosses]
     # Pieces that do not cross are nearest at an end of one of them.
     a, b, c, d = start[first], end[first], start[second], end[second]
     gap = np.minimum(
-        np.minimum(_distance(c, a, b), _distance(d, a, b)),
-        np.minimum(_distance(a, c, d), _distance(b, c, d)),
+        np.minimum(_piece_distances(c, a, b), _piece_distances(d, a, b)),
+        np.minimum(_piece_distances(a, c, d), _piece_distances(b, c, d)),
     )
     close = gap < TOUCH + _DOUBT
     touches = apart & (gap < TOUCH - _DOUBT)
     beyond = np.nonzero(close & ~touches)[0][_EXACT_PAIRS:]
     touches[beyond] = gap[beyond] < TOUCH / 2
-    touching = _pairs(first[touches], second[touches])
+    touching = _index_pairs(first[touches], second[touches])
     doubtful = close & ~touches
-    for i, j in _pairs(first[doubtful], second[doubtful]):
+    for i, j in _index_pairs(first[doubtful], second[doubtful]):
         crossed, touched = _exactly(points, i, j)
         if crossed:
             crossing.append((i, j))
@@ -203,7 +203,7 @@ def _close_pieces(low: Floats, high: Floats) -> tuple[Positions, Positions]:
     return first[ordered], second[ordered]
 
 
-def _pairs(first: Positions, second: Positions) -> list[Pair]:
+def _index_pairs(first: Positions, second: Positions) -> list[Pair]:
     return list(zip(first.tolist(), second.tolist(), strict=True))
 
 
@@ -230,7 +230,7 @@ def _side(a: Floats, b: Floats, c: Floats) -> Floats:
     return np.sign(value) * certain
 
 
-def _distance(p: Floats, a: Floats, b: Floats) -> Floats:
+def _piece_distances(p: Floats, a: Floats, b: Floats) -> Floats:
     """Return the distance of each p from the piece from a to b; each is (m, 2)."""
     along, to = b - a, p - a
     square = along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1]

@@ -64,7 +64,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         positive, failed = signs(formula, n)
     except FormulaCostError as error:
         return checks.too_large(f"Working out the formula {error}.")
-    return _compare(checks, _black(params), positive, failed)
+    return _compare_pictures(checks, _black(params), positive, failed)
 
 
 def _read_formula(checks: Checklist, text: str) -> Formula | None:
@@ -101,7 +101,7 @@ def _read_formula(checks: Checklist, text: str) -> Formula | None:
     return formula
 
 
-def _compare(
+def _compare_pictures(
     checks: Checklist,
     black: NDArray[np.bool_],
     positive: NDArray[np.bool_],

@@ -147,7 +147,7 @@ class _Evaluation:
         each = _digit_time(a.bits, b.bits) if op is Op.MULTIPLY else 0
         self._pay(np.broadcast(first, second), bits, each)
         guesses = max(a.guesses, b.guesses) + 1
-        return _checked(_Values(function(first, second), True, bits, None, guesses))
+        return _within_bits(_Values(function(first, second), True, bits, None, guesses))
 
     def _power(self, a: _Values, exponent: int) -> _Values:
         if not a.integral:
@@ -159,7 +159,7 @@ class _Evaluation:
         bits = max(1, a.bits * exponent)
         base = a.array if bits <= WORD_BITS else _exact(a)
         self._pay(base, bits, 2 * _digit_time(bits // 2, bits // 2))
-        return _checked(_Values(np.power(base, exponent), True, bits))
+        return _within_bits(_Values(np.power(base, exponent), True, bits))
 
     def _double_power(self, a: _Values, exponent: int) -> _Values:
         if exponent <= 1:
@@ -238,7 +238,7 @@ def _exact(a: _Values) -> Array:
     return a.array if a.array.dtype == object else a.array.astype(object)
 
 
-def _checked(a: _Values) -> _Values:
+def _within_bits(a: _Values) -> _Values:
     if a.bits > MAX_BITS:
         a = _tightened(a)
         if a.bits > MAX_BITS:
@@ -288,9 +288,9 @@ def _rounded_power(base: float, exponent: int) -> float:
     odd_part >>= zeros
     scale -= _DOUBLE_BITS - zeros
     low, high, shift = _power_bounds(odd_part, exponent)
-    size = _scaled(low, scale * exponent + shift)
-    if low != high and size != _scaled(high, scale * exponent + shift):
-        size = _scaled(odd_part**exponent, scale * exponent)
+    size = _nearest_double(low, scale * exponent + shift)
+    if low != high and size != _nearest_double(high, scale * exponent + shift):
+        size = _nearest_double(odd_part**exponent, scale * exponent)
     return -size if base < 0 and exponent % 2 else size
 
 
@@ -311,7 +311,7 @@ def _power_bounds(base: int, exponent: int) -> tuple[int, int, int]:
     return low, high, shift
 
 
-def _scaled(factor: int, scale: int) -> float:
+def _nearest_double(factor: int, scale: int) -> float:
     """Return the double next to whole * 2 ** scale; an infinity if it is too large."""
     surplus = factor.bit_length() - 66
     if surplus > 0:

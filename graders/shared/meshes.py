@@ -292,7 +292,7 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
     normals = _unit_normals(corners)
     pairs = pairs[np.all((widths(corners) > tolerance)[pairs], axis=1)]
     crossing, covering = [], []
-    for chunk in _chunks(pairs):
+    for chunk in _pair_chunks(pairs):
         p, q = corners[chunk[:, 0]], corners[chunk[:, 1]]
         n, m = normals[chunk[:, 0]], normals[chunk[:, 1]]
         q_above = np.einsum("ijk,ik->ij", q - p[:, :1], n)
@@ -303,11 +303,11 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
             np.minimum(p_above.max(axis=1), -p_above.min(axis=1)),
         )
         through = np.flatnonzero((depth > tolerance) & ~flat)
-        deep = _depth(p[through], q[through], _crossed_edges(p[through], q[through]))
+        deep = _overlap_depth(p[through], q[through], _crossed_edges(p[through], q[through]))
         crossing.append(chunk[through[deep > tolerance]])
         on = np.flatnonzero(flat)
-        lines = np.concatenate([_edge_lines(p[on], n[on]), _edge_lines(q[on], m[on])], axis=1)
-        covering.append(chunk[on[_depth(p[on], q[on], lines) > tolerance]])
+        lines = np.concatenate([_edge_normals(p[on], n[on]), _edge_normals(q[on], m[on])], axis=1)
+        covering.append(chunk[on[_overlap_depth(p[on], q[on], lines) > tolerance]])
     none = np.zeros((0, 2), dtype=np.int64)
     return Contacts(np.concatenate([none, *crossing]), np.concatenate([none, *covering]))
 
@@ -324,13 +324,13 @@ def nearer_than(corners: Array, pairs: Indices, distance: float) -> Indices:
     """Return those of the pairs (p, 2) of triangles that are nearer to each other than that."""
     normals = _unit_normals(corners)
     chunks = [np.zeros((0, 2), dtype=np.int64)]
-    for chunk in _chunks(pairs):
+    for chunk in _pair_chunks(pairs):
         p, q = corners[chunk[:, 0]], corners[chunk[:, 1]]
         n, m = normals[chunk[:, 0]], normals[chunk[:, 1]]
-        planes = [n[:, None], m[:, None], _edge_lines(p, n), _edge_lines(q, m)]
+        planes = [n[:, None], m[:, None], _edge_normals(p, n), _edge_normals(q, m)]
         lines = np.concatenate([*planes, _crossed_edges(p, q)], axis=1)
         # A negative depth is a gap, seen along some line and so never wider than the distance.
-        depth = _depth(p, q, lines)
+        depth = _overlap_depth(p, q, lines)
         gap = np.flatnonzero((depth < 0) & (depth > -distance))
         near = depth >= 0
         near[gap] = _squared_gap(p[gap], q[gap]) < distance * distance
@@ -338,7 +338,7 @@ def nearer_than(corners: Array, pairs: Indices, distance: float) -> Indices:
     return np.concatenate(chunks)
 
 
-def _chunks(pairs: Indices) -> Iterator[Indices]:
+def _pair_chunks(pairs: Indices) -> Iterator[Indices]:
     for first in range(0, len(pairs), _CHUNK):
         yield pairs[first : first + _CHUNK]
 
@@ -359,12 +359,12 @@ def _crossed_edges(p: Array, q: Array) -> Array:
     return unit(np.where(parallel, 0.0, crossed))
 
 
-def _edge_lines(corners: Array, normals: Array) -> Array:
+def _edge_normals(corners: Array, normals: Array) -> Array:
     """Return the unit vectors (m, 3, 3) in each triangle's plane that are square to its edges."""
     return unit(np.cross(_edges(corners), normals[:, None]))
 
 
-def _depth(p: Array, q: Array, lines: Array) -> Array:
+def _overlap_depth(p: Array, q: Array, lines: Array) -> Array:
     """Return the smallest overlap (m,) of the projections on lines (m, k, 3); zeros are no line."""
     on_p, on_q = np.einsum("ijk,ilk->ilj", p, lines), np.einsum("ijk,ilk->ilj", q, lines)
     overlap = np.minimum(on_p.max(axis=2) - on_q.min(axis=2), on_q.max(axis=2) - on_p.min(axis=2))

@@ -95,7 +95,7 @@ def triangulate(points: Sequence[XY]) -> tuple[list[Triangle], list[int]]:
         GenerationError: all points lie on one line, or two are equal.
     """
     opposite, hull = _sweep(points)
-    _flip(points, opposite)
+    _flip_edges(points, opposite)
     triangles = {tuple(sorted((a, b, c))) for (a, b), c in opposite.items()}
     return sorted(triangles), hull  # type: ignore[arg-type]
 
@@ -159,7 +159,7 @@ def _sweep(points: Sequence[XY]) -> tuple[dict[Edge, int], list[int]]:
     return opposite, hull
 
 
-def _flip(points: Sequence[XY], opposite: dict[Edge, int]) -> None:
+def _flip_edges(points: Sequence[XY], opposite: dict[Edge, int]) -> None:
     """Flip edges until no circle holds the corner across them (Lawson)."""
     todo = [edge for edge in sorted(opposite) if edge[0] < edge[1]]
     while todo:

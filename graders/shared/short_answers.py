@@ -112,7 +112,7 @@ _RUN = re.compile(
 def spoken_numbers(text: str) -> Iterator[int | None]:
     """Yield the whole numbers that a text holds as words; None for words that make no number."""
     for run in _RUN.finditer(text):
-        value = _value([word.casefold() for word in _WORD.findall(run["words"])])
+        value = _number_of_words([word.casefold() for word in _WORD.findall(run["words"])])
         yield -value if value is not None and run["minus"] else value
 
 
@@ -122,7 +122,7 @@ def spoken_number(text: str) -> int | None:
     return next(spoken_numbers(text)) if run else None
 
 
-def _value(words: list[str]) -> int | None:
+def _number_of_words(words: list[str]) -> int | None:
     total, part, smallest = 0, 0, 10**9
     for word in words:
         if word == "and":
@@ -224,16 +224,19 @@ def _read_number(text: str) -> Fraction | None:
     text = _LATEX_FRACTION.sub(r"\1/\2", text.rpartition("=")[2].strip().translate(_MINUS))
     bracketed = _IN_BRACKETS.fullmatch(text)
     outside, inside = bracketed.groups() if bracketed else ("", text)
-    value = _fraction(inside)
+    value = _read_fraction(inside)
     if value is not None:
         return -value if outside == "-" else value
     vague = HEDGES.search(text) or _VAGUE.search(text)
     return None if vague else _only_number(text)
 
 
-def _fraction(text: str) -> Fraction | None:
+def _read_fraction(text: str) -> Fraction | None:
     top, _, bottom = text.partition("/")
-    above, below = _decimal(top), _decimal(bottom) if bottom else Fraction("/" not in text)
+    above, below = (
+        _read_decimal(top),
+        _read_decimal(bottom) if bottom else Fraction("/" not in text),
+    )
     return None if above is None or not below else above / below
 
 
@@ -242,12 +245,12 @@ def _only_number(text: str) -> Fraction | None:
     numerals = _NUMERAL.findall(text)
     if sum(map(str.isdecimal, _NUMERAL.sub("", text))):
         return None
-    values: set[Fraction | None] = {_fraction(numeral) for numeral in numerals}
+    values: set[Fraction | None] = {_read_fraction(numeral) for numeral in numerals}
     values |= {None if n is None else Fraction(n) for n in spoken_numbers(text)}
     return values.pop() if len(values) == 1 else None
 
 
-def _decimal(text: str) -> Fraction | None:
+def _read_decimal(text: str) -> Fraction | None:
     text = text.strip()
     sign, digits = (text[0], text[1:].lstrip()) if text[:1] in {"+", "-"} else ("", text)
     if len(digits) > _MAX_DIGITS:

@@ -46,7 +46,7 @@ class _Start(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _start(params: Params) -> _Start:
+def _frame(params: Params) -> _Start:
     """Return the map before any blast, its largest flat region, and the gain that scores 1."""
     n = len(params.heights)
     heights = tuple(height for row in params.heights for height in row)
@@ -75,7 +75,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         CannotGrade: PyBullet is not installed.
     """
     engine()
-    n, start, blasts = len(params.heights), _start(params), answer.blasts
+    n, start, blasts = len(params.heights), _frame(params), answer.blasts
     checks = Checklist(CHECKS)
     checks.expect(
         "count",
@@ -129,8 +129,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
         flat_before=len(start.flat),
         flat_after=len(flat),
         gain_wanted=start.gain,
-        region_before=_picture(start.flat, n),
-        region_after=_picture(flat, n),
+        region_before=_map_rows(start.flat, n),
+        region_after=_map_rows(flat, n),
         heights_after=[
             [round(height, 4) for height in end.heights[i : i + n]] for i in range(0, n * n, n)
         ],
@@ -178,7 +178,7 @@ def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
     return End(heights, len(blasts), lost, work, None)
 
 
-def _picture(cells: Sequence[int], n: int) -> list[str]:
+def _map_rows(cells: Sequence[int], n: int) -> list[str]:
     """Return the map as one text a row, with # at these cells."""
     inside = set(cells)
     return ["".join("#" if y * n + x in inside else "." for x in range(n)) for y in range(n)]

@@ -190,7 +190,7 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
     edges = np.stack([bodies[:, j] - bodies[:, i] for i, j in _EDGES], axis=1)
     pairs: list[tuple[int, int, float]] = []
     for first, second in _meeting_boxes(bodies):
-        axes = _cross(edges[first][:, :, None], edges[second][:, None]).reshape(-1, 36, 3)
+        axes = _cross_products(edges[first][:, :, None], edges[second][:, None]).reshape(-1, 36, 3)
         crossed, usable = _unit_vectors(axes)
         usable = np.concatenate([np.ones((len(first), 8), bool), usable], axis=1)
         axes = np.concatenate([normals[first], normals[second], crossed], axis=1)
@@ -226,14 +226,14 @@ def _dot(a: Floats, b: Floats) -> Floats:
     return total if product.shape[-1] == 3 else total + product[..., 3]
 
 
-def _cross(a: Floats, b: Floats) -> Floats:
+def _cross_products(a: Floats, b: Floats) -> Floats:
     (ax, ay, az), (bx, by, bz) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
 
 
 def _face_normal(bodies: Floats, face: tuple[int, int, int]) -> Floats:
     a, b, c = (bodies[:, i] for i in face)
-    return _cross(b - a, c - a)
+    return _cross_products(b - a, c - a)
 
 
 def _unit_vectors(vectors: Floats) -> tuple[Floats, NDArray[np.bool_]]:

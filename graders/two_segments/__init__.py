@@ -182,7 +182,7 @@ class _Facts(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _facts(params: Params) -> _Facts:
+def _frame(params: Params) -> _Facts:
     """Return what follows from the instance alone, in integers."""
     target = {kind: getattr(params.counts, kind) for kind in KINDS.values()}
     frame = frame_of(params.corners, params.snap_decimals)
@@ -196,7 +196,7 @@ def _facts(params: Params) -> _Facts:
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the segments keep the rules and cut the wanted regions, else 0."""
-    facts = _facts(params)
+    facts = _frame(params)
     unit = facts.frame.unit
     checks = Checklist(CHECKS)
     points = [answer.segments[segment][end] for segment, end in _PLACES]

@@ -67,7 +67,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         _judge_projection(checks, check_id, n, {(cell[i], cell[j]) for cell in voxels})
     _judge_symmetry(checks, n, voxels)
     if params.connected:
-        apart = _apart(voxels)
+        apart = _unconnected_cells(voxels)
         checks.forbid(
             "connected",
             apart,
@@ -125,12 +125,14 @@ def _judge_symmetry(checks: Checklist, n: int, voxels: Collection[Cell]) -> None
     keeping = [
         _symmetry_name(n, axes, flips)
         for axes, flips in _SYMMETRIES
-        if all(_image(cell, n, axes, flips) in voxels for cell in voxels)
+        if all(_mirror_image(cell, n, axes, flips) in voxels for cell in voxels)
     ]
     checks.forbid_many("no_symmetry", keeping, "symmetries keep the set", lambda name: f"is {name}")
 
 
-def _image(cell: Cell, n: int, axes: Sequence[int], flips: Sequence[bool]) -> tuple[int, int, int]:
+def _mirror_image(
+    cell: Cell, n: int, axes: Sequence[int], flips: Sequence[bool]
+) -> tuple[int, int, int]:
     """Return where a cell goes: axes exchanged, then reflected at the middle of the grid."""
     x, y, z = cell[axes[0]], cell[axes[1]], cell[axes[2]]
     return (
@@ -147,7 +149,7 @@ def _symmetry_name(n: int, axes: Sequence[int], flips: Sequence[bool]) -> str:
     return f"(x, y, z) -> ({', '.join(parts)})"
 
 
-def _apart(voxels: Collection[Cell]) -> list[list[int]]:
+def _unconnected_cells(voxels: Collection[Cell]) -> list[list[int]]:
     """Return the cells that no walk through faces joins to the first."""
     unreached = set(voxels)
     waiting = [next(iter(voxels))] if voxels else []

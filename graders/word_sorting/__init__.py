@@ -46,13 +46,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
     in_answer_order = [spelling[word] for word in folded if word in spelling]
     checks.forbid(
         "order",
-        [[a, b] for a, b in pairwise(in_answer_order) if not _in_order(a, b, params)],
+        [[a, b] for a, b in pairwise(in_answer_order) if not _is_before(a, b, params)],
         lambda pair: f"{pair[0]!r} must not stand before {pair[1]!r}.",
     )
     return checks.binary()
 
 
-def _in_order(a: str, b: str, params: Params) -> bool:
+def _is_before(a: str, b: str, params: Params) -> bool:
     places = _CASED if params.case_sensitive else _FOLDED
     first, second = [places[letter] for letter in a], [places[letter] for letter in b]
     return first >= second if params.order == "descending" else first <= second

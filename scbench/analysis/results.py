@@ -89,7 +89,7 @@ def read_results(
         ResultsError: see `check_results`; or a file cannot be read or is no results file.
     """
     needed = tuple(dict.fromkeys((*NEEDED, "floor", *columns)))
-    frames = {str(path): _read_file(Path(path), needed) for path in paths}
+    frames = {str(path): _read_results_file(Path(path), needed) for path in paths}
     if not frames:
         raise ResultsError("name at least one results file")
     if both_prompts:
@@ -99,7 +99,7 @@ def read_results(
     return results.filter(pl.col("instance_hash").is_not_null())
 
 
-def _read_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+def _read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     file = path / "results.parquet" if path.is_dir() else path
     if not file.is_file():
         below = sorted(results.parent.name for results in path.glob("*/results.parquet"))

@@ -49,7 +49,7 @@ def _groups(manifest: Manifest) -> dict[str, list[str]]:
     }
 
 
-def _configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
+def _card_configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
     configs = {name: list(map(data_file, tasks)) for name, tasks in _groups(manifest).items()}
     if manifest.terse:
         configs[TERSE] = list(map(terse_file, manifest.terse))
@@ -89,7 +89,7 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
         "task_categories": ["text-generation"],
         "tags": list(KEYWORDS),
         "size_categories": [_size_category(manifest.instances)],
-        "configs": _configs(manifest, prefix),
+        "configs": _card_configs(manifest, prefix),
         "dataset_info": [
             *({"config_name": name, "features": rows} for name in _groups(manifest)),
             *([{"config_name": TERSE, "features": rows}] if manifest.terse else []),

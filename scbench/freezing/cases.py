@@ -148,11 +148,11 @@ def _attempts(
     if task.bucket == MANIFOLDS:  # made as quickly as read
         proofs = None
     key: JsonValue = ["cases", planned.parameters, list(seeds)]
-    attempts = made_before(proofs, task, key, lambda: _tried(planned, seeds))
+    attempts = made_before(proofs, task, key, lambda: _try_seeds(planned, seeds))
     return [attempt if isinstance(attempt, dict) else _Failure(*attempt) for attempt in attempts]
 
 
-def _tried(planned: Planned, seeds: Sequence[int]) -> list[Row | _Failure]:
+def _try_seeds(planned: Planned, seeds: Sequence[int]) -> list[Row | _Failure]:
     make = planned.task.builder().rows_at(planned.point)
     attempts: list[Row | _Failure] = []
     for seed in seeds:

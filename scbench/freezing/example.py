@@ -38,7 +38,7 @@ def example_predictions(release: Release, names: Sequence[str] | None = None) ->
         if ref.kind == "counter_reference":
             wrong.setdefault(ref.id, []).append(ref)
     for i, (row_id, ref) in enumerate(right.items()):
-        yield _line(row_id, "oracle", **_answer(ref, "answer" if i % 2 else "response"))
+        yield _line(row_id, "oracle", **_reference_line(ref, "answer" if i % 2 else "response"))
     kin: dict[str, list[Reference]] = {}
     for ref in right.values():
         kin.setdefault(task_of(ref.id), []).append(ref)
@@ -60,9 +60,9 @@ def _outcomes(count: int) -> list[str]:
 def _sloppy(outcome: str, ref: Reference, slip: Reference) -> dict[str, object]:
     match outcome:
         case "right":
-            return _answer(ref, "response")
+            return _reference_line(ref, "response")
         case "wrong":
-            return _answer(slip, "answer")
+            return _reference_line(slip, "answer")
         case "truncated":
             text = json.dumps(json.loads(ref.answer))
             return {"response": text[: min(12, len(text) // 2)], "finish_reason": "length"}
@@ -75,7 +75,7 @@ def _sloppy(outcome: str, ref: Reference, slip: Reference) -> dict[str, object]:
     return {"error": "HTTP 529: overloaded"}
 
 
-def _answer(ref: Reference, form: str) -> dict[str, object]:
+def _reference_line(ref: Reference, form: str) -> dict[str, object]:
     value = json.loads(ref.answer)
     if form == "answer":
         return {"answer": value}

@@ -163,7 +163,7 @@ def plan(experiment: Experiment) -> list[Planned]:
     for number, block in enumerate(experiment.task, 1):
         at = f"task {number} ({block.id}): "
         try:
-            task, points = _points(block)
+            task, points = _block_points(block)
         except (CatalogError, ExperimentError) as error:
             problems += (at + line for line in str(error).splitlines())
             continue
@@ -188,7 +188,7 @@ def plan(experiment: Experiment) -> list[Planned]:
     return planned
 
 
-def _points(block: Block) -> tuple[Task, list[Point]]:
+def _block_points(block: Block) -> tuple[Task, list[Point]]:
     task = get_task(block.id)
     if not task.available:
         raise CatalogError(f"this installation cannot grade {task.id}, so nothing is drawn of it")

@@ -204,7 +204,7 @@ def fill_release(
     name = version or generated_name(frozen)
     if is_version(name):
         for path, data in pictures(frozen, workers).items():
-            _write(root / path, data)
+            _write_bytes(root / path, data)
     # These are rendered from the manifest and are then among the files that it lists.
     draft = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment, ladder)
     for path, text in rendered_files(draft).items():
@@ -221,11 +221,14 @@ def generated_name(frozen: Sequence[FrozenTask]) -> str:
 
 def _rows_hash(frozen: Sequence[FrozenTask]) -> str:
     return rows_hash(
-        pair for part in frozen for rows in (part.instances, part.terse) for pair in _pairs(rows)
+        pair
+        for part in frozen
+        for rows in (part.instances, part.terse)
+        for pair in _id_hashes(rows)
     )
 
 
-def _pairs(rows: Sequence[Instance]) -> list[tuple[str, str]]:
+def _id_hashes(rows: Sequence[Instance]) -> list[tuple[str, str]]:
     return [(row.id, row.content_hash) for row in rows]
 
 
@@ -287,7 +290,7 @@ def make_manifest(
         canary=CANARY,
         withdrawn=dict(withdrawn),
         experiment=experiment,
-        terse={part.task.id: rows_hash(_pairs(part.terse)) for part in frozen if part.terse},
+        terse={part.task.id: rows_hash(_id_hashes(part.terse)) for part in frozen if part.terse},
         ladder=LadderRecord(
             experiment=ladder.record,
             tasks={part.task.id: _task_record(part) for part in ladder.parts},
@@ -304,7 +307,7 @@ def _task_record(part: FrozenTask) -> TaskRecord:
         scores=sum(instance.scores for instance in part.instances),
         builder_version=part.task.builder.version,
         grader_version=part.task.grader_version,
-        rows_hash=rows_hash(_pairs(part.instances)),
+        rows_hash=rows_hash(_id_hashes(part.instances)),
         fingerprint=part.task.fingerprint(),
         floor=floor_record(part.references),
         seeds={
@@ -346,10 +349,10 @@ def release_files(root: Path) -> list[str]:
 
 
 def _write_text(path: Path, text: str) -> None:
-    _write(path, text.encode())
+    _write_bytes(path, text.encode())
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write_bytes(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
 

@@ -71,7 +71,7 @@ def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) 
     if point.reason:
         raise GenerationError(f"{task}: {len(point.cases)} of {count} instances: {point.reason}")
     drawn_task = point.planned.task
-    items = _items(drawn_task, items_of(point.planned, point.cases))
+    items = _paper_items(drawn_task, items_of(point.planned, point.cases))
     return list(instances_of(drawn_task, items, prefix=prefix_of([point.planned], seed)))
 
 
@@ -130,7 +130,7 @@ def run(
         with open_executor(workers) as executor:
             hand_out = partial(draw, executor=executor, keys=keys, ahead=ahead, proofs=proofs)
             for point in (
-                _apart(experiment, planned, executor, keys, hand_out)
+                _draw_by_task(experiment, planned, executor, keys, hand_out)
                 if distinct and experiment.measures
                 else hand_out(planned, experiment.seed)
             ):
@@ -151,7 +151,7 @@ def run(
         raise GenerationError("a process that draws cases died; is there enough memory?") from error
 
 
-def _apart(
+def _draw_by_task(
     experiment: Experiment,
     planned: Sequence[Planned],
     executor: Executor,
@@ -227,11 +227,11 @@ def items_of(planned: Planned, cases: Sequence[Row]) -> list[PlainItem]:
 def _freeze(
     task: Task, items: Sequence[PlainItem], first: int, prefix: str, proofs: Path | None
 ) -> tuple[tuple[Instance, ...], tuple[Reference, ...]]:
-    frozen = freeze_task(task, _items(task, items), first, prefix, proofs)
+    frozen = freeze_task(task, _paper_items(task, items), first, prefix, proofs)
     return frozen.instances, frozen.references
 
 
-def _items(task: Task, items: Sequence[PlainItem]) -> list[PaperItem[Any]]:
+def _paper_items(task: Task, items: Sequence[PlainItem]) -> list[PaperItem[Any]]:
     model = task.params_model
     return [
         PaperItem(model.model_validate(params), UNRATED, seed, point, proves, name)

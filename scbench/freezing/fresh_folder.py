@@ -188,7 +188,7 @@ def _finished_points(journal: Store, planned: Sequence[Planned]) -> Iterator[Fro
 
 def _point_record(part: FrozenPoint) -> bytes:
     record = {
-        "instances": [_packed(instance) for instance in part.instances],
+        "instances": [_packed_instance(instance) for instance in part.instances],
         "references": [
             [getattr(reference, name) for name in Reference.__slots__]
             for reference in part.references
@@ -198,7 +198,7 @@ def _point_record(part: FrozenPoint) -> bytes:
     return canonical_json(record).encode()
 
 
-def _packed(instance: Instance) -> dict[str, Any]:
+def _packed_instance(instance: Instance) -> dict[str, Any]:
     images = [base64.b64encode(image).decode() for image in instance.images]
     return instance.model_dump(exclude={"images"}) | {"images": images}
 

@@ -74,7 +74,7 @@ def freeze_task(
         ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference
             scores 1, there is none of them, or the grader fails.
     """
-    drafts = _draft(task, items, first, prefix, proofs)
+    drafts = _draft_task(task, items, first, prefix, proofs)
     return _join(task, drafts, [_proven(task, draft, proofs) for draft in drafts])
 
 
@@ -103,11 +103,11 @@ def freeze_tasks(
             yield task, part
         return
     with open_pool(workers) as pool:
-        done = _together(pool, tasks, on_task, proofs)
+        done = _freeze_in_pool(pool, tasks, on_task, proofs)
     yield from ((task, done[task.id]) for task in tasks)
 
 
-def _together(
+def _freeze_in_pool(
     pool: WorkerProcesses,
     tasks: Sequence[Task],
     on_task: Callable[[Task], object],
@@ -119,7 +119,7 @@ def _together(
     # Heavy tasks first: the longest must not be what is left over at the end.
     order = sorted(tasks, key=lambda task: -task.seconds * task.heavy)
     waiting: dict[Future[Any], Task] = {
-        pool.submit(partial(_draft, proofs=proofs), task): task for task in order
+        pool.submit(partial(_draft_task, proofs=proofs), task): task for task in order
     }
     while waiting:
         ended, _ = wait(waiting, return_when=FIRST_COMPLETED)
@@ -145,7 +145,7 @@ def _together(
     return done
 
 
-def _draft(
+def _draft_task(
     task: Task,
     items: Sequence[PaperItem[Any]] | None = None,
     first: int = 0,

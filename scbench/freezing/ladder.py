@@ -176,7 +176,9 @@ def parse_ladder(text: str) -> Ladder:
     except ValidationError as error:
         raise ExperimentError("\n".join(map(_fault_text, faults_of(error, 20)))) from None
     problems = [
-        line for name, task_ladder in table.tasks.items() for line in _problems(name, task_ladder)
+        line
+        for name, task_ladder in table.tasks.items()
+        for line in _ladder_problems(name, task_ladder)
     ]
     if problems:
         raise ExperimentError("\n".join(problems))
@@ -191,7 +193,7 @@ def _fault_text(fault: Fault) -> str:
     return str(Fault(": ".join([at, *path]), fault.problem))
 
 
-def _problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
+def _ladder_problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
     try:
         task = get_task(name)
     except CatalogError as error:

@@ -77,13 +77,13 @@ def check_ladder(
         for number, point in enumerate(ladder.tasks[name].all_rungs, 1):
             if rung not in {None, number}:
                 continue
-            report = _check(ladder, name, number, point, count, ids_by_key, before)
+            report = _check_rung(ladder, name, number, point, count, ids_by_key, before)
             yield report
             if rising and report.measures:
                 before = report.mean
 
 
-def _check(
+def _check_rung(
     ladder: Ladder,
     name: str,
     rung: int,

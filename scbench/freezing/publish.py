@@ -143,7 +143,7 @@ def publish_on_hub(
         if not plan.tagged:
             _upload(hub, release, plan, say)
         say(f"downloading {plan.tag}")
-        problems = _compare(hub, release, plan)
+        problems = _compare_with_hub(hub, release, plan)
     if problems and plan.tagged:
         raise ReleaseError(
             f"{plan.repo} has another release under {plan.tag} (first difference: {problems[0]}); "
@@ -186,7 +186,7 @@ def _upload(hub: "HfApi", release: Release, plan: Plan, say: Callable[[str], obj
     )
 
 
-def _compare(hub: "HfApi", release: Release, plan: Plan) -> list[str]:
+def _compare_with_hub(hub: "HfApi", release: Release, plan: Plan) -> list[str]:
     # A cache of its own: what is compared must come from the Hub, not from this machine.
     with tempfile.TemporaryDirectory(prefix="scbench-publish-") as scratch:
         folder = hub.snapshot_download(

@@ -197,7 +197,7 @@ def _from_rows(
             instances = tuple(instance for part in pieces for instance in part.instances)
             references = tuple(reference for part in pieces for reference in part.references)
             redrawn.frozen.append(FrozenTask(task, instances, references))
-    _count(redrawn, planned, rows, counts)
+    _compare_counts(redrawn, planned, rows, counts)
     _repeats(redrawn)
 
 
@@ -232,7 +232,9 @@ def _remake(
     return freeze_task(task, items, first, prefix, proofs)
 
 
-def _count(redrawn: Redrawn, planned: Sequence[Planned], rows: Rows, counts: Counter[int]) -> None:
+def _compare_counts(
+    redrawn: Redrawn, planned: Sequence[Planned], rows: Rows, counts: Counter[int]
+) -> None:
     """Compare the number of rows at each point with what was asked for, and with the shortfalls."""
     built = {part.task.id for part in redrawn.frozen}
     absent = {p.task.id for p in planned} - rows.keys()

@@ -61,7 +61,7 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
         ResultsError: a folder holds no finished shard; or there are gaps, overlaps, or shards of
             different files, releases, versions or options.
     """
-    runs = sorted((_read(folder) for folder in folders), key=lambda run: run.shard)
+    runs = sorted((_read_shard(folder) for folder in folders), key=lambda run: run.shard)
     if not runs:
         raise ResultsError("name the output folders of all shards")
     first = runs[0]
@@ -103,7 +103,7 @@ def _abridged_json(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
-def _read(folder: Path) -> ShardRun:
+def _read_shard(folder: Path) -> ShardRun:
     try:
         summary = json.loads((folder / SUMMARY).read_text("utf-8"))
         shard = summary["shard"]
@@ -210,10 +210,10 @@ def _admitted(
     """Admit every line anew, in order; yield the rows of those that count."""
     forged: list[Problem] = []
     gone: set[int | None] = set()
-    coded = heapq.merge(*(_problems(run) for run in runs), key=lambda line: line.number)
+    coded = heapq.merge(*(_shard_problems(run) for run in runs), key=lambda line: line.number)
     coming = next(coded, None)
     stopped = False
-    for frame in _in_order(runs):
+    for frame in _rows_by_line(runs):
         end = _END if frame.is_empty() else frame["line"][-1]
         unique = frame.unique("line", maintain_order=True).select("line", "id", *RunKey._fields)
         lines = [_ShardLine(line, row_id, RunKey(*run)) for line, row_id, *run in unique.rows()]
@@ -242,7 +242,7 @@ def _admitted(
             problems.add(problem)
 
 
-def _problems(run: ShardRun) -> Iterator[_ShardLine]:
+def _shard_problems(run: ShardRun) -> Iterator[_ShardLine]:
     path = run.folder / PROBLEMS
     counted = sum(run.summary["problem_counts"].values())
     if not counted:
@@ -265,7 +265,7 @@ def _problems(run: ShardRun) -> Iterator[_ShardLine]:
         )
 
 
-def _in_order(runs: Sequence[ShardRun]) -> Iterator[pl.DataFrame]:
+def _rows_by_line(runs: Sequence[ShardRun]) -> Iterator[pl.DataFrame]:
     """Yield the rows of all shards by line, then a frame without rows."""
     sources = [_slices(run, max(512, _ROWS // len(runs))) for run in runs]
     frames = [next(source, None) for source in sources]

@@ -77,13 +77,13 @@ def start_server(module: str) -> "BaseContext":
     context = clean_context()
     if context.get_start_method() == "forkserver":
         context.set_forkserver_preload([module])
-        with _ignored(signal.SIGTERM, signal.SIGHUP):
+        with _signals_ignored(signal.SIGTERM, signal.SIGHUP):
             forkserver.ensure_running()
     return context
 
 
 @contextmanager
-def _ignored(*numbers: signal.Signals) -> Iterator[None]:
+def _signals_ignored(*numbers: signal.Signals) -> Iterator[None]:
     """Let processes that are started in the block ignore signals.
 
     Schedulers send them to all processes of a job; the first one then ends the others in order.

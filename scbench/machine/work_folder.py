@@ -94,7 +94,7 @@ class WorkFolder:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            marker = _read(descriptor)
+            marker = _read_marker(descriptor)
             holder = f"process {marker['pid']} on {marker['host']}" if marker else "another process"
             raise ResultsError(
                 f"{holder} is at work in {self.path.parent}; wait for it, or choose another --out"
@@ -105,7 +105,7 @@ class WorkFolder:
             self.locked = False
 
     def _take(self) -> None:
-        marker = _read(self._descriptor)
+        marker = _read_marker(self._descriptor)
         if marker is not None:
             self.previous = marker["identity"]
         elif os.fstat(self._descriptor).st_size or len(os.listdir(self.path)) > 1:  # noqa: PTH208
@@ -170,7 +170,7 @@ def remove(path: Path) -> None:
         path.unlink()
 
 
-def _read(descriptor: int) -> dict[str, str] | None:
+def _read_marker(descriptor: int) -> dict[str, str] | None:
     """Return what a marker says; None if it is none."""
     try:
         marker = json.loads(os.pread(descriptor, _SIZE, 0))

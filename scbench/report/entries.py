@@ -126,7 +126,7 @@ def _context(
     strip: Sequence[TurnView],
 ) -> dict[str, Any]:
     verdicts = item.verdicts
-    answer = _answer(item)
+    answer = _answer_text(item)
     return {
         "anchor": anchor(item, runs),
         "id": item.id,
@@ -155,7 +155,7 @@ def _context(
             for turn in strip
         ],
         "notes": list(dict.fromkeys(note for verdict in verdicts for note in verdict.notes)),
-        "metrics": _metrics(item),
+        "metrics": _metric_text(item),
         "answer": clipped(answer, MOST_ANSWER) if answer is not None else None,
         "no_answer": (
             "It is too long for the results to hold."
@@ -204,13 +204,13 @@ def _one_line_reason(item: Item) -> str:
     return message if len(message) <= _WHY else f"{message[:_WHY]}…"
 
 
-def _answer(item: Item) -> str | None:
+def _answer_text(item: Item) -> str | None:
     if item.answer is None:
         return None
     value = json.loads(item.answer)
     return value if isinstance(value, str) else item.answer
 
 
-def _metrics(item: Item) -> Clipped | None:
+def _metric_text(item: Item) -> Clipped | None:
     texts = list(dict.fromkeys(part.metrics for part in item.graded if part.metrics != "{}"))
     return clipped("\n".join(texts), _MOST_METRICS) if texts else None

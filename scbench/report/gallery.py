@@ -128,7 +128,7 @@ def draw_case(case: Case) -> bytes:
     Raises:
         ReleaseError: it cannot be drawn.
     """
-    return _png(_picture(case), case.look)
+    return _png(_case_picture(case), case.look)
 
 
 def draw_thumbnail(case: Case) -> bytes:
@@ -137,10 +137,10 @@ def draw_thumbnail(case: Case) -> bytes:
     Raises:
         ReleaseError: it cannot be drawn.
     """
-    return _png(Picture(_picture(case).panels[:1], ""), case.look)
+    return _png(Picture(_case_picture(case).panels[:1], ""), case.look)
 
 
-def _picture(case: Case) -> Picture:
+def _case_picture(case: Case) -> Picture:
     task = get_task(case.task)
     params = task.params_model.model_validate_json(case.params)
     try:
@@ -398,7 +398,7 @@ def contact_sheet(
         i, rung = tasks.index(case.task), rung_of(case.instance_id) or 0
         x = _GAP + i % _ACROSS * block + rungs.index(rung) * (_CELL_WIDTH + _GAP)
         y = _HEAD + i // _ACROSS * row + _NAME
-        parts.append(_image(x, y, _CELL_WIDTH, _CELL_HEIGHT, data))
+        parts.append(_image_element(x, y, _CELL_WIDTH, _CELL_HEIGHT, data))
         parts.append(_sheet_label(x + 4, y + _CELL_HEIGHT - 4, str(rung), 15, ink))
     return _contact_sheet_file(parts, width, height, paper)
 
@@ -445,7 +445,7 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
         title = get_task(case.task).title
         says = f"{title}: {case.instance_id}" if k % 2 == 0 else f"{title}: a wrong answer"
         parts.append(_sheet_label(x, y + 17, says, 14, ink))
-        parts.append(_image(x, y + _NAME, width_each, height_each, data))
+        parts.append(_image_element(x, y + _NAME, width_each, height_each, data))
     count = -(-len(right) // _ACROSS)
     width = 2 * _ACROSS * (width_each + _GAP) + _GAP
     return _contact_sheet_file(parts, width, _HEAD + count * (height_each + _NAME + _GAP), paper)
@@ -457,7 +457,7 @@ def _nearness(task: Task, ref: Reference) -> tuple[bool, float, int]:
     return answer_of(task, ref.answer) is not None, ref.score, length
 
 
-def _image(x: float, y: float, width: float, height: float, data: bytes) -> str:
+def _image_element(x: float, y: float, width: float, height: float, data: bytes) -> str:
     coded = base64.b64encode(data).decode()
     at = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
     return f'<image {at} href="data:image/png;base64,{coded}"/>'

@@ -111,7 +111,7 @@ def items_of(results: "pl.DataFrame") -> list[Item]:
         return (place.get(row["task"], len(place)), len(row["id"]), row["id"], run)
 
     rows = sorted(results.to_dicts(), key=lambda row: (*key(row), row["subtask"]))
-    return [_item(list(group)) for _, group in groupby(rows, key)]
+    return [_item_of_rows(list(group)) for _, group in groupby(rows, key)]
 
 
 def run_of(row: Mapping[str, Any]) -> Run:
@@ -119,7 +119,7 @@ def run_of(row: Mapping[str, Any]) -> Run:
     return row["model"], row["setting"], row["budget"], row["sample"]
 
 
-def _item(rows: Sequence[Mapping[str, Any]]) -> Item:
+def _item_of_rows(rows: Sequence[Mapping[str, Any]]) -> Item:
     first = rows[0]
     scored = [row for row in rows if row["score"] is not None]
     source = first["answer_source"] or ""

@@ -67,7 +67,7 @@ def sheet_svg(
             parts.append(rendered.text.replace("<svg ", at, 1))
             x += rendered.width + _GAP
         y += _TITLE + max(rendered.height for _, rendered in row) + 10
-    for line in _wrapped(picture.caption, width - 2 * _PAD):
+    for line in _wrapped_lines(picture.caption, width - 2 * _PAD):
         parts += _text_line(_PAD, y, line, "ink")
         y += _LINE
     y += 4
@@ -97,7 +97,7 @@ def _text_line(
     return [f'<text {at} font-size="{_SIZE}" class="f-{role}"{weight}>{escape(words)}</text>']
 
 
-def _wrapped(words: str, width: float) -> list[str]:
+def _wrapped_lines(words: str, width: float) -> list[str]:
     """Return text in lines that likely fit; a word that is longer than a line is cut."""
     limit = max(int(width / (_LETTER * _SIZE)), 10)
     lines = [""]
@@ -115,7 +115,7 @@ def _write_legend(picture: Picture, parts: list[str], y: float, width: float) ->
     x = _PAD
     views = [panel.view for panel in picture.panels]
     for role, words in picture.legend:
-        lines = _wrapped(words, width - 2 * _PAD - 26)
+        lines = _wrapped_lines(words, width - 2 * _PAD - 26)
         need = 26 + max(map(len, lines)) * _LETTER * _SIZE + 24
         if x > _PAD and (x + need > width - _PAD or len(lines) > 1):
             x, y = _PAD, y + _LINE

@@ -231,13 +231,13 @@ def single_page(item: Item, instance: Instance, item_picture: Picture, response:
         "single.html.j2",
         title=f"{item.id} · scbench",
         heading=item.id,
-        facts=list(_facts(item, instance)),
+        facts=list(_fact_rows(item, instance)),
         body=Markup(body),  # noqa: S704  (escaped by its own template)
         **page_parts(in_3d=any(view.scene for view in figure.views)),
     )
 
 
-def _facts(item: Item, instance: Instance) -> Iterator[tuple[str, str]]:
+def _fact_rows(item: Item, instance: Instance) -> Iterator[tuple[str, str]]:
     yield "Task", f"{get_task(item.task).title} ({item.bucket}), {instance.difficulty}"
     if item.status:
         yield "Model", run_labels([item.run])[item.run]

@@ -72,7 +72,7 @@ def _subset(node: Node) -> Node:
         branches = [_subset(branch) for branch in node["anyOf"]]
         any_number = {"type": "number"} in branches
         subset["anyOf"] = [b for b in branches if not (any_number and b == {"type": "integer"})]
-    items = _items(node)
+    items = _item_schemas(node)
     if items:
         below = [_subset(item) for item in items]
         distinct = [item for i, item in enumerate(below) if item not in below[:i]]
@@ -96,11 +96,11 @@ def _property(node: Node) -> Node:
 
 
 def _leaves_out(node: Node) -> bool:
-    below = [*_items(node), *node.get("anyOf", ())]
+    below = [*_item_schemas(node), *node.get("anyOf", ())]
     return bool(_WORDED_KEYS & node.keys()) or any(map(_leaves_out, below))
 
 
-def _items(node: Node) -> list[Node]:
+def _item_schemas(node: Node) -> list[Node]:
     return [*node.get("prefixItems", ()), *([node["items"]] if node.get("items") else [])]
 
 

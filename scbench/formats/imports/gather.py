@@ -75,7 +75,7 @@ def is_own(path: str, mapped: Mapped | None = None) -> bool:
     head = _first_bytes(path)
     if head[:4] in {b"PAR1", b"PK\x03\x04"} or _INSPECT.match(head):
         return False
-    return _file_kind(_looked_at(_numbered_lines(path)), path, mapped) == OWN_FORM
+    return _file_kind(_looked_at(_numbered_entries(path)), path, mapped) == OWN_FORM
 
 
 def read_file(path: str, mapped: Mapped | None = None) -> Source:
@@ -94,7 +94,7 @@ def read_file(path: str, mapped: Mapped | None = None) -> Source:
         return Source(kinds, _counting_entries(_of_inspect(path), "Inspect log", kinds))
     if head[:4] == b"PK\x03\x04":
         raise PredictionsError(f"{path} is a zip archive, and no log of Inspect; unpack it first")
-    remainder = _numbered_lines(path)
+    remainder = _numbered_entries(path)
     first = _looked_at(remainder)
     lines = chain(first, remainder)
     kind = _file_kind(first, path, mapped)
@@ -120,7 +120,7 @@ def _first_bytes(path: str) -> bytes:
         return b""
 
 
-def _numbered_lines(path: str) -> Iterator[Numbered | Problem]:
+def _numbered_entries(path: str) -> Iterator[Numbered | Problem]:
     with open_predictions(path) as stream:
         yield from numbered_lines(stream, sha256())
 

@@ -194,7 +194,7 @@ class Coverage:
             if prefix:
                 return f" What is graded against was generated: its ids begin with {prefix!r}."
             return " It was generated; grade it against its folder: --release FOLDER."
-        name, number = _parts(row_id)
+        name, number = _id_parts(row_id)
         likely = row_id if number is None else f"{prefix}{name}/{number:02d}"
         if likely in ids:
             return f" Did you mean {likely!r}?"
@@ -240,7 +240,7 @@ def _of_tasks(lines: int) -> str:
 NOTHING_READ = Problem("empty", "the file holds no predictions")
 
 
-def _parts(row_id: str) -> tuple[str, int | None]:
+def _id_parts(row_id: str) -> tuple[str, int | None]:
     """Return the task and number an id seems to mean, however it is written."""
     text = _GENERATED.sub("", row_id.strip().lower())
     name = text.rstrip("0123456789")

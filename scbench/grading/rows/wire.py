@@ -60,7 +60,7 @@ def _verdict(verdict: Verdict) -> WireVerdict:
     checks: list[str] = []
     failed: list[str] = []
     for check in verdict.checks:
-        checks.append(_check(check))
+        checks.append(_check_json(check))
         if not check.passed:
             failed.append(check.id)
     wire = WireVerdict(
@@ -76,7 +76,7 @@ def _verdict(verdict: Verdict) -> WireVerdict:
     return wire
 
 
-def _check(check: Check) -> str:
+def _check_json(check: Check) -> str:
     """Return the canonical JSON of a check; put together here, which takes half the time."""
     passed = check.passed
     if passed is True and not check.details:

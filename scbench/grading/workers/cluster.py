@@ -149,7 +149,7 @@ def differences(versions: Mapping[str, str | int], here: Mapping[str, str | int]
 
 
 @cache
-def _differences(versions: tuple[tuple[str, str | int], ...]) -> str:
+def _version_differences(versions: tuple[tuple[str, str | int], ...]) -> str:
     return differences(dict(versions), installed(dict(versions)))
 
 
@@ -164,7 +164,7 @@ class Parcel:
 def run_job(parcel: Parcel) -> JobReply:
     """Do a job in a process of this worker."""
     orders, job = parcel.orders, parcel.job
-    unlike = _differences(tuple(orders.versions.items()))
+    unlike = _version_differences(tuple(orders.versions.items()))
     if unlike:
         return JobReply("refused", Failure(unlike))
     # Clusters start their workers as daemons, which may have no children. Ours end with us: they
@@ -173,7 +173,7 @@ def run_job(parcel: Parcel) -> JobReply:
         multiprocessing.current_process().daemon = False
     for _ in range(_TRIES):
         worker = _take_worker(orders)
-        error, result = _finish(worker, job)
+        error, result = _wait_for_job(worker, job)
         _put_back(orders, worker, spoilt=error is not None and is_fatal(error))
         if error is None and result is not None:
             return JobReply("done", result)
@@ -182,7 +182,7 @@ def run_job(parcel: Parcel) -> JobReply:
     return JobReply("broken", Failure("worker processes die before they can grade anything"))
 
 
-def _finish(worker: Worker, job: GradingJob) -> tuple[BaseException | None, JobResult | None]:
+def _wait_for_job(worker: Worker, job: GradingJob) -> tuple[BaseException | None, JobResult | None]:
     future = worker.submit(job)
     while True:
         try:
@@ -285,7 +285,7 @@ class ClusterPool(WorkerPool):
             self._client: Any = Client(address, timeout=_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterError(
-                f"no scheduler answers at {address}: {_first_line(error)}; "
+                f"no scheduler answers at {address}: {_error_line(error)}; "
                 "start one with `dask scheduler`, and workers with `dask worker ADDRESS`"
             ) from None
         try:
@@ -309,7 +309,7 @@ class ClusterPool(WorkerPool):
         for worker, here in sorted(replies.items()):
             if isinstance(here, BaseException):
                 raise ClusterError(
-                    f"worker {worker} cannot use scbench: {_first_line(here)}; install "
+                    f"worker {worker} cannot use scbench: {_error_line(here)}; install "
                     f"scbench {versions['scbench']} there"
                 )
             self._refuse(differences(versions, here), worker)
@@ -422,7 +422,7 @@ class ClusterPool(WorkerPool):
     def _broken(self, error: BaseException) -> Failure:
         if type(error).__name__ == "KilledWorker":
             return Failure("several workers of the cluster died over it")
-        return Failure(f"{type(error).__name__}: {_first_line(error)}")
+        return Failure(f"{type(error).__name__}: {_error_line(error)}")
 
     @override
     def waited_for(self) -> Iterator[Waiting]:
@@ -446,5 +446,5 @@ class ClusterPool(WorkerPool):
             self._client.close(timeout=_CONNECT)
 
 
-def _first_line(error: BaseException) -> str:
+def _error_line(error: BaseException) -> str:
     return str(error).partition("\n")[0][:200] or type(error).__name__

@@ -140,7 +140,7 @@ def grade_item(item: WorkItem) -> WireOutcome:
 
 
 def _grade(item: WorkItem) -> Outcome:
-    task, params = _instance(item.instance_id)
+    task, params = _prepared_instance(item.instance_id)
     if item.answer is not None:
         source, repairs = item.answer
         return judge_found(Extraction(json.loads(item.data), source, tuple(repairs)), task, params)
@@ -158,11 +158,11 @@ def grade_chunk(chunk: Chunk) -> PackedChunk:
     """
     if _completer is None:
         raise TypeError("this worker was started for single items")
-    return survey(_completer, chunk, partial(_outcome, _judge))
+    return survey(_completer, chunk, partial(_outcome, _judge_line))
 
 
-def _judge(prediction: Prediction, instance_id: str) -> Outcome:
-    return grade_line(prediction, *_instance(instance_id))
+def _judge_line(prediction: Prediction, instance_id: str) -> Outcome:
+    return grade_line(prediction, *_prepared_instance(instance_id))
 
 
 def _outcome(grade: Callable[..., Outcome], *args: object) -> WireOutcome:
@@ -176,7 +176,7 @@ def _outcome(grade: Callable[..., Outcome], *args: object) -> WireOutcome:
         return to_wire(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
 
 
-def _instance(instance_id: str) -> tuple[Task, BaseModel]:
+def _prepared_instance(instance_id: str) -> tuple[Task, BaseModel]:
     if instance_id not in _ready:
         task_id, params = _start.instances[instance_id]
         task = get_task(task_id)

@@ -86,7 +86,7 @@ def allow_code(allowed: bool) -> None:  # noqa: FBT001  (a switch is a boolean)
 
 def protections() -> tuple[str, ...]:
     """Return what children are protected by on this machine, in words."""
-    tried = _tried(strongest())
+    tried = _try_sandbox(strongest())
     words = KINDS[strongest()]
     if tried.missing:
         words = tuple(f"no {it} ({tried.missing})" if it == _CALLS else it for it in words)
@@ -101,7 +101,7 @@ def strongest() -> str:
 
 def trouble(kind: str) -> str:
     """Return why a kind of sandbox cannot be set up here, or an empty string."""
-    return _tried(kind).trouble
+    return _try_sandbox(kind).trouble
 
 
 class _Tried(NamedTuple):
@@ -116,7 +116,7 @@ class _Tried(NamedTuple):
 
 
 @cache
-def _tried(kind: str) -> _Tried:
+def _try_sandbox(kind: str) -> _Tried:
     """Try a kind of sandbox with a program of ours."""
     if kind == "rlimits":
         return _try({"mode": "nothing"}, kind)
@@ -178,7 +178,7 @@ def run_python(source: bytes, limits: Limits, kind: str | None = None) -> Finish
     """
     check_code_can_run(kind)
     kind = kind or strongest()
-    done = _run(_program(), source, limits, kind, counted=_tried(kind).counted)
+    done = _run(_program(), source, limits, kind, counted=_try_sandbox(kind).counted)
     if done.code > SIGNALLED and not done.flooded and not done.refused:
         raise ChildError(f"the program was ended by signal {done.code - SIGNALLED}")
     return done
@@ -198,7 +198,7 @@ def check_code_can_run(kind: str | None = None) -> None:
             "the answer holds a Python program, and this machine cannot put it in a sandbox; "
             f"install bubblewrap or allow user namespaces, see docs/sandbox.md ({reasons})"
         )
-    if missing := _tried(wall).missing:
+    if missing := _try_sandbox(wall).missing:
         raise CannotGrade(
             "the answer holds a Python program, and this machine cannot filter its system calls; "
             f"grade where docs/sandbox.md says that they can be ({missing})"

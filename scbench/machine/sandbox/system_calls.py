@@ -113,34 +113,34 @@ def _instructions(column: int, architecture: int, program: bool) -> Iterator[Ins
     yield _LOAD, 0, 0, _NUMBER
     yield _AT_LEAST, 0, 1, _FOREIGN
     yield _RETURN, 0, 0, _KILL
-    for number in _numbers(_FUNCTION + "," + _PROGRAM if program else _FUNCTION, column):
-        yield from _answer(number, _ALLOW)
-    for number in _numbers(_FATAL, column):
-        yield from _answer(number, _KILL)
-    yield from _checked(_PRCTL[column], _one_of(0, _OPTIONS))
-    yield from _checked(_IOCTL[column], _one_of(1, _REQUESTS), errno.ENOTTY)
-    yield from _checked(_PRLIMIT[column], _one_of(0, (0,)))
+    for number in _call_numbers(_FUNCTION + "," + _PROGRAM if program else _FUNCTION, column):
+        yield from _answer_call(number, _ALLOW)
+    for number in _call_numbers(_FATAL, column):
+        yield from _answer_call(number, _KILL)
+    yield from _checked_call(_PRCTL[column], _one_of(0, _OPTIONS))
+    yield from _checked_call(_IOCTL[column], _one_of(1, _REQUESTS), errno.ENOTTY)
+    yield from _checked_call(_PRLIMIT[column], _one_of(0, (0,)))
     if program:
         flags: list[Instruction] = [_argument(0), (_ANY_BIT, 1, 0, _NEW_NAMESPACES)]
-        yield from _checked(_CLONE[column], [*flags, (_RETURN, 0, 0, _ALLOW)])
-        yield from _checked(_SOCKETPAIR[column], _one_of(0, (_UNIX,)))
+        yield from _checked_call(_CLONE[column], [*flags, (_RETURN, 0, 0, _ALLOW)])
+        yield from _checked_call(_SOCKETPAIR[column], _one_of(0, (_UNIX,)))
         # Over what is connected already, not to an address.
         nowhere: list[Instruction] = [_argument(4), (_EQUAL, 0, 3, 0), _argument(4, high=True)]
         nowhere += [(_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW)]
-        yield from _checked(_SENDTO[column], nowhere)
+        yield from _checked_call(_SENDTO[column], nowhere)
     yield _AT_LEAST, 0, 1, _YOUNG
     yield _RETURN, 0, 0, _ERROR | errno.ENOSYS
     yield _RETURN, 0, 0, _ERROR | errno.EPERM
 
 
-def _numbers(table: str, column: int) -> Iterator[int]:
+def _call_numbers(table: str, column: int) -> Iterator[int]:
     for entry in table.split(","):
         number = entry.split()[1 + column]
         if number != "-":
             yield int(number)
 
 
-def _answer(number: int, action: int) -> Iterator[Instruction]:
+def _answer_call(number: int, action: int) -> Iterator[Instruction]:
     yield _EQUAL, 0, 1, number
     yield _RETURN, 0, 0, action
 
@@ -152,10 +152,10 @@ def _argument(place: int, *, high: bool = False) -> Instruction:
 
 def _one_of(place: int, values: tuple[int, ...]) -> list[Instruction]:
     """Allow the call if an argument, which the kernel takes as 32 bits, is one of these."""
-    return [_argument(place), *(it for value in values for it in _answer(value, _ALLOW))]
+    return [_argument(place), *(it for value in values for it in _answer_call(value, _ALLOW))]
 
 
-def _checked(
+def _checked_call(
     number: int, check: list[Instruction], refusal: int = errno.EPERM
 ) -> Iterator[Instruction]:
     """Let a check allow a call; what it lets through is refused."""

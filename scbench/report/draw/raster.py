@@ -134,7 +134,7 @@ def _fragments(
     count = np.maximum(stop - begin, 0)
     level = level[which] + slope_y[which] * row
     slope, name, start = slope_x[which], indices[which], row * width
-    for some in _chunks(count):
+    for some in _run_chunks(count):
         times = count[some]
         _, x = _run_numbers(begin[some], stop[some])
         depth = np.repeat(level[some], times) + np.repeat(slope[some], times) * x
@@ -167,7 +167,7 @@ def _run_numbers(begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + begin[which]
 
 
-def _chunks(count: Ints) -> Iterator[slice]:
+def _run_chunks(count: Ints) -> Iterator[slice]:
     """Yield slices of runs that together hold about as many numbers as fit in a chunk."""
     total = np.cumsum(np.maximum(count, 0))
     cuts = np.searchsorted(total, np.arange(_CHUNK, int(total[-1]) if len(total) else 0, _CHUNK))
@@ -229,7 +229,7 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
             [np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)],
         ]
     )
-    points = np.concatenate([np.zeros((0, 3)), *_points(scene)])
+    points = np.concatenate([np.zeros((0, 3)), *_scene_points(scene)])
     if not len(points):
         points = np.zeros((1, 3))
     projected = tame(points) @ turn.T
@@ -242,7 +242,7 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
     return Camera(turn, float(scale), shift, width, height, _axes(scene, turn[2]))
 
 
-def _points(scene: Scene) -> Iterator[Floats]:
+def _scene_points(scene: Scene) -> Iterator[Floats]:
     for part in scene.parts:
         if isinstance(part, Lines):
             yield from part.paths

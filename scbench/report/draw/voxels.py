@@ -79,7 +79,7 @@ def voxels(
     """
     filled = cells if neighbours is None else cells | neighbours
     if seams:
-        return _single(cells, filled, role, opacity, name)
+        return _cell_mesh(cells, filled, role, opacity, name)
     quads: list[list[tuple[float, ...]]] = []
     edges: set[Edge] = set()
     for axis in range(3):
@@ -101,7 +101,7 @@ def _forward(axis: int, *, up: bool) -> bool:
     return up == (axis != 1)
 
 
-def _single(cells: Cells, filled: Cells, role: str, opacity: float, name: str) -> Mesh:
+def _cell_mesh(cells: Cells, filled: Cells, role: str, opacity: float, name: str) -> Mesh:
     """Return cells face by face, each cell outlined."""
     quads = [np.zeros((0, 4, 3))]
     for axis in range(3):

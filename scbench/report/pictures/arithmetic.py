@@ -20,7 +20,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 _OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
-def _value(words: str, below: Sequence[Fraction]) -> Fraction | None:
+def _node_value(words: str, below: Sequence[Fraction]) -> Fraction | None:
     if not below:
         return Fraction(words)
     first, second = below
@@ -50,4 +50,4 @@ def _slips(_: str, below: Sequence[Fraction], value: Fraction) -> Iterator[Fract
         )
 
 
-_RULES = Rules({"+": 1, "-": 1, "*": 2, "/": 2}, _value, str, _slips)
+_RULES = Rules({"+": 1, "-": 1, "*": 2, "/": 2}, _node_value, str, _slips)

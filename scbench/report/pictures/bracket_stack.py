@@ -42,7 +42,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     caption = verdicts.caption(
         f"{len(params.sequence)} brackets; what is still open is to be closed."
     )
-    panels = [Panel("brackets by depth", _depths(params.sequence, depth, still), caption)]
+    panels = [Panel("brackets by depth", _depth_drawing(params.sequence, depth, still), caption)]
     head = ("place", "open", "needs", "given")
     rows = _stack(params.sequence, still, answer) if verdicts else []
     if rows:
@@ -68,7 +68,7 @@ def _stack(sequence: str, still: Sequence[int], answer: Answer | None) -> list[R
     return rows
 
 
-def _depths(sequence: str, depth: Sequence[int], still: Sequence[int]) -> Drawing:
+def _depth_drawing(sequence: str, depth: Sequence[int], still: Sequence[int]) -> Drawing:
     """Draw every bracket as deep as it stands, in lines; those still open are boxed."""
     lines = [range(i, min(i + _ACROSS, len(sequence))) for i in range(0, len(sequence), _ACROSS)]
     lines = lines[:_LINES]

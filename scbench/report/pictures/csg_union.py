@@ -78,7 +78,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     panels = [Panel("the answer", _answer_scene(mesh, union, verdicts, legend), caption)]
     volumes = None
     if metrics.get("surplus") or metrics.get("missing"):
-        volumes = _differences(mesh, union, metrics)
+        volumes = _difference_bodies(mesh, union, metrics)
     if volumes is not None:
         scene = _volume_scene(union, volumes, metrics, legend)
         panels.append(Panel("missing and surplus volume", scene, caption))
@@ -241,7 +241,7 @@ def _body(mesh: _Mesh) -> tuple[Points, np.ndarray[Any, np.dtype[np.int64]]]:
     return points, corners
 
 
-def _differences(
+def _difference_bodies(
     mesh: _Mesh, union: Manifold, metrics: Mapping[str, Any]
 ) -> tuple[Manifold, Manifold] | None:
     """Return the bodies that are surplus and missing, if they agree with the verdict's volumes."""

@@ -34,10 +34,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     caption = verdicts.caption(f"When is {params.events[params.asked]}?")
     rows: list[Row] = []
     for event, *_ in params.given:
-        rows.append((_name(params, event), "given", _dated(params, event, verdicts)))
+        rows.append((_name(params, event), "given", _event_date(params, event, verdicts)))
     for event, kind, amount, origin in params.steps:
         how = _STEPS[kind].format(n=amount, day=_DAYS[amount % 7], of=f"({origin})")
-        rows.append((_name(params, event), how, _dated(params, event, verdicts)))
+        rows.append((_name(params, event), how, _event_date(params, event, verdicts)))
     if verdicts.wrong:
         rows.append(("given", "", Cell(quote(answer.answer) if answer else "nothing", "wrong")))
     panels = table_panels("events", ("event", "how", "date"), rows, caption)
@@ -58,7 +58,7 @@ def _name(params: Params, event: int) -> Cell:
     return Cell(f"({event}) {params.events[event]}", role)
 
 
-def _dated(params: Params, event: int, verdicts: Verdicts) -> str:
+def _event_date(params: Params, event: int, verdicts: Verdicts) -> str:
     """Return the date of an event, if one has answered and the story leads to it."""
     if not verdicts:
         return ""

@@ -96,14 +96,14 @@ def _answered(
         plain.labels,
         plain.title,
         state,
-        _below(pairs, faults, missing),
+        _notes_below(pairs, faults, missing),
         tuple(strokes),
         sides=plain.sides,
         faults=tuple(sorted(bare)),
     )
 
 
-def _below(
+def _notes_below(
     listed_pairs: Sequence[Sequence[int]] | None,
     faults: Mapping[str, list[Any]],
     missing: Sequence[Sequence[int]],

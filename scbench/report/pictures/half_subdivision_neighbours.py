@@ -64,7 +64,7 @@ def plan(places: Mapping[str, Box], groups: Sorted, frame: Frame, size: float) -
     }
     drawing = Drawing(frame, size=size, margin=8)
     leaves = [label for label in in_frame if label not in set(groups.strangers)]
-    drawing.strokes((_ring(*in_frame[label]) for label in leaves), "faint")
+    drawing.strokes((_box_ring(*in_frame[label]) for label in leaves), "faint")
     for part in ORDER:
         for label in groups.parts.get(part, ()):
             if label in in_frame:
@@ -78,14 +78,14 @@ def plan(places: Mapping[str, Box], groups: Sorted, frame: Frame, size: float) -
     for label in groups.marked:
         if label in in_frame:
             low, high = in_frame[label]
-            drawing.line(_ring(low, high), SURPLUS, width=4, closed=True)
+            drawing.line(_box_ring(low, high), SURPLUS, width=4, closed=True)
             if max(high[0] - low[0], high[1] - low[1]) * drawing.scale < 24:
                 drawing.ring(_box_middle(low, high), SURPLUS, radius=14)
-    _write(drawing, {label: in_frame[label] for label in leaves}, groups, frame)
+    _write_labels(drawing, {label: in_frame[label] for label in leaves}, groups, frame)
     return drawing
 
 
-def _write(
+def _write_labels(
     drawing: Drawing,
     in_frame: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     groups: Sorted,
@@ -106,7 +106,7 @@ def _write(
         drawing.text(at, label, bold=label in groups.parts.get(TARGET, ()), size=10.5)
 
 
-def _ring(low: Sequence[float], high: Sequence[float]) -> list[tuple[float, float]]:
+def _box_ring(low: Sequence[float], high: Sequence[float]) -> list[tuple[float, float]]:
     (x0, y0), (x1, y1) = low, high
     return [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]
 
@@ -154,10 +154,10 @@ def cube(places: Mapping[str, Box], groups: Sorted) -> Scene:
     for part in ORDER:
         members = [places[label] for label in groups.parts.get(part, ()) if label in places]
         parts += _boxes([_box_ends(box) for box in members], part)
-    parts += _edge_lines(
+    parts += _box_edges(
         [_box_ends(places[label]) for label in groups.strangers if label in places], True
     )
-    parts += _edge_lines(
+    parts += _box_edges(
         [_box_ends(places[label]) for label in groups.marked if label in places], False
     )
     ends = np.array([(1.07, 0, 0), (0, 1.07, 0), (0, 0, 1.07)])
@@ -191,7 +191,7 @@ def pulled_apart(places: Mapping[str, Box], groups: Sorted, target: str) -> Scen
             for label in labels
             if label in places
         ]
-        parts += _edge_lines([box for box in boxes_moved if box is not None], dashed)
+        parts += _box_edges([box for box in boxes_moved if box is not None], dashed)
     return Scene(tuple(parts))
 
 
@@ -213,7 +213,7 @@ def _box_ends(box: Box) -> tuple[list[float], list[float]]:
     return [low for low, _ in box], [high for _, high in box]
 
 
-def _edge_lines(
+def _box_edges(
     ends: Sequence[tuple[Sequence[float], Sequence[float]]], dashed: bool
 ) -> list[Lines]:
     """Return the edges alone, for boxes inside or around others that are drawn."""
@@ -250,7 +250,7 @@ _WORDS = {
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the target in its tree; with an answer its neighbours, right, missing and surplus."""
     axes = AXES[params.dimension]
-    groups = _sorted(params, answer, verdicts)
+    groups = _sort_labels(params, answer, verdicts)
     labels = dict.fromkeys((*params.leaves, *groups.strangers))
     places = unit_boxes(labels, params.axis_cycle, axes)
     caption = _caption(params, answer, groups, verdicts)
@@ -263,7 +263,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     return Picture(tuple(panels), caption, tuple(legend), _text(params, groups))
 
 
-def _sorted(params: Params, answer: Answer | None, verdicts: Verdicts) -> Sorted:
+def _sort_labels(params: Params, answer: Answer | None, verdicts: Verdicts) -> Sorted:
     parts: dict[str, Sequence[str]] = {TARGET: (params.target,)}
     if answer is None:
         return Sorted(parts)

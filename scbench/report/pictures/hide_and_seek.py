@@ -48,7 +48,7 @@ class _Crowd(NamedTuple):
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the building and its shadow; with an answer the crowd and who of it can be seen."""
-    crowd = None if answer is None else _crowd(params, answer, verdicts)
+    crowd = None if answer is None else _crowd_view(params, answer, verdicts)
     legend: Legend = [
         ("given", "the building"),
         ("note", "where a whole person is hidden by it"),
@@ -67,7 +67,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     return Picture(tuple(panels), caption, tuple(legend))
 
 
-def _crowd(params: Params, answer: Answer, verdicts: Verdicts) -> _Crowd:
+def _crowd_view(params: Params, answer: Answer, verdicts: Verdicts) -> _Crowd:
     people = answer.people[:_MOST_PEOPLE]
     xy = np.array([person.xy for person in people], dtype=np.float64).reshape(-1, 2)
     failed = verdicts.failures
@@ -101,7 +101,7 @@ def _legend(crowd: _Crowd, judged: bool) -> Legend:
     return legend + [("wrong", "; ".join(wrong))] * bool(wrong)
 
 
-def _shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapely)
+def _ground_shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapely)
     """Return the ground where the head of a person, and so all of him, is hidden."""
     half_x, half_y, roof = params.building[0] / 2, params.building[1] / 2, params.building[2]
     eye_x, eye_y, eye_z = params.sniper
@@ -134,7 +134,7 @@ def _crowd_frame(params: Params, crowd: _Crowd | None) -> tuple[float, float, fl
 def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:
     frame = _crowd_frame(params, crowd)
     drawing = Drawing(frame, size=380, margin=20)
-    shadow = _shadow(params)
+    shadow = _ground_shadow(params)
     parts = getattr(shadow, "geoms", [shadow])
     for part in parts:
         if part.geom_type == "Polygon" and not part.is_empty:

@@ -88,7 +88,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             f"printed parts held by four {params.rod_name}."
         )
         return Picture((Panel("what is asked for", _task(params), caption),), caption, _TASK_LEGEND)
-    parts, missing = _parts(params, answer)
+    parts, missing = _drawn_parts(params, answer)
     caption = _caption(params, answer, missing, verdicts)
     if not parts:
         panel = Panel("what is asked for; no part can be drawn", _task(params), caption)
@@ -98,8 +98,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     wrong = bool(faults) or bool({"rod_passes", "nut_held", "interference"} & set(failed))
     legend = [("ink", "rods"), *([("wrong", "what breaks a rule")] if wrong else [])]
     panels = (
-        Panel("put together", _together(params, parts, failed), caption),
-        Panel("taken apart", _apart(params, parts, faults), caption),
+        Panel("put together", _assembled_view(params, parts, failed), caption),
+        Panel("taken apart", _exploded_view(params, parts, faults), caption),
         Panel("on the bed, as printed", _beds(params, parts, faults, failed), caption),
         Panel(*_section(params, parts, failed), caption),
     )
@@ -109,7 +109,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the parts, put together, to be written as a file."""
     return [
-        _part_mesh(part, part.in_cage) for part in (_parts(params, answer)[0] if answer else ())
+        _part_mesh(part, part.in_cage)
+        for part in (_drawn_parts(params, answer)[0] if answer else ())
     ]
 
 
@@ -143,7 +144,7 @@ def _rod_corners(params: Params) -> list[tuple[float, float]]:
     return [(-at, -at), (at, -at), (at, at), (-at, at)]
 
 
-def _parts(params: Params, answer: Answer) -> tuple[list[_DrawnPart], int]:
+def _drawn_parts(params: Params, answer: Answer) -> tuple[list[_DrawnPart], int]:
     """Return the parts that can be drawn, and how many of the answer's cannot."""
     files = [
         (i, (part.fileType, part.fileContents))
@@ -194,7 +195,7 @@ def _part_mesh(
     return Mesh(points, part.faces, role, opacity, f"part {part.number}", outline)
 
 
-def _together(
+def _assembled_view(
     params: Params, parts: Sequence[_DrawnPart], failed: Mapping[str, Sequence[Any]]
 ) -> Scene:
     invalid = {e["part"] for check in _INVALID for e in failed.get(check, ())}
@@ -243,7 +244,7 @@ def _rod_faults(params: Params, failed: Mapping[str, Sequence[Any]]) -> list[Lin
     return shapes
 
 
-def _apart(params: Params, parts: Sequence[_DrawnPart], faults: Mapping[int, str]) -> Scene:
+def _exploded_view(params: Params, parts: Sequence[_DrawnPart], faults: Mapping[int, str]) -> Scene:
     middle = np.array([0.0, 0.0, sum(params.outer.z) / 2])
     shapes: list[Shape] = []
     places, labels = [], []
@@ -283,7 +284,7 @@ def _beds(
         wordy = bad and len(parts) <= _MOST_MARKS
         label = f"{part.number}: {faults[part.number]}" if wordy else str(part.number)
         names[bad].append((shift + np.array([0, -0.62 * depth, 0]), label))
-        shapes += _spots(params, part, failed, shift, lie)
+        shapes += _fault_marks(params, part, failed, shift, lie)
         if any(e["part"] == part.number for e in failed.get("closed", ())):
             loose = tuple(edge + shift for edge in loose_edges(lie, part.faces)[:200])
             shapes.append(Lines(loose, "wrong", 4, name="open edges"))
@@ -303,7 +304,7 @@ def _lie(part: _DrawnPart, params: Params) -> Points:
     return pulled_in(centred, (-width, -depth, -2 * height), (width, depth, 6 * height))[0]
 
 
-def _spots(
+def _fault_marks(
     params: Params,
     part: _DrawnPart,
     failed: Mapping[str, Sequence[Any]],

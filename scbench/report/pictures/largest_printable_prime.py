@@ -183,7 +183,10 @@ def _glyph(drawing: Drawing, centre: XY, digit: _Digit, position: int | None = N
     else:
         role = "wrong" if digit.unsupported else "note"
         lines = [
-            [(x + u, y + v) for u, v in (_upright(digit.pose.stand, p) for p in _BARS[segment])]
+            [
+                (x + u, y + v)
+                for u, v in (_upright_point(digit.pose.stand, p) for p in _BARS[segment])
+            ]
             for segment in sorted(digit.segments)
         ]
         low = min(v for line in lines for _, v in line)
@@ -198,7 +201,7 @@ def _glyph(drawing: Drawing, centre: XY, digit: _Digit, position: int | None = N
         drawing.cross((x, y), "wrong", radius=7.5 * size, width=2.5)
 
 
-def _upright(stand: Stand, point: XY) -> XY:
+def _upright_point(stand: Stand, point: XY) -> XY:
     """Return where a point of a digit is seen once the digit stands upright."""
     x, y = point
     if stand is Stand.ON_SIDE:

@@ -92,7 +92,11 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     views = (
         Panel("the bricks", _scene(wall, target, radius), caption),
         Panel("cut through the axis", _axis_cut(target, radius, wall), caption),
-        Panel("layer by layer, from the ground", _layers(wall, target, radius, verdicts), caption),
+        Panel(
+            "layer by layer, from the ground",
+            _layer_drawing(wall, target, radius, verdicts),
+            caption,
+        ),
     )
     return Picture(views, caption, tuple(legend))
 
@@ -270,7 +274,7 @@ def _axis_cut(target: Body, radius: float, wall: _DrawnBricks | None) -> Drawing
     return drawing
 
 
-def _layers(wall: _DrawnBricks, target: Body, radius: float, verdicts: Verdicts) -> Drawing:
+def _layer_drawing(wall: _DrawnBricks, target: Body, radius: float, verdicts: Verdicts) -> Drawing:
     layer = np.maximum(np.rint(wall.low / HEIGHT), 0).astype(int)
     levels = max(math.ceil(target.outer.top / HEIGHT), int(layer.max(initial=-1)) + 1)
     rows = math.ceil(levels / 6)
@@ -283,7 +287,7 @@ def _layers(wall: _DrawnBricks, target: Body, radius: float, verdicts: Verdicts)
         middle = np.array([(k % columns + 0.5) * pitch, (rows - k // columns - 0.5) * pitch])
         rims = _radii_at(target, HEIGHT * (k + 0.5))
         ring = np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)
-        here = _union(wall.plans[layer == k] + middle)
+        here = _plan_union(wall.plans[layer == k] + middle)
         if rims:
             annulus = Polygon(middle + rims[0] * ring, [middle + rims[1] * ring] if rims[1] else [])
             fill(drawing, annulus, "target", opacity=0.18)
@@ -291,7 +295,7 @@ def _layers(wall: _DrawnBricks, target: Body, radius: float, verdicts: Verdicts)
         members = np.flatnonzero(layer == k).tolist()
         fine = [wall.plans[i] + middle for i in members if i not in wall.wrong]
         same = len(fine) == len(members)
-        fill(drawing, here if same else _union(fine), "answer", opacity=0.5)
+        fill(drawing, here if same else _plan_union(fine), "answer", opacity=0.5)
         drawing.strokes([[*plan, plan[0]] for plan in fine], "answer", width=0.8)
         for i in members:
             if i not in wall.wrong:
@@ -312,7 +316,7 @@ def _layers(wall: _DrawnBricks, target: Body, radius: float, verdicts: Verdicts)
     return drawing
 
 
-def _union(plans: Sequence[Points] | Points) -> BaseGeometry:
+def _plan_union(plans: Sequence[Points] | Points) -> BaseGeometry:
     return shapely.union_all(shapely.polygons(np.array(plans).reshape(-1, 4, 2)))
 
 

@@ -46,7 +46,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     panels = [Panel("from above", plan, f"A square of heights. {caption}")]
     readable = verdicts.passed("shape") and verdicts.passed("characters")
     if readable and params.size**2 <= _MOST_COLUMNS:
-        scene = _columns(params, rows, routes)
+        scene = _maze_scene(params, rows, routes)
         panels.append(Panel("as columns", scene, f"The heights as columns. {caption}"))
     panels += gauge_panels(_gauges(params, routes, verdicts))
     return Picture(tuple(panels), caption, tuple(legend), _text(params, rows, routes))
@@ -88,15 +88,15 @@ def _routes(verdicts: Verdicts) -> _Routes:
     )
 
 
-def _moves(route: Sequence[Place]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+def _route_moves(route: Sequence[Place]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     places = [(place[0], place[1]) for place in route]
     return list(pairwise(places))
 
 
-def _detour(routes: _Routes) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+def _detour_moves(routes: _Routes) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Return the moves of the other route that are not on the first."""
-    shared = {frozenset(move) for move in _moves(routes.first)}
-    return [move for move in _moves(routes.second) if frozenset(move) not in shared]
+    shared = {frozenset(move) for move in _route_moves(routes.first)}
+    return [move for move in _route_moves(routes.second) if frozenset(move) not in shared]
 
 
 def _plan(
@@ -122,10 +122,10 @@ def _plan(
     thick = min(max(cell / 6, 2), 4)
     main = "right" if verdicts and verdicts[0].score > 0 else "answer"
     if routes.first:
-        _draw_moves(drawing, _moves(routes.first), main, thick, dashed=False)
+        _draw_moves(drawing, _route_moves(routes.first), main, thick, dashed=False)
         legend.append((main, "the route; jumps are arcs"))
     if routes.second:
-        detour = _detour(routes)
+        detour = _detour_moves(routes)
         _draw_moves(drawing, detour, "wrong", thick + 1, dashed=True)
         for place in (detour[0][0], detour[-1][1]):
             drawing.ring(
@@ -241,7 +241,7 @@ def _mark_maze_faults(
     return any(verdicts.passed(check_id) is False for check_id in kinds)
 
 
-def _columns(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
+def _maze_scene(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
     """Return the maze as columns, the first row at the back."""
     n = params.size
     heights = np.array([[_height(params, c) or 0 for c in row] for row in rows], dtype=np.float64)
@@ -274,7 +274,7 @@ def _columns(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
         x, y = place[0], n - 1 - place[1]
         return x + 0.5, y + 0.5, float(heights[x, y]) + lift
 
-    for role, route in (("ink", _moves(routes.first)), ("wrong", _detour(routes))):
+    for role, route in (("ink", _route_moves(routes.first)), ("wrong", _detour_moves(routes))):
         path: list[tuple[float, float, float]] = []
         for origin, goal in route:
             start, end = above(origin, 0.3), above(goal, 0.3)

@@ -40,11 +40,13 @@ def crossing(first: Piece, second: Piece) -> XY:
 
 def contact(first: Piece, second: Piece) -> XY:
     """Return where two straight pieces that do not cross come nearest to each other."""
-    tries = [(_distance(p, second), p) for p in first] + [(_distance(p, first), p) for p in second]
+    tries = [(_piece_distance(p, second), p) for p in first] + [
+        (_piece_distance(p, first), p) for p in second
+    ]
     return min(tries)[1]
 
 
-def _distance(p: XY, piece: Piece) -> float:
+def _piece_distance(p: XY, piece: Piece) -> float:
     (ax, ay), (bx, by) = piece
     ux, uy = bx - ax, by - ay
     square = ux * ux + uy * uy

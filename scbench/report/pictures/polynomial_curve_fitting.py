@@ -60,7 +60,7 @@ def zero_curve(text: str, signs: npt.NDArray[np.bool_]) -> list[Line]:
         return []
     at = (np.arange(n * _STEPS + 1) / _STEPS) - 0.5
     with np.errstate(all="ignore"):
-        values = _values(formula, at)
+        values = _curve_values(formula, at)
     # Cell centres lie half a cell, that is half the steps, inwards.
     centres = values[_STEPS // 2 :: _STEPS, _STEPS // 2 :: _STEPS]
     if not np.array_equal(centres[:n, :n] > 0, signs):
@@ -68,7 +68,7 @@ def zero_curve(text: str, signs: npt.NDArray[np.bool_]) -> list[Line]:
     return crossings(values, at)
 
 
-def _values(formula: Formula, at: Floats) -> Floats:
+def _curve_values(formula: Formula, at: Floats) -> Floats:
     """Return the values at all pairs of places, indexed y, x."""
     live: dict[int, Floats] = {}
     nodes = formula.nodes
@@ -180,7 +180,7 @@ def _read_cells(rows: Sequence[str]) -> Cells:
     return np.array([[cell == "#" for cell in row] for row in rows])
 
 
-def _sheet(n: int) -> Drawing:
+def _blank_grid(n: int) -> Drawing:
     drawing = Drawing((-0.5, -0.5, n - 0.5, n - 0.5), size=_SIZE, up=False, margin=14)
     drawing.box((-0.5, -0.5), (n - 0.5, n - 0.5), "paper", edge="quiet")
     if drawing.scale >= _FINE:
@@ -194,30 +194,30 @@ def _sheet(n: int) -> Drawing:
     return drawing
 
 
-def _fill(drawing: Drawing, cells: Cells, role: str, *, hatched: bool = False) -> None:
-    drawing.mosaic(_bounds(cells), role, hatched=hatched, crisp=True)
+def _fill_cells(drawing: Drawing, cells: Cells, role: str, *, hatched: bool = False) -> None:
+    drawing.mosaic(_cell_boxes(cells), role, hatched=hatched, crisp=True)
 
 
 def _cell_map(cells: Cells) -> Drawing:
-    drawing = _sheet(len(cells))
-    _fill(drawing, cells, "ink")
+    drawing = _blank_grid(len(cells))
+    _fill_cells(drawing, cells, "ink")
     return drawing
 
 
 def _difference(black: Cells, positive: Cells) -> Drawing:
-    drawing = _sheet(len(black))
-    _fill(drawing, black & positive, "given")
+    drawing = _blank_grid(len(black))
+    _fill_cells(drawing, black & positive, "given")
     fine = drawing.scale >= _FINE
-    _fill(drawing, black & ~positive, "missing", hatched=fine)
-    _fill(drawing, positive & ~black, "surplus")
+    _fill_cells(drawing, black & ~positive, "missing", hatched=fine)
+    _fill_cells(drawing, positive & ~black, "surplus")
     if fine:
-        for x0, y0, x1, y1 in _bounds(black & ~positive):
+        for x0, y0, x1, y1 in _cell_boxes(black & ~positive):
             corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
             drawing.line(corners, "missing", closed=True, width=1.5)
     return drawing
 
 
-def _bounds(cells: Cells) -> list[tuple[float, float, float, float]]:
+def _cell_boxes(cells: Cells) -> list[tuple[float, float, float, float]]:
     return [(x0 - 0.5, y0 - 0.5, x1 - 0.5, y1 - 0.5) for y0, x0, y1, x1 in rectangles(cells)]
 
 

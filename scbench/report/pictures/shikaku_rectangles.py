@@ -24,8 +24,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the numbers; with an answer its rectangles, and where they break a rule."""
     clues = sum(value > 0 for row in params.grid for value in row)
     if answer is None:
-        drawing = _clue_grid(params, 0)
-        _finish(drawing, params, [])
+        drawing = _clue_drawing(params, 0)
+        _draw_clues(drawing, params, [])
         caption = (
             f"{params.width} x {params.height} cells to be cut into {clues} rectangles, each with "
             "one number, which is its area."
@@ -34,7 +34,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         return Picture((Panel("the grid", drawing, caption),), caption, text=numbers)
     legend: Legend = []
     outside = bool(verdicts.failures.get("inside"))
-    drawing = _clue_grid(params, 1 if outside else 0)
+    drawing = _clue_drawing(params, 1 if outside else 0)
     _draw_rectangles(drawing, params, answer, verdicts, legend)
     caption = _caption(answer, verdicts, clues)
     picture = Panel("the cut", drawing, caption)
@@ -42,7 +42,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     return Picture((picture,), caption, tuple(legend), text)
 
 
-def _clue_grid(params: Params, room: int) -> Drawing:
+def _clue_drawing(params: Params, room: int) -> Drawing:
     w, h = params.width, params.height
     size = min(max(26 * max(w, h), 220), 520)
     drawing = Drawing((-room, -room, w + room, h + room), size=size, up=False, margin=22)
@@ -50,7 +50,7 @@ def _clue_grid(params: Params, room: int) -> Drawing:
     return drawing
 
 
-def _finish(drawing: Drawing, params: Params, open_clues: Sequence[Sequence[int]]) -> None:
+def _draw_clues(drawing: Drawing, params: Params, open_clues: Sequence[Sequence[int]]) -> None:
     w, h = params.width, params.height
     lines = [[(x, 0), (x, h)] for x in range(w + 1)] + [[(0, y), (w, y)] for y in range(h + 1)]
     drawing.strokes(lines, "faint", width=0.7)
@@ -116,7 +116,7 @@ def _draw_rectangles(
         ]
         drawing.strokes(marks, "wrong", width=2)
     open_clues = metrics.get("open_clues", ())
-    _finish(drawing, params, open_clues)
+    _draw_clues(drawing, params, open_clues)
     for i in verdicts.failures.get("corners", ()):
         if i < len(rectangles):
             left_edge, top, right_edge, bottom = _corners_near(rectangles[i], params)

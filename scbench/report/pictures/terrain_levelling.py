@@ -29,7 +29,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     before = np.array(params.heights, dtype=np.float64)
     metrics = verdicts.metrics
     caption = _caption(params, answer, verdicts)
-    region = _region(metrics.get("region_before"), params)
+    region = _verdict_region(metrics.get("region_before"), params)
     legend = [
         ("rock", "height: the stronger the colour, the higher"),
         ("note", "largest flat region before"),
@@ -46,7 +46,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     title = "the ground" if answer is None else "the plan"
     panels = [Panel(title, first, f"The ground before. {caption}")]
     if after is not None:
-        flat = _region(metrics.get("region_after"), params)
+        flat = _verdict_region(metrics.get("region_after"), params)
         panels += _after(before, after, region, flat, (low, high), caption)
         legend += [
             ("right", "largest flat region after"),
@@ -64,7 +64,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     return Picture(tuple(panels), caption, tuple(legend), _text(*terrain))
 
 
-def _region(rows: Sequence[str] | None, params: Params) -> Region:
+def _verdict_region(rows: Sequence[str] | None, params: Params) -> Region:
     """Return a region from a verdict's rows of # and dots; that of the ground if there is none."""
     n = len(params.heights)
     if rows is not None:

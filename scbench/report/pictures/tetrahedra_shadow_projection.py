@@ -103,13 +103,13 @@ def _arrangement(answer: Answer, target: Polygon, verdicts: Verdicts) -> _Arrang
     low, high = np.array([x, y, middle - tall]), np.array([u, v, middle + tall])
     places = np.array([(p.x, p.y, p.z) for p in (poses[i] for i in at)]).reshape(-1, 3)
     pulled = np.clip(places, low, high)
-    rows = [(*place, *_direction(poses[i])) for place, i in zip(pulled.tolist(), at, strict=True)]
+    rows = [(*place, *_quaternion(poses[i])) for place, i in zip(pulled.tolist(), at, strict=True)]
     bodies = corners(np.array(rows, dtype=np.float64).reshape(-1, 7))
     far = int(np.sum(np.any(pulled != places, axis=1)))
     return _Arrangement(bodies, at, _wrong(verdicts), far)
 
 
-def _direction(pose: Pose) -> tuple[float, ...]:
+def _quaternion(pose: Pose) -> tuple[float, ...]:
     """Return a pose's quaternion with entries that can be squared."""
     parts = (pose.q0, pose.q1, pose.q2, pose.q3)
     largest = max(map(abs, parts))

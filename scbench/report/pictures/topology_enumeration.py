@@ -24,9 +24,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     ring = POLYGONS[len(params.corner_order)]
     order = tuple(map(ring.index, params.corner_order))
     key = Tile(order=order, letters=params.known, corners=len(ring))
-    panels = [Panel("order of the corners", sheet([key], half=45), _question(params))]
+    panels = [Panel("order of the corners", sheet([key], half=45), _question_text(params))]
     if answer is None:
-        return Picture(tuple(panels), _question(params), text="\n".join(_key_lines(params)))
+        return Picture(tuple(panels), _question_text(params), text="\n".join(_key_lines(params)))
     answered = _answered_tiles(params, answer, verdicts)
     missing = [tuple(pattern) for pattern in verdicts.metrics.get("missing", ())]
     caption = _caption(params, answer, verdicts, missing)
@@ -45,7 +45,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     return Picture(tuple(panels), caption, _legend(tiles, lacking), _text(params, tiles, lacking))
 
 
-def _question(params: Params) -> str:
+def _question_text(params: Params) -> str:
     k, n = len(params.corner_order), params.n_classes
     condition = f" that read ({', '.join(params.known)})" if params.known else ""
     return (

@@ -119,13 +119,13 @@ def pieces(params: Params, endpoints: Sequence[Mapping[str, Any]]) -> list[list[
     return [_without_straight(region) for region in regions]
 
 
-def _cross(a: Exact, b: Exact, p: Exact) -> Fraction:
+def _cross_product(a: Exact, b: Exact, p: Exact) -> Fraction:
     return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])
 
 
 def _halves(region: Sequence[Exact], a: Exact, b: Exact) -> list[list[Exact]]:
     """Cut a convex polygon along the line through two points."""
-    values = [_cross(a, b, p) for p in region]
+    values = [_cross_product(a, b, p) for p in region]
     halves: list[list[Exact]] = [[], []]
     for i, (p, value) in enumerate(zip(region, values, strict=True)):
         q, before = region[i - 1], values[i - 1]
@@ -145,7 +145,7 @@ def _without_straight(region: Sequence[Exact]) -> list[Exact]:
     return [
         p
         for i, p in enumerate(region)
-        if _cross(region[i - 1], p, region[(i + 1) % len(region)]) != 0
+        if _cross_product(region[i - 1], p, region[(i + 1) % len(region)]) != 0
     ]
 
 

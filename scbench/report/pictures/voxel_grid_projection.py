@@ -46,7 +46,7 @@ class _Cells(NamedTuple):
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the cube and its shadows; with an answer its cells, holes and what else is wrong."""
-    cells = _Cells(Counter(), []) if answer is None else _read(params, answer)
+    cells = _Cells(Counter(), []) if answer is None else _answered_cells(params, answer)
     legend: Legend = []
     scene = _scene(params, cells, answer is not None, verdicts, legend)
     shadows = _shadow_drawing(params, cells, answer is not None, verdicts)
@@ -69,7 +69,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     return Picture(tuple(panels), caption, tuple(legend), text)
 
 
-def _read(params: Params, answer: Answer) -> _Cells:
+def _answered_cells(params: Params, answer: Answer) -> _Cells:
     inside: Counter[Cell] = Counter()
     outside: list[tuple[float, ...]] = []
     n = params.size

@@ -61,10 +61,10 @@ _COUNTED = {
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the ground; with an answer the world after its earthworks and the rain."""
-    goal = _goal_words(params)
+    goal = _goal_caption(params)
     metrics = verdicts.metrics
     if answer is None or "water" not in metrics:
-        return _start(params, goal, answer, verdicts)
+        return _start_picture(params, goal, answer, verdicts)
     world = read_world(params, metrics, verdicts)
     caption = _caption(goal, metrics, verdicts)
     panels = []
@@ -91,7 +91,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     return Picture(tuple(panels), caption, tuple(legend), _text(world))
 
 
-def _goal_words(params: Params) -> str:
+def _goal_caption(params: Params) -> str:
     values = {
         name: ", ".join(map(str, value)) if isinstance(value, tuple) else value
         for name, value in params.goal.model_dump().items()
@@ -113,7 +113,7 @@ def _cut_row(world: World, verdicts: Verdicts) -> int:
     return (world.drains or [(0, world.width // 2)])[0][1]
 
 
-def _start(params: Params, goal: str, answer: Answer | None, verdicts: Verdicts) -> Picture:
+def _start_picture(params: Params, goal: str, answer: Answer | None, verdicts: Verdicts) -> Picture:
     width, stretch = params.width, _stretch(params.width)
     rock = ground(params)
     parts: list[Shape] = [_stretched(voxels(rock, "rock", name="rock"), stretch)]
@@ -208,7 +208,7 @@ def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdic
         low, high = ([v - a for v, a in zip(c, shift, strict=True)] for c in (zone.low, zone.high))
         parts.append(_zone(low, high, stretch))
     if answer is not None:
-        parts += _ignored(params, world, answer, verdicts)
+        parts += _ignored_boxes(params, world, answer, verdicts)
     labels = [(i, lake) for i, lake in enumerate(world.lakes) if (lake & world.water).any()]
     if labels and len(world.lakes) > 1:
         spots = []
@@ -221,7 +221,7 @@ def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdic
     return Scene(tuple(parts), azimuth=-60, elevation=35)
 
 
-def _ignored(params: Params, world: World, answer: Answer, verdicts: Verdicts) -> list[Shape]:
+def _ignored_boxes(params: Params, world: World, answer: Answer, verdicts: Verdicts) -> list[Shape]:
     """Return the boxes that the verdict says were passed over, as far as they are near."""
     stretch = _stretch(world.width)
     start = (*world.corner, 0)

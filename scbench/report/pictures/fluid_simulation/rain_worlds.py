@@ -187,7 +187,7 @@ def level_maps(world: World, dry: Collection[int]) -> Drawing:
     drawing = Drawing(frame, size=cell * max(frame[2:]), margin=8)
     for k, z in enumerate(mixed):
         corner = (k % columns * pitch[0], (rows - 1 - k // columns) * pitch[1])
-        _level(drawing, world, z, corner)
+        _level_map(drawing, world, z, corner)
         if z == 0:
             for x, y in world.drains:
                 place = (corner[0] + x + 0.5, corner[1] + y + 0.5)
@@ -199,7 +199,7 @@ def level_maps(world: World, dry: Collection[int]) -> Drawing:
     return drawing
 
 
-def _level(drawing: Drawing, world: World, z: int, corner: tuple[float, float]) -> None:
+def _level_map(drawing: Drawing, world: World, z: int, corner: tuple[float, float]) -> None:
     width = world.width
     x, y = corner
     rock, fallen = world.rock[:, :, z], world.fallen[:, :, z]
