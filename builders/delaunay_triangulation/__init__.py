@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, draw_direction, parameter
 from scbench.graders.shared import plane_geometry
 from scbench.graders.shared.plane_geometry import XY
 from scbench.schemas.delaunay_triangulation import Answer, Params
@@ -163,11 +163,7 @@ def _clusters(point: Space, rng: Stream) -> list[tuple[float, float]]:
 
 def _ring(point: Space, rng: Stream) -> list[tuple[float, float]]:
     def near() -> tuple[float, float]:
-        # A rational parametrisation keeps cos and sin, which differ between libraries, out of it.
-        t, quarter = rng.unit(), rng.below(4)
-        x, y = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
-        for _ in range(quarter):
-            x, y = -y, x
+        x, y = draw_direction(rng)
         radius = rng.uniform(0.42, 0.48)
         return 0.5 + radius * x, 0.5 + radius * y
 

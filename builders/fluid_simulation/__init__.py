@@ -220,14 +220,7 @@ def draw_ground(point: Space, rng: Stream) -> Params:
 
 
 def draw_goal(point: Space, world: Params, kind: str, rng: Stream) -> Params | None:
-    """Build something at a drawn place and return the world with a goal that it meets, if it does.
-
-    Args:
-        point: sides and number of lakes, and how far a threshold may lie below what is measured.
-        world: what `draw_ground` gave.
-        kind: one of `GOAL_KINDS`.
-        rng: source of randomness.
-    """
+    """Build something at a drawn place; return the world with a goal that it meets, if it does."""
     numbers, parts = _draft(rng, kind, world.rain, point.side, point.lakes)
     target = (rng.below(2 * world.width), rng.below(2 * world.width))
     plan = plans.assemble(world, parts, target, smooth=True)

@@ -146,15 +146,8 @@ def grow(
 ) -> list[str] | None:
     """Grow a random tree depth first, child 0 before child 1, as the paper's trees were grown.
 
-    Args:
-        min_depth: boxes above it are always cut.
-        max_depth: boxes of this depth never are.
-        split_prob: chance of a cut in between.
-        unit: gives a number in [0, 1); asked once for every box in between.
-        max_leaves: most leaves allowed.
-
-    Returns:
-        The labels of the leaves in that order, or None if there would be more.
+    ``unit`` gives a number in [0, 1) once for every box that may or may not be cut. The labels of
+    the leaves are returned in that order, or None if there would be more than ``max_leaves``.
     """
     leaves: list[str] = []
     todo = [""]

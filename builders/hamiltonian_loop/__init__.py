@@ -17,6 +17,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing
+from scbench.graders.shared.grid_paths import reachable
 from scbench.schemas.hamiltonian_loop import Answer, Params, Step
 
 _TRIES = 200
@@ -116,10 +117,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             cells["not_closed"] = unclosed
         # In a symmetric grid a mistake can give another right tour.
         wrong = {name: example for name, example in cells.items() if not _is_loop(params, example)}
-        return {
-            **{name: listing("steps", "xy", example) for name, example in wrong.items()},
-            **form_counterexamples("steps", "xy", loop),
-        }
+        lists = {name: listing("steps", "xy", example) for name, example in wrong.items()}
+        return lists | form_counterexamples("steps", "xy", loop)
 
     def measure(self, params: Params) -> float:
         """Return how many sides between free cells there are."""
@@ -321,12 +320,7 @@ def could_have_loop(free: set[Cell]) -> bool:
         return False
     if any(sum(near in free for near in neighbours(cell)) < 2 for cell in free):
         return False
-    reached = {min(free)}
-    waiting = list(reached)
-    while waiting:
-        fresh = free.intersection(neighbours(waiting.pop())) - reached
-        reached |= fresh
-        waiting.extend(fresh)
+    reached = reachable(min(free), lambda cell: free.intersection(neighbours(cell)))
     return len(reached) == len(free)
 
 

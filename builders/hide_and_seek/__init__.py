@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, plain
+from scbench.builders.shared.builder import Builder, Point, parameter, plain, under
 from scbench.graders.hide_and_seek import TOLERANCE, boxes, fitted, grade, picture, true_camera
 from scbench.schemas.hide_and_seek import Answer, Params
 
@@ -129,10 +129,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             for name, places in _seeming(params)
             if grade(params, _crowd(np.array(places))).score < 1
         }
-        answers: dict[str, JsonValue] = {
-            name: {"people": [{"xy": xy} for xy in places]} for name, places in wrong.items()
-        }
-        return {**answers, "bare_pairs": {"people": right}, "no_people": {}}
+        lists = {name: [{"xy": xy} for xy in places] for name, places in wrong.items()}
+        return under("people", {**lists, "bare_pairs": right}) | {"no_people": {}}
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a huddle at the wall away from the sniper, and a file that leads straight away."""
@@ -339,17 +337,10 @@ def _crowd_answer(places: Sequence[tuple[float, ...]]) -> JsonValue:
 
 
 def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
-    """Return places where a person is hidden, those nearest to the eye first.
+    """Return places (n, 2) where a person is hidden from the sniper or another eye, nearest first.
 
-    They lie on a grid that starts at the walls turned away from the eye. Each is hidden with 5 cm
-    to spare, and at least 10 cm inside the allowed distance.
-
-    Args:
-        params: the instance.
-        eye: where to hide from; the sniper's eye if left out.
-
-    Returns:
-        n x 2; no two of the places overlap.
+    They lie on a grid that starts at the walls turned away from the eye, and do not overlap. Each
+    is hidden with 5 cm to spare, and at least 10 cm inside the allowed distance.
     """
     eye = params.sniper if eye is None else eye
     away = [-1 if e > 0 else 1 for e in eye[:2]]

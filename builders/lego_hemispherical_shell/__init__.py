@@ -313,13 +313,7 @@ class Lattice(NamedTuple):
 
 
 def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice:
-    """Measure the cells of a lattice.
-
-    Args:
-        target: the body to fill.
-        radius: of the largest circle around it, in millimetres.
-        offset: of the lattice from the axis, in millimetres.
-    """
+    """Measure the cells of a lattice this far from the axis, out to the radius; lengths in mm."""
     width = 2 * (int(radius / STUD) + 2)
     layers = int(target.outer.top / HEIGHT) + 1
     middle = (np.arange(width) - width / 2 + 0.5) * STUD

@@ -10,7 +10,14 @@ from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
+from scbench.builders.shared.builder import (
+    Case,
+    Point,
+    data_file,
+    parameter,
+    prompt_template,
+    under,
+)
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import enumeration
 from scbench.schemas.movies import Answer, Film, Params, Template
@@ -129,7 +136,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "liked_film": params.liked[0][0],
             "listed": [LABELS[right]],
         }
-        return {name: {"answer": answer} for name, answer in wrong.items()}
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the points of the right choice, and by how many it wins."""
@@ -219,8 +226,7 @@ def _likeness(film: int, liked: Sequence[int], point: Space) -> int:
 
 
 def _points_of_choices(params: Params, genre_weight: int, theme_weight: int) -> list[int]:
-    genres = Counter(tag for film in params.liked for tag in film[2])
-    themes = Counter(tag for film in params.liked for tag in film[3])
+    genres, themes = (Counter(tag for film in params.liked for tag in film[k]) for k in (2, 3))
     return [
         genre_weight * sum(genres[tag] for tag in film[2])
         + theme_weight * sum(themes[tag] for tag in film[3])

@@ -375,11 +375,7 @@ class Packing:
 
 
 def pack(counts: Counts, percent: int) -> Packing:
-    """Return the densest packing found, the same at every call.
-
-    Args:
-        counts: what to pack; at least one box.
-        percent: share of the box around that has to be filled.
+    """Return the densest packing found that fills so many percent, the same at every call.
 
     Raises:
         GenerationError: none was found that is so dense.

@@ -6,7 +6,7 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point, parameter
+from scbench.builders.shared.builder import Case, Composed, Point, parameter, under
 from scbench.builders.shared.text_task import TextBuilder, answer_text, reply_short
 from scbench.schemas import pattern_interference as schema
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
@@ -78,7 +78,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             name: list(terms) for name, terms in lists.items() if list(terms) != right
         }
         wrong |= {"none": "", "words": "the next terms", "halves": [term + 0.5 for term in right]}
-        return {name: {"answer": answer} for name, answer in wrong.items()}
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how often interference changes a term."""
@@ -121,13 +121,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 def _base_rules(n: int, rng: Stream) -> list[BaseRule]:
     rules: list[BaseRule] = []
     for kind in rng.sample(_MAKING, n):
-        match kind:
-            case "multiply":
-                amount = rng.between(2, 3)
-            case "add_digits":
-                amount = 0
-            case _:
-                amount = rng.between(2, 29)
+        largest = 3 if kind == "multiply" else 29
+        amount = 0 if kind == "add_digits" else rng.between(2, largest)
         rules.append(BaseRule(kind=kind, amount=amount))
     return rules
 
@@ -214,12 +209,10 @@ def _steps(params: Params) -> list[str]:
         )
         steps = [f"Take turns: {turns}."]
     limit = params.modulus
+    again = " Do this again after each of the steps below." if params.interference else ""
     steps.append(
         f"If the result is {limit} or more, or negative, add or subtract {limit} until it lies "
-        f"from 0 to {limit - 1}. Do this again after each of the steps below."
-        if params.interference
-        else f"If the result is {limit} or more, or negative, add or subtract {limit} until it "
-        f"lies from 0 to {limit - 1}."
+        f"from 0 to {limit - 1}.{again}"
     )
     return steps + [_change_in_words(change) for change in params.interference]
 

@@ -81,12 +81,7 @@ def capitalised(sentence: str) -> str:
 
 
 def anchor(form: str, n: int) -> str:
-    """Return the marker of the n-th line, with the blank after it; ``none`` is empty.
-
-    Args:
-        form: a name of the task's ``AnchorFormat``.
-        n: number of the line, from 1; for ``clock`` up to 900.
-    """
+    """Return the marker of the n-th line (``clock`` to 900), with the blank; ``none`` is empty."""
     return _FORMS[form](n)
 
 

@@ -260,13 +260,7 @@ def _clue_grid(
 
 
 def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solutions:
-    """Find up to ``limit`` solutions of a puzzle.
-
-    Args:
-        grid: rows of clues, 0 for blank.
-        limit: stop at this number of solutions; 2 decides uniqueness.
-        max_nodes: stop after this number of search nodes.
-    """
+    """Find up to ``limit`` solutions of rows of clues, 0 for blank, in at most so many nodes."""
     places = _clue_places(grid)
     full = (1 << len(grid) * len(grid[0])) - 1
     solutions: list[tuple[Rectangle, ...]] = []

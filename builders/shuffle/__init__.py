@@ -7,7 +7,14 @@ from typing import NamedTuple
 from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
+from scbench.builders.shared.builder import (
+    Case,
+    Point,
+    data_file,
+    parameter,
+    prompt_template,
+    under,
+)
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
@@ -157,7 +164,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "number": LABELS.index(letter) + 1,
             "listed": [letter],
         }
-        return {name: {"answer": answer} for name, answer in wrong.items()}
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how often what is asked for moved, and how many other events may mislead."""
@@ -203,17 +210,14 @@ def _draw_events(point: Space, story: Story, rng: Stream) -> list[Event]:
     before = -1
     n = point.people
     for moves in kinds:
+        a, b = _draw_pair(n, rng)
         if moves:
             # The same two again would undo the last swap. With three people there are two other
             # pairs of three, so this soon ends.
-            a, b = _draw_pair(n, rng)
             while (pair := min(a, b) * n + max(a, b)) == before:
                 a, b = _draw_pair(n, rng)
             before = pair
-            events.append((True, a, b, rng.below(len(story.swaps))))
-        else:
-            a, b = _draw_pair(n, rng)
-            events.append((False, a, b, rng.below(len(story.idle))))
+        events.append((moves, a, b, rng.below(len(story.swaps if moves else story.idle))))
     return events
 
 

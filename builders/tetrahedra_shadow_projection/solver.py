@@ -88,14 +88,8 @@ class _Candidates(NamedTuple):
 def find_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
     """Return poses of tetrahedra whose shadows cover a target as well as the search can.
 
-    Every tetrahedron has its own level, so that none cuts another.
-
-    Args:
-        target: the target, holes allowed.
-        effort: how finely to search.
-
-    Returns:
-        x, y, z and the quaternion, scalar part first, of each; x, y and z rounded to 6 digits.
+    Every tetrahedron has its own level, so that none cuts another. Each has x, y and z, rounded to
+    6 digits, and the quaternion, scalar part first.
     """
     target = shapely.orient_polygons(target)
     candidates = _shadow_candidates(target, effort.pitch)

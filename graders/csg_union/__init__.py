@@ -141,12 +141,8 @@ def judge_mesh(checks: Checklist, vertices: Sequence[Sequence[float]], faces: Fa
     """Make every check of `MESH_CHECKS` that can be made; those that cannot are skipped.
 
     A mesh that is too large fails ``resource_limit`` alone. One that is inside out as a whole is
-    turned round, which the notes say.
-
-    Args:
-        checks: where findings go; it must know the `MESH_CHECKS`.
-        vertices: three finite numbers each.
-        faces: three or more indices each, none negative.
+    turned round, which the notes say. Vertices are three finite numbers each, faces three or more
+    indices, none negative.
     """
     cut = sum(len(face) - 2 for face in faces)
     if max(len(vertices), cut) > _MAX_TRIANGLES:
@@ -247,12 +243,11 @@ def _judge_edges(checks: Checklist, faces: Faces) -> bool:
     offenders = (faults.doubled, faults.open, faults.crowded)
     wrong = ("run through twice in one direction", "open", "on more than two faces")
     passed = [
-        checks.forbid(
+        checks.forbid_many(
             check_id,
             edges,
-            lambda edge, edges=edges, how=how: (  # type: ignore[misc]
-                f"{len(edges)} edges are {how}; the first joins vertices {edge[0]} and {edge[1]}."
-            ),
+            f"edges are {how}",
+            lambda edge: "joins vertices {} and {}".format(*edge),
         )
         for check_id, edges, how in zip(_OF_EDGES, offenders, wrong, strict=True)
     ]

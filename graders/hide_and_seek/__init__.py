@@ -179,13 +179,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     legal = checks.expect("count", count == params.people, wrong)
     with np.errstate(over="ignore", under="ignore"):
         far = xy[:, 0] * xy[:, 0] + xy[:, 1] * xy[:, 1] > (params.max_distance + TOLERANCE) ** 2
-        legal &= checks.forbid(
-            "distance",
-            np.nonzero(far)[0].tolist(),
-            lambda i: (
-                f"{int(far.sum())} people are more than {params.max_distance:g} m from the origin; "
-                f"the first is person {i}."
-            ),
+        fault = f"people are more than {params.max_distance:g} m from the origin"
+        legal &= checks.forbid_many(
+            "distance", np.nonzero(far)[0].tolist(), fault, lambda i: f"is person {i}"
         )
         legal &= _check_people(checks, xy, params)
     reach = [(b + p) / 2 - TOLERANCE for b, p in zip(params.building, params.person, strict=True)]

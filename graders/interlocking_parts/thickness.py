@@ -108,9 +108,7 @@ def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Arra
     """Return the distance (k,) from each origin (k, 3) to the first triangle ahead, or infinity.
 
     The direction (3,) is of length 1, the same for all rays; corners are of triangles (m, 3, 3).
-
-    Raises:
-        TooManyRaysError: what the meter lets spend is not enough.
+    If the meter lets spend too little, `TooManyRaysError` is raised.
     """
     axes = frame(direction)
     start, turned = origins @ axes, corners @ axes
@@ -225,11 +223,7 @@ def _values(
     rules: Survey,
     way: Literal["in", "out"],
 ) -> list[float]:
-    """Return the distances from faces, grouped by their normals.
-
-    Raises:
-        TooManyRaysError: they are too many.
-    """
+    """Return the distances from faces, grouped by their normals; for errors see `cast`."""
     meter = Meter(MOST_RAYS)
     values: list[float] = []
     for normal, faces in groups.items():

@@ -156,13 +156,13 @@ def _judge_clues(
         lambda i: f"is {_describe(answer, i)}, which holds {(cells[i] & frame.clues).bit_count()}",
     )
     if solved or wrong_area:
-        checks.forbid(
+        checks.forbid_many(
             "area",
             wrong_area,
+            f"of {n} rectangles have another area than their clue",
             lambda i: (
-                f"{len(wrong_area)} of {n} rectangles have another area than their clue; the "
-                f"first is {_describe(answer, i)}, with {cells[i].bit_count()} cells for the clue "
-                f"{frame.values[cells[i] & frame.clues]}."
+                f"is {_describe(answer, i)}, with {cells[i].bit_count()} cells for the clue "
+                f"{frame.values[cells[i] & frame.clues]}"
             ),
         )
     else:

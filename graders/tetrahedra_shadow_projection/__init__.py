@@ -63,8 +63,6 @@ _ROWS = 128
 _CHUNK = 2000
 _DIGITS = 9
 
-_DIGITS = 9
-
 
 class Cover(NamedTuple):
     """What a union S of shapes makes of a target T.

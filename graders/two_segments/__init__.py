@@ -251,14 +251,13 @@ def _judge_boundary(checks: Checklist, spots: Sequence[Spot | None], answer: Ans
         if spot is None or not spot.near
     ]
 
-    def wrong(item: Mapping[str, Any]) -> str:
+    def first(item: Mapping[str, Any]) -> str:
         at = (item["segment"], item["end"])
         spot = spots[_PLACES.index(at)]
         how = "far outside" if spot is None else f"{spot.relative:.3g} of a side away from it"
-        first = _endpoint(at, answer)
-        return f"{len(off)} endpoints are off the boundary; the first is {first}, {how}."
+        return f"is {_endpoint(at, answer)}, {how}"
 
-    checks.forbid("boundary", off, wrong)
+    checks.forbid_many("boundary", off, "endpoints are off the boundary", first)
 
 
 def _judge_segments(
