@@ -33,7 +33,6 @@ _RULES_FIRST = (
 
 Rule = tuple[Literal["all", "any"], Sequence[tuple[int, bool]]]
 """Whether all or any conditions are needed, and each: an event, and whether it has to happen."""
-
 _MOST_CONDITIONS = 4
 
 

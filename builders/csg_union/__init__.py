@@ -20,7 +20,6 @@ from scbench.schemas.csg_union import Answer, Params, Solid
 _UNLIMITED = 10_000
 _LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
   hide too many faces of the solids from inside these."""
-
 _SAME = 1e-4
 """Coordinates that differ by less are equal; bodies that do not meet are drawn far more apart."""
 

@@ -25,16 +25,12 @@ DECIMALS = 6
 _FLAT = 1e-6
 """How far from one plane two triangles may be that become one face."""
 Ring = list[int]
-
 _SHARE = 0.9
 """Of two bodies, one inside the other, the smaller must have less than this share of the larger for
 the one to be a wrong answer for the other."""
-
 _LIFT = 0.1
-
 _GAPS = (0.02, 0.1, 0.5)
 """Between the halves of a body that is cut in two: shells may be so near each other."""
-
 _MANY = 20
 """From so many vertices on, one that is far from the others moves their mean little enough."""
 

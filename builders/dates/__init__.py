@@ -20,7 +20,6 @@ _DAY = timedelta(days=1)
 _CLOSING = reply_short(
     "a date written MM/DD/YYYY: two digits for the month, two for the day, four for the year"
 )
-
 Move = tuple[StepKind, int]
 """A kind of step and its amount, as in the schema."""
 _TRIES = 200

@@ -24,8 +24,6 @@ _TRIES = 200
 _WORK = 36_000
 """Cells of all grids that one draw may try, but ten grids at the least."""
 _PROPOSALS = 20
-
-
 Cell = tuple[int, int]
 Cover = dict[Cell, set[Cell]]
 """The two partners of every cell."""

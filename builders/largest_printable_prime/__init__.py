@@ -40,8 +40,6 @@ _TAILLESS = tuple(
 )
 _SHORT_FACTOR = 0.9
 _PAPER_LARGEST = "888999996969699696669666333377777711111171"
-
-
 Tower = list[tuple[int, Orientation]]
 _SAMPLES: tuple[tuple[Tower, str], ...] = (
     ([(1, "flat"), (7, "rotate90Y")], "a 7 on its long side on a flat 1."),
@@ -54,11 +52,8 @@ _SAMPLES: tuple[tuple[Tower, str], ...] = (
 Top = frozenset[tuple[Pose, int]]
 """All poses that the last digit can have, given the digits below it, each with the greatest height
 that the tower can have beyond that of flat digits, but no more than the target height."""
-
-
 _WORK = 40_000
 """Groups that one search may append, and numbers that it may test."""
-
 _FLAT = HEIGHTS[Stand.FLAT]
 
 _ORDER: tuple[Orientation, ...] = (

@@ -33,8 +33,6 @@ from scbench.schemas.lego_hemispherical_shell import Answer, Params
 _TRIES = 10
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
-
-
 Brick = tuple[float, float, float, float]
 """x, y, z of the middle and the rotation in degrees."""
 _LEAST_GAIN = 0.02

@@ -28,8 +28,6 @@ _DENSE = 95
 """Percent that count as full where a perfect packing is impossible."""
 _EDGES = range(2, 51)
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
-
-
 Size = tuple[int, int, int]
 _LARGEST_LIST = 200
 """Prisms that the greedy packing is tried with; its time grows with their cube."""

@@ -26,8 +26,6 @@ _DECIMALS = 9
 Node = tuple[int, int]
 XY = tuple[float, float]
 Joints = tuple[XY, ...]
-
-
 _SQUARE: tuple[Node, ...] = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 # Columns count half steps here, so that every node has whole coordinates.

@@ -38,8 +38,6 @@ _IMAGE_FROM = 48
 _WHITE_BLACK = ((255, 255, 255), (0, 0, 0))
 _LEAST_GAP = 1e-9
 _LEAST_SHARE = 0.1
-
-
 _SCALE = 1e6
 _ROUNDS = 60
 _BATCH = 200
@@ -59,15 +57,10 @@ _OPTIONS: dict[str, bool | int | str] = {
 """Of the solver: one thread that takes the same steps each time."""
 _SCALES = tuple(4**k for k in range(3, 16))
 Array = NDArray[Any]
-
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-
 _INDEXED = 3
-
 _STORED_MAX = 0xFFFF
-
 _MAX_COLOURS = 16
-
 Colour = tuple[int, int, int]
 
 

@@ -27,7 +27,6 @@ RENAME = Field(
 # in this list is the case number of the research data.
 _CASES = "1111 1112 1121 1122 1123 1211 1212 1213 1221 1222 1223 1231 1232 1233 1234"
 CASES = tuple(tuple(map(int, case)) for case in _CASES.split())
-
 _SQUARES = prompt_template(__package__, "corner_squares.txt")
 RULES = prompt_template(__package__, "corner_rules.txt")
 

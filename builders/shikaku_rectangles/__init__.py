@@ -24,8 +24,6 @@ search nodes for one call of the solver."""
 _DRIFT = 1.5
 """How many times more or fewer candidates there can be once clues have moved."""
 _REFERENCE_NODES = 200_000
-
-
 Rectangle = tuple[int, ...]
 """Left, top, right, bottom, both ends included."""
 

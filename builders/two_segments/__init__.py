@@ -26,7 +26,6 @@ _TRIES = 200
 _MOST_ON_GRID = 11
 """More places on the sides of a square would make too many pairs to try."""
 
-
 _GRID = """\
 - Both coordinates of every endpoint are among these values: {values}.
   As you write them, they may be off by at most {tolerance} (measured before anything is moved).

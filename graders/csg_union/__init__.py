@@ -77,7 +77,6 @@ _VOLUME_DECIMALS = 6
 _SCORE_DECIMALS = 9
 _LEAST_DIFFERENCE = 1e-3
 """Differences of less than this share of the union are no more than rounding."""
-
 TOLERANCE = 0.01
 """How uneven a face may be, how deep faces may cut, and how near shells may come."""
 _ROUNDING = 1e-9
@@ -89,12 +88,10 @@ _NOTHING = 1e-10
 _FAR, _FAR_TIMES = 100, 10
 """A vertex is an outlier if it is farther from the mean than this, and than so many times as far as
 vertices are on average."""
-
 _MAX_TRIANGLES = 10_000
 """Vertices, and triangles that the faces are cut into."""
 _MAX_PAIRS = 400_000
 """Pairs of triangles near each other."""
-
 _OF_PLACE = ("duplicate_vertices", "outliers", "degenerate_faces", "planar_faces")
 _OF_EDGES = ("winding", "watertight", "edge_manifold")
 _OF_PAIRS = ("simple_faces", "self_intersection", "touching")

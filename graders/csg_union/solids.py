@@ -33,12 +33,9 @@ from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvS
 
 DECIMALS = 9
 """Vertices are rounded to so many decimals, because the last bits of sines differ by machine."""
-
 _TOUCHING = 1e-6
-
 _BOX: Faces = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 """Vertex 4 i + 2 j + k is the corner at end i of x, j of y and k of z."""
-
 _EMPTY = 1e-6
 """A common part of less volume is none: solids that touch have a little in common by rounding."""
 _CONVEX = 1e-6

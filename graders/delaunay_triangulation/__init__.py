@@ -34,7 +34,6 @@ CHECKS = {
 }
 
 _GEOMETRY = ("area", "all_points", "overlap", "hull", "empty_circle")
-
 Triple = tuple[int, ...]
 
 

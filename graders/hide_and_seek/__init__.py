@@ -30,13 +30,10 @@ CHECKS = {
 
 TOLERANCE = 1e-9
 MAX_PEOPLE = 2000
-
 _MAX_PAIRS = 50
 _MAX_PLACES = 2000
-
 Floats = NDArray[np.float64]
 XYZ = tuple[float, float, float]
-
 NOTHING = -1
 _TANGENT_DIGITS = 12
 _TINY = 1e-300

@@ -15,10 +15,8 @@ from scbench.schemas.base import WholeNumber
 from scbench.schemas.hyper_snake import Params
 
 BUDGET = 30
-
 _MAX_CELLS = 5000
 _FOOD = 12
-
 Cells = tuple[Annotated[tuple[WholeNumber, ...], Field(max_length=16)], ...]
 
 

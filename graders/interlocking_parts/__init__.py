@@ -93,7 +93,6 @@ _MAX_CROSSING = 20_000
 """The same for pairs of triangles of one body that cut each other."""
 _CONTACT = 1e-3
 """How deep facets may cut each other, in mm."""
-
 _VALID = ("part_count", "readable", "closed", "one_body", "right_side_out", "self_intersection")
 
 

@@ -19,7 +19,6 @@ _HEIGHT = 100.0
 _SAME_DECIMALS = 9
 _EQUAL = 1e-5
 """Share by which diagonals of one length may differ."""
-
 _Maker = Callable[[Any, Any, Any], list[Any]]
 
 

@@ -91,7 +91,6 @@ _JOINED = 10
 """Corners that are gone through in a step when two flat shapes are made one."""
 _NESTED = 2500
 """Pairs of their outlines that are compared in a step, to see which lies in which."""
-
 _OUTSIDE = {"import", "surface", "dxf_dim", "dxf_cross"}
 _NOT_OPENSCAD = {
     *("roof", "levelset", "mesh_repair"),

@@ -18,9 +18,7 @@ MOST_WORK = 2 * 10**8
 """Directions of rays times triangles."""
 MOST_RAYS = 3 * 10**8
 """Comparisons of rays with triangles; all parts of a right cage take a twentieth together."""
-
 _DECIMALS = 4
-
 _BLOCK = 256
 _EDGE = 1e-7
 """Rays along an edge of the grid between two triangles hit both."""

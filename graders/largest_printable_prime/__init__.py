@@ -35,7 +35,6 @@ CHECKS = {
 
 MAX_DIGITS = 1000
 """Far more than any tower can have; longer numbers are not tested for primality."""
-
 _LETTERS = "abcdefg"
 _TURNS: Mapping[str, str] = {
     "flat": "abcdefg",

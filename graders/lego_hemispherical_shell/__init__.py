@@ -58,7 +58,6 @@ PAIRS_FREE = 10_000
 LAYER_SLACK = 0.96
 LOWEST = 4.7
 DIFFERENCE_WEIGHT = 0.5
-
 _ARENA = 10_000.0
 """Bricks farther out are outside every target, and not compared with others."""
 _DUST = 1e-9

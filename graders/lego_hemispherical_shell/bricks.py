@@ -23,12 +23,10 @@ from scbench.schemas.lego_hemispherical_shell import Params
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-
 HALF = (16.0, 8.0)
 HEIGHT = 9.6
 VOLUME = 4915.2
 STUD = 8.0
-
 CONTACT_GAP = 0.5
 """Top and bottom that are nearer than this are in contact; if they share more, they overlap."""
 CONTACT_AREA = 1.0
@@ -38,7 +36,6 @@ OFF_ANGLE = 1.0
 """In degrees."""
 TIP_SLACK = 0.001
 """How far the centre of gravity may lie outside its support."""
-
 _REACH = 36.0
 """Middles that are farther apart than this, in plan, belong to plans that do not meet."""
 _DUST = 1e-9

@@ -55,16 +55,12 @@ Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
 Marks = npt.NDArray[np.bool_]
 Pair = tuple[int, int]
-
 TOUCH = 1e-9
 """Pieces nearer than this touch, in the unit of the coordinates."""
-
 _DOUBT = 1e-10
 """Distances are computed with errors far below this, for coordinates up to 10**5."""
-
 _ROUNDING = 4 * 2.0**-53
 """Relative error of an orientation, a little more than it can be."""
-
 _EXACT_PAIRS = 100
 _PI = Fraction(3141592653589793238462643383279502884197, 10**39)
 

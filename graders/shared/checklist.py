@@ -14,7 +14,6 @@ COMMON_CHECKS: Mapping[str, str] = {
 """Checks that any task can have besides its own."""
 
 T = TypeVar("T")
-
 _MAX_OFFENDERS = 50
 """How many offenders a check carries; the count is always whole."""
 

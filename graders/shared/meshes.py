@@ -208,7 +208,6 @@ def winding_number(point: Array, points: Array, corners: Indices) -> int:
 
 
 Mask = NDArray[np.bool_]
-
 _BLOCK = 256
 _CHUNK = 20_000
 
@@ -415,7 +414,6 @@ _SHARE = 1e-3
 """Pieces of a difference that are named: the largest few, each at least this share of a whole."""
 _BOX_DECIMALS = 4
 _VOLUME_DECIMALS = 6
-
 _TRIES = 4
 _STIR = 1e-11
 """Share of a mesh's extent that vertices are moved by in the second try; ten times as much in each

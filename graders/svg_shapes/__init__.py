@@ -63,7 +63,6 @@ _STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10:
 _STRAY = 4
 """How far from the line between its ends a straight side can be by rounding and more, in
 hundredths of a unit."""
-
 _TAKES = {"M": 2, "L": 2, "C": 6, "A": 7, "Z": 0}
 """How many numbers a command has; the last two are where it leads."""
 _WORD = re.compile(r"([MLCAZmlcaz])|(-?\d+)(?:\.(\d{1,2}))?")

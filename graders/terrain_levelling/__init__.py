@@ -23,7 +23,6 @@ from scbench.graders.terrain_levelling.blast_simulation import (
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
 __all__ = ["CHECKS", "VERSION", "End", "fingerprint", "grade", "simulate"]
-
 VERSION = 2
 
 CHECKS = {

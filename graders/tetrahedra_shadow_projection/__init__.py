@@ -42,10 +42,8 @@ NOT_UNIT_FACTOR = 0.25
 CUT_FACTOR = 0.5
 DIFFERENCE_WEIGHT = 0.5
 FULL = 0.98
-
 _CUTS_SHOWN = 200
 _POINTS_DRAWN = 2000
-
 Floats = NDArray[np.float64]
 
 BASE: tuple[tuple[float, float, float], ...] = (

@@ -28,10 +28,7 @@ CHECKS = {
 }
 
 KINDS = {3: "triangle", 4: "quadrilateral", 5: "pentagon", 6: "hexagon"}
-
 _PLACES = [(segment, end) for segment in range(2) for end in range(2)]
-
-
 Chord = tuple[int, int]
 
 
