@@ -324,21 +324,26 @@ def _malformed(mesh: PolygonMesh) -> dict[str, JsonValue]:
     }
 
 
+def _with_first(
+    change: Callable[[tuple[int, ...], int], Sequence[tuple[int, ...]]],
+) -> Callable[[PolygonMesh], PolygonMesh]:
+    """Return what puts other faces for the first, made of it and the number of vertices."""
+    return lambda mesh: PolygonMesh(
+        mesh.points, (*change(mesh.faces[0], len(mesh.points)), *mesh.faces[1:])
+    )
+
+
 _FAULTS: dict[str, Callable[[PolygonMesh], PolygonMesh]] = {
-    "face_missing": lambda mesh: PolygonMesh(mesh.points, mesh.faces[1:]),
-    "face_turned": lambda mesh: PolygonMesh(mesh.points, (mesh.faces[0][::-1], *mesh.faces[1:])),
+    "face_missing": _with_first(lambda _first, _n: ()),
+    "face_turned": _with_first(lambda first, _: (first[::-1],)),
     "face_twice": lambda mesh: PolygonMesh(mesh.points, (*mesh.faces, mesh.faces[0])),
     # A sheet without thickness: every edge is used in both directions, but four times.
     "both_sides_of_a_face": lambda mesh: PolygonMesh(
         mesh.points, (*mesh.faces, mesh.faces[0], mesh.faces[0][::-1])
     ),
     "flat_shell": _flat_shell,
-    "index_past_the_end": lambda mesh: PolygonMesh(
-        mesh.points, ((*mesh.faces[0][:-1], len(mesh.points)), *mesh.faces[1:])
-    ),
-    "index_repeated": lambda mesh: PolygonMesh(
-        mesh.points, ((*mesh.faces[0], mesh.faces[0][0]), *mesh.faces[1:])
-    ),
+    "index_past_the_end": _with_first(lambda first, n: ((*first[:-1], n),)),
+    "index_repeated": _with_first(lambda first, _: ((*first, first[0]),)),
     "counted_from_one": lambda mesh: PolygonMesh(
         mesh.points, tuple(tuple(i + 1 for i in face) for face in mesh.faces)
     ),

@@ -139,10 +139,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             Box((middle - half,) * 2 + (ground,), (middle + half - 1,) * 2 + (top,), "Rock"),
             Box((middle - half + 1,) * 2 + (1,), (middle + half - 2,) * 2 + (top,), "Air"),
         ]
-        plans_by_name = {"four pits": pits, "block with a basin": basin}
-        return {
-            name: as_answer(plan).model_dump(mode="json") for name, plan in plans_by_name.items()
-        }
+        named_plans = {"four pits": pits, "block with a basin": basin}
+        return {name: as_answer(plan).model_dump(mode="json") for name, plan in named_plans.items()}
 
     def measure(self, params: Params) -> float:
         """Return boxes of a plan by things they keep clear of by the bits of what is asked for.

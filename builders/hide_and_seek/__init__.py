@@ -370,11 +370,9 @@ def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_
     """Return which people the building hides completely from an eye, with 5 cm to spare."""
     hides = np.ones(len(xy), dtype=bool)
     half_x, half_y = (size / 2 + _MARGIN for size in params.person[:2])
-    for dx in (-half_x, half_x):
-        for dy in (-half_y, half_y):
-            for z in (0.0, params.person[2] + _MARGIN):
-                corner = (xy[:, 0] + dx, xy[:, 1] + dy, np.full(len(xy), z))
-                hides &= blocked(params, eye, corner)
+    heights = (0.0, params.person[2] + _MARGIN)
+    for dx, dy, z in product((-half_x, half_x), (-half_y, half_y), heights):
+        hides &= blocked(params, eye, (xy[:, 0] + dx, xy[:, 1] + dy, np.full(len(xy), z)))
     return hides
 
 

@@ -17,7 +17,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain, under
 from scbench.graders.largest_printable_prime import (
     HEIGHTS,
     MAX_DIGITS,
@@ -56,14 +56,8 @@ _WORK = 40_000
 """Groups that one search may append, and numbers that it may test."""
 _FLAT = HEIGHTS[Stand.FLAT]
 
-_ORDER: tuple[Orientation, ...] = (
-    "flat",
-    "flippedX",
-    "flippedY",
-    "rotate180Z",
-    "rotate90Y",
-    "rotate90X",
-)
+_FLAT_ONES: tuple[Orientation, ...] = ("flat", "flippedX", "flippedY", "rotate180Z")
+_ORDER: tuple[Orientation, ...] = (*_FLAT_ONES, "rotate90Y", "rotate90X")
 
 
 class Space(Point):
@@ -163,7 +157,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         if any(digit == 1 for digit, _ in tower):
             wrong["booleans"] = [_item(digit == 1 or digit, name) for digit, name in tower]
-        answers |= {name: {"numberSequence": example} for name, example in wrong.items()}
+        answers |= under("numberSequence", wrong)
         if "booleans" in answers:
             # Python holds True for equal to 1; the key, which is ignored, tells the two apart.
             answers["booleans"] = {"numberSequence": wrong["booleans"], "booleans": True}
@@ -220,8 +214,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         failure = GenerationError if long < 3 else WorkSpentError
         raise failure(
             f"no rules of which the longest prime is known in at most {_TRIES} draws; ask for "
-            "more digits, "
-            "a lower tower, fewer forbidden orientations, or a limit to the digits"
+            "more digits, a lower tower, fewer forbidden orientations, or a limit to the digits"
         )
 
 
@@ -263,11 +256,8 @@ def _allowed(params: Params) -> str:
     parts: list[str] = []
     if len(params.digits) < 10:
         parts.append(f"Only these digits may be used: {', '.join(map(str, params.digits))}.")
-    missing = [
-        name
-        for name in data_file(__package__, "orientations.json")
-        if name not in params.orientations
-    ]
+    orientations = data_file(__package__, "orientations.json")
+    missing = [name for name in orientations if name not in params.orientations]
     if missing:
         parts.append(f"These orientations may not be used: {', '.join(missing)}.")
     return "\n".join(parts) + "\n\n" if parts else ""
@@ -292,13 +282,7 @@ def _sequence(tower: Tower) -> dict[str, JsonValue]:
 
 
 class SearchResult(NamedTuple):
-    """What a search ends with.
-
-    Attributes:
-        number: the longest prime, and the largest of its length.
-        candidates: numbers tested for primality; the last of them is the prime.
-        first: the first of them, a composite number unless it is the only one.
-    """
+    """The longest prime, the largest of its length, how many numbers were tested, and the first."""
 
     number: str
     candidates: int

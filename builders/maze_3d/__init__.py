@@ -248,16 +248,9 @@ def _with(n: int, plain: str, cell: int, height: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MazePlan:
-    """What a maze is to have.
+    """What a maze is to have: sides, heights of A and B, jumps, and cells of the route.
 
-    Attributes:
-        size: rows and columns.
-        a_height: height of A.
-        b_height: height of B.
-        jumps: exact number of jumps on the route.
-        least_cells: fewest cells of the route.
-        most_cells: most cells of the route.
-        favourite: height that all other cells get where they can; None to use all alike.
+    The favourite is the height that all other cells get where they can; None is to use all alike.
     """
 
     size: int

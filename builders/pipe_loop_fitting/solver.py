@@ -188,11 +188,9 @@ def _at(centre: XY, angle: float, across: float, out: float) -> XY:
 
 @dataclass(frozen=True)
 class Lattice:
-    """The nodes of a lattice that lie in a square.
+    """The nodes of a lattice in a square, each with its place in metres.
 
-    Attributes:
-        steps: the directions to a node's neighbours, counter-clockwise.
-        places: where each node lies, in metres.
+    ``steps`` are the directions to a node's neighbours, counter-clockwise.
     """
 
     steps: tuple[Node, ...]

@@ -344,12 +344,9 @@ def _rounded(powers: Array, scale: float, n: int) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """What came of looking for a polynomial of one degree.
+    """Whether there is a polynomial of one degree, None if that is too close to call, and which.
 
-    Attributes:
-        possible: True if there is one, False if there is none, None if it is too close to call.
-        coefficients: whole numbers by powers of 2x-(n-1) and 2y-(n-1), as [i][j]; None if there
-            is none.
+    Its coefficients are whole numbers by powers of 2x-(n-1) and 2y-(n-1), as [i][j].
     """
 
     possible: bool | None

@@ -29,13 +29,10 @@ Rectangle = tuple[int, ...]
 
 
 class Solutions(NamedTuple):
-    """What a search found.
+    """What a search found: solutions, each sorted, and the nodes that it looked at.
 
-    Attributes:
-        solutions: found ones, each a sorted tuple of rectangles.
-        nodes: search nodes looked at; 1 if propagation was enough.
-        candidates: places for all clues together, before any propagation.
-        complete: whether the search went on until there was nothing left or the limit was reached.
+    One node is propagation alone. Candidates are the places for all clues before any of it; the
+    search is complete if nothing was left or the limit was reached.
     """
 
     solutions: list[tuple[Rectangle, ...]]

@@ -47,39 +47,23 @@ class ShuffleCase(Case):
 
 
 class Story(NamedTuple):
-    """The sentences of a domain.
+    """The sentences of a domain, to be filled in, and what people have: names if there are none."""
 
-    Attributes:
-        openings: with ``{people}``.
-        start: with ``{person}`` and ``{thing}``, to be enumeration.
-        rule: what a swap does.
-        still: that nothing else does it.
-        question: with ``{person}``.
-        things: what people have; names if there are none.
-        swaps: with ``{a}`` and ``{b}``, who swap.
-        idle: with ``{a}`` and ``{b}``, who keep what they have.
-    """
-
-    openings: tuple[str, ...]
+    openings: list[str]
     start: str
     rule: str
     still: str
     question: str
-    things: tuple[str, ...]
-    swaps: tuple[str, ...]
-    idle: tuple[str, ...]
+    things: list[str]
+    swaps: list[str]
+    idle: list[str]
 
 
 @cache
 def stories() -> Mapping[str, Story]:
     """Return the sentences of every domain, from the data file."""
-    return {
-        domain: Story._make(
-            tuple(part) if isinstance(part, list) else part
-            for part in (story[name] for name in Story._fields)
-        )
-        for domain, story in data_file(__package__, "texts.json").items()
-    }
+    texts = data_file(__package__, "texts.json")
+    return {domain: Story(**story) for domain, story in texts.items()}
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
@@ -146,9 +130,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "last_swap_missed": _final(params, (*events[:last], *events[last + 1 :]))[person],
             "first_swap_missed": _final(params, [events[i] for i in swaps[1:]])[person],
             "backwards": _final(params, events[::-1])[person],
-            "all_events_are_swaps": _final(params, [(True, *event[1:]) for event in events])[
-                person
-            ],
+            "all_events_are_swaps": _final(params, [(True, *e[1:]) for e in events])[person],
         }
         wrong: dict[str, JsonValue] = {
             name: _label(params, thing) for name, thing in mistakes.items() if thing != right

@@ -34,11 +34,7 @@ _MUCH_LEFT = MOST_WORK * 3 // 4
 
 
 class Work:
-    """Counts what the solver does, in units that take one or two microseconds each.
-
-    Attributes:
-        remaining: what may still be done; the solver gives up when nothing is.
-    """
+    """Counts what the solver may still do, in units that take one or two microseconds each."""
 
     def __init__(self, limit: int = MOST_WORK) -> None:
         self.remaining = limit
@@ -276,12 +272,9 @@ def _stored_plans() -> dict[Params, Plan]:
 class Settings(NamedTuple):
     """What a plan depends on apart from the map.
 
-    Attributes:
-        quantile: of the heights, to which the high cells are cut first.
-        deep: cuts at least this deep are made first.
-        undershoot: how much deeper than the quantile those go.
-        spoil: cells that each ball of a deep cut is expected to spoil.
-        part: share of the planned cuts that is made before planning again.
+    High cells, those ``deep`` above a quantile of the heights, are cut first, to ``undershoot``
+    below it. Each ball of a deep cut is expected to spoil so many cells; a part of the planned cuts
+    is made before planning again.
     """
 
     quantile: float = 0.53

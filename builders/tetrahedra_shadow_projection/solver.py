@@ -38,13 +38,7 @@ _DECIMALS = 6
 
 
 class Effort(NamedTuple):
-    """How finely to search, in units of the plane.
-
-    Attributes:
-        step: distance of sample points.
-        pitch: distance of candidates inside the target.
-        limit: most tetrahedra to place.
-    """
+    """How fine sample points and candidates inside lie, and how many bodies to place at most."""
 
     step: float
     pitch: float
@@ -62,10 +56,7 @@ class _Template(NamedTuple):
 class _Stamps(NamedTuple):
     """Sample points that candidates cover, in a window around each; one entry each.
 
-    Attributes:
-        first: indices of the window's first point on the sheet.
-        mask: -1 for points of the window that are covered, all bits of which are 1; 0 for others.
-        candidate: its number.
+    The mask is -1 for points that are covered, all bits of which are 1, and 0 for others.
     """
 
     first: NDArray[np.intp]

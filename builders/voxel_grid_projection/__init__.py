@@ -152,10 +152,8 @@ def _draw_rules(point: Space, rng: Stream) -> Params:
 def _extra_rules(params: Params) -> Iterator[str]:
     sums = ", ".join(map(str, sorted(forbidden(params)[0]))) or "none in this grid"
     if params.forbidden_digit is not None:
-        yield (
-            f"- No chosen cell has a sum x + y + z in which the digit {params.forbidden_digit} "
-            f"occurs."
-        )
+        digit = params.forbidden_digit
+        yield f"- No chosen cell has a sum x + y + z in which the digit {digit} occurs."
     if params.forbidden_residue is not None:
         residue = params.forbidden_residue
         yield (

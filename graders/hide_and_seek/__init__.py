@@ -40,13 +40,10 @@ _TINY = 1e-300
 
 
 class Camera(NamedTuple):
-    """A pinhole camera, its picture upright.
+    """A pinhole camera with three directions of length 1, its picture upright.
 
-    Attributes:
-        eye: where it is.
-        forward, right, up: directions of length 1, at right angles.
-        tangent: of half the angle between the picture's top and bottom.
-        image: columns and rows of the picture.
+    The tangent is of half the angle between the picture's top and bottom; the image is columns
+    and rows.
     """
 
     eye: XYZ

@@ -79,13 +79,10 @@ class Bricks(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Pairs of bricks whose plans share more than 1 square millimetre, in order.
+    """Pairs of bricks whose plans share an area of more than 1 square millimetre, in order.
 
-    Attributes:
-        lower: the brick with the smaller z, or with the smaller index at equal heights.
-        upper: the other.
-        area: what their plans share.
-        depth: what their heights share; negative if there is a gap between them.
+    The lower has the smaller z, or the smaller index. The depth is what their heights share,
+    negative if there is a gap.
     """
 
     lower: Indices
@@ -229,14 +226,10 @@ def groups(count: int, pairs: Pairs) -> Indices:
 
 
 class Stance(NamedTuple):
-    """How one group of joined bricks stands.
+    """How a group of joined bricks stands: its first index, size, centre of gravity in x and y.
 
-    Attributes:
-        first: smallest index of its bricks.
-        size: number of its bricks.
-        centre: x and y of its centre of gravity.
-        support: corners of the convex hull of its ground bricks.
-        outside: how far the centre lies outside the support, in millimetres.
+    The support is the convex hull of its ground bricks, outside of which the centre lies by so many
+    millimetres.
     """
 
     first: int
@@ -289,14 +282,9 @@ class Body(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """Upright boxes of one plan, as arrays of one entry each; lengths in any unit.
+    """Upright boxes of one plan with these half sides, as arrays; lengths in any unit.
 
-    Attributes:
-        first: distance of the box's middle from the axis, along its first side.
-        second: the same along its second side.
-        low: z of its bottom.
-        high: z of its top.
-        half: half the two sides of the plan, the same for all boxes.
+    First and second are distances of a box's middle from the axis, along its sides.
     """
 
     first: Floats
