@@ -289,13 +289,16 @@ class Setting(NamedTuple):
 
     id: str
     opening: str
-    events: list[list[str]]
+    events: tuple[tuple[str, str, str, str, str], ...]
 
 
 @cache
-def settings() -> list[Setting]:
+def settings() -> tuple[Setting, ...]:
     """Return all settings."""
-    return [Setting(**item) for item in data_file(__package__, "stories.json")["themes"]]
+    return tuple(
+        Setting(item["id"], item["opening"], tuple(map(tuple, item["events"])))
+        for item in data_file(__package__, "stories.json")["themes"]
+    )
 
 
 def story_of(params: Params) -> str:

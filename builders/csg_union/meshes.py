@@ -93,10 +93,7 @@ def _merge_rings(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
 
 
 def _joined(first: Ring, second: Ring, edge: Edge) -> Ring | None:
-    """Return two rings as one; None if they share more than a single chain of edges.
-
-    The first ring runs along the edge, the second along it backwards.
-    """
+    """Return rings along an edge and back as one; None if they share more than one chain."""
     start = first.index(edge[1])
     ahead = first[start:] + first[:start]  # from the edge's end round to its start
     start = second.index(edge[0])

@@ -426,18 +426,15 @@ def story_of(params: Params | Instance) -> str:
 @cache
 def _calendar_rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
     say = data_file(__package__, "sentences.json")
-    rules = [say["calendar"]]
-    if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
-        rules.insert(0, say["slashes"])
-    if form == "ORDINAL_DAY":
-        rules.insert(0, say["ordinal"])
-    if form == "RELATIVE_OFFSET" or kinds & {"days", "weeks"}:
-        rules.append(say["counting"])
-    if kinds & {"months", "years"}:
-        rules.append(say["same_day"])
-    if kinds & {"weekday_after", "weekday_before"}:
-        rules.append(say["strictly"])
-    return " ".join(rules)
+    applies = {
+        "slashes": form in {"MM_DD_YYYY", "RELATIVE_OFFSET"},
+        "ordinal": form == "ORDINAL_DAY",
+        "calendar": True,
+        "counting": form == "RELATIVE_OFFSET" or kinds & {"days", "weeks"},
+        "same_day": kinds & {"months", "years"},
+        "strictly": kinds & {"weekday_after", "weekday_before"},
+    }
+    return " ".join(say[rule] for rule, is_needed in applies.items() if is_needed)
 
 
 def _dated(params: Params | Instance) -> Iterator[str]:

@@ -126,10 +126,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Block cells at random where that leaves no dead end, until a loop is found."""
         tries = min(_TRIES, max(10, _WORK // point.size**2))
+        choose = _tree_gaps if point.obstacles == "tree" else _block_cells
         for _ in range(tries):
-            blocked = (
-                _tree_gaps(point, rng) if point.obstacles == "tree" else _block_cells(point, rng)
-            )
+            blocked = choose(point, rng)
             if blocked is None:
                 continue
             in_order = sorted(blocked, key=lambda cell: (cell[1], cell[0]))

@@ -271,10 +271,7 @@ def _seeming(params: Params) -> Iterator[tuple[str, list[list[float]]]]:
 
 
 def _hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | None:
-    """Return a crowd that the paper's camera, which moves closer, does not see; None if not found.
-
-    The camera depends on the crowd and the crowd on the camera, so a few rounds are needed.
-    """
+    """Return a crowd that only the paper's camera, fitted to it in a few rounds, does not see."""
     eye = params.sniper
     for _ in range(8):
         places = hiding_places(params, eye)

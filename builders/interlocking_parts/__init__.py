@@ -172,13 +172,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         room = min(params.printing.bed[:2]) - bar
         gaps = int(room // pitch)
         end = gaps * pitch / 2
-        source = (
-            f"for (i = [0:{gaps}]) {{\n"
-            f"  translate([i * {pitch:g} - {end:g} - {bar / 2:g}, -{end + bar / 2:g}, 0])"
-            f" cube([{bar:g}, {2 * end + bar:g}, {bar:g}]);\n"
-            f"  translate([-{end + bar / 2:g}, i * {pitch:g} - {end:g} - {bar / 2:g}, 0])"
-            f" cube([{2 * end + bar:g}, {bar:g}, {bar:g}]);\n}}\n"
-        )
+        source = prompt_template(__package__, "grid_scad.txt").format(
+            gaps=gaps, pitch=pitch, end=end, bar=bar, half=bar / 2, out=end + bar / 2,
+            length=2 * end + bar,
+        )  # fmt: skip
         part: dict[str, JsonValue] = {
             "fileContents": source,
             "fileType": "OpenSCAD",
@@ -462,13 +459,8 @@ def to_openscad(piece: Piece, shift: float = 0.0) -> str:
             "translate([h[0], 0, h[1]]) rotate([90, 0, 0])\n"
             f"    linear_extrude(height = {length:.9g}, center = true) polygon([{outline}]);"
         )
-    return (
-        f"// Boxes: lowest x, y, z, highest x, y, z.\nboxes = [\n  {rows}\n];\n"
-        f"translate([0, 0, {shift:g}]) difference() {{\n"
-        "  union() for (b = boxes)\n"
-        "    translate([b[0], b[1], b[2]]) cube([b[3] - b[0], b[4] - b[1], b[5] - b[2]]);\n"
-        f"  for (h = [{places}])\n    {hole}\n}}\n"
-    )
+    template = prompt_template(__package__, "piece_scad.txt")
+    return template.format(rows=rows, shift=shift, places=places, hole=hole)
 
 
 def to_triangles(piece: Piece, shift: float = 0.0) -> NDArray[np.float64]:

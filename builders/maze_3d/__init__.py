@@ -166,10 +166,7 @@ def _solve(params: Params) -> str | None:
 def _carved(
     params: Params, jumps: int, least: int, longest: int, favourite: int | None = None
 ) -> str | None:
-    """Return a maze with these numbers of jumps and route cells that breaks only the given rules.
-
-    With a favourite height, a maze is wanted in which that height fills too much.
-    """
+    """Return a maze that breaks only these rules: jumps, cells of the route, a height too often."""
     plan = MazePlan(params.size, params.a_height, params.b_height, jumps, least, longest, favourite)
     name = [jumps, least, longest, favourite]
     rng = Stream("maze_3d", "solver", params.model_dump(mode="json"), name)
@@ -328,10 +325,7 @@ def _lattice_path(n: int, rng: Stream) -> list[int]:
 
 
 def _route_heights(start: int, end: int, is_jump: Sequence[bool], rng: Stream) -> list[int] | None:
-    """Return heights along the route: equal over a jump and at least 2, else changing by at most 1.
-
-    ``start`` and ``end`` are the heights of A and B; ``is_jump`` tells of each move of the route.
-    """
+    """Return heights of a route: equal over a jump and at least 2, else changing by at most 1."""
     # The heights at each place from which the end can still be reached, from the end backwards.
     open_heights = [{end}]
     for jump in reversed(is_jump):

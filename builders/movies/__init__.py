@@ -171,10 +171,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 def _by_points(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
-    """Return what is liked, and a choice with others that it beats, the first of them narrowly.
-
-    No choices if none of those drawn wins by the margin.
-    """
+    """Return what is liked, and a choice that beats others, the first narrowly, if one does."""
     liked, near = _draw_liked(alike(rng.below(len(films()))), point, rng)
     candidates = near + [rng.below(len(films())) for _ in range(_NEAR)]
     pool = [i for i in dict.fromkeys(candidates) if i not in liked]
@@ -193,10 +190,7 @@ def _by_points(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
 
 
 def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
-    """Return films with one genre in common, and one more of it with others that share nothing.
-
-    No choices if there are none, or if the films have more genres in common.
-    """
+    """Return films with just one genre in common, and one more of it with strangers, if any."""
     catalogue = marks()
     liked, near = _draw_liked(rng.choice(clear_genres()), point, rng)
     if reduce(and_, (catalogue[i].genres for i in liked)).bit_count() > 1:
@@ -226,7 +220,8 @@ def _likeness(film: int, liked: Sequence[int], point: Space) -> int:
 
 
 def _points_of_choices(params: Params, genre_weight: int, theme_weight: int) -> list[int]:
-    genres, themes = (Counter(tag for film in params.liked for tag in film[k]) for k in (2, 3))
+    genres = Counter(tag for film in params.liked for tag in film[2])
+    themes = Counter(tag for film in params.liked for tag in film[3])
     return [
         genre_weight * sum(genres[tag] for tag in film[2])
         + theme_weight * sum(themes[tag] for tag in film[3])

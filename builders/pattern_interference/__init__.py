@@ -15,6 +15,12 @@ _MODULUS = 100
 _TRIES = 100
 _MAKING: tuple[schema.Making, ...] = ("add", "subtract", "multiply", "add_digits", "add")
 """Adding may come twice."""
+_IN_WORDS: Mapping[schema.Making, str] = {
+    "add": "add {} to the term before",
+    "subtract": "subtract {} from the term before",
+    "multiply": "multiply the term before by {}",
+    "add_digits": "add the sum of its own digits to the term before",
+}
 _CHANGING: tuple[schema.Changing, ...] = ("every", "divisible", "repeat")
 
 
@@ -60,15 +66,14 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return what comes out if a rule is forgotten, and lists that are off by one."""
         terms, _ = _sequence_terms(params)
         right = terms[params.shown :]
-        plain, _ = _sequence_terms(params.model_copy(update={"interference": ()}))
-        turned, _ = _sequence_terms(params.model_copy(update={"base": params.base[::-1]}))
-        last, _ = _sequence_terms(
-            params.model_copy(update={"interference": params.interference[:-1]})
-        )
+
+        def changed(**rules: object) -> list[int]:
+            return _sequence_terms(params.model_copy(update=rules))[0][params.shown :]
+
         lists: dict[str, Sequence[int]] = {
-            "without_interference": plain[params.shown :],
-            "without_the_last_rule": last[params.shown :],
-            "rules_in_the_other_order": turned[params.shown :],
+            "without_interference": changed(interference=()),
+            "without_the_last_rule": changed(interference=params.interference[:-1]),
+            "rules_in_the_other_order": changed(base=params.base[::-1]),
             "one_term_early": terms[params.shown - 1 : -1],
             "last_one_off": [*right[:-1], (right[-1] + 1) % params.modulus],
             "one_more": [*right, right[-1]],
@@ -131,13 +136,8 @@ def _interference(n: int, rng: Stream) -> list[Interference]:
     rules: list[Interference] = []
     for kind in rng.sample(_CHANGING, n):
         amount = rng.between(1, 9) * (1 if rng.below(2) else -1)
-        match kind:
-            case "every":
-                at = rng.between(2, 5)
-            case "divisible":
-                at = rng.choice((3, 4, 5, 7))
-            case _:
-                at = 0
+        at = rng.between(2, 5) if kind == "every" else 0
+        at = rng.choice((3, 4, 5, 7)) if kind == "divisible" else at
         rules.append(Interference(kind=kind, n=at, amount=amount))
     return rules
 
@@ -199,7 +199,7 @@ Give the next {request}.
 
 
 def _steps(params: Params) -> list[str]:
-    rules = [_base_in_words(rule) for rule in params.base]
+    rules = [_IN_WORDS[rule.kind].format(rule.amount) for rule in params.base]
     if len(rules) == 1:
         steps = [f"{rules[0]}."]
     else:
@@ -215,17 +215,6 @@ def _steps(params: Params) -> list[str]:
         f"from 0 to {limit - 1}.{again}"
     )
     return steps + [_change_in_words(change) for change in params.interference]
-
-
-def _base_in_words(rule: BaseRule) -> str:
-    match rule.kind:
-        case "add":
-            return f"add {rule.amount} to the term before"
-        case "subtract":
-            return f"subtract {rule.amount} from the term before"
-        case "multiply":
-            return f"multiply the term before by {rule.amount}"
-    return "add the sum of its own digits to the term before"
 
 
 def _change_in_words(change: Interference) -> str:

@@ -144,10 +144,7 @@ def _points(places: Sequence[tuple[JsonValue, JsonValue]]) -> JsonValue:
 
 
 def _draw_constraints(point: Space, loop: Joints, rng: Stream) -> tuple[Constraint, ...] | None:
-    """Draw constraints that a loop keeps, one of them at least with a limit in metres or degrees.
-
-    The others have few possible limits, so that rooms would soon be the same.
-    """
+    """Draw constraints that a loop keeps, one with metres or degrees, as few rooms would differ."""
     kinds = list(MEASURED)
     rng.shuffle(kinds)
     candidates = [

@@ -244,10 +244,7 @@ def field(point: Space, rng: Stream) -> NDArray[np.float64]:
 
 
 def _cut_at_level(total: NDArray[np.float64], fill: float) -> tuple[str, ...] | None:
-    """Return the picture of what reaches the level that leaves this share black.
-
-    None if the level is so close to the next lower value that machines could differ.
-    """
+    """Return the picture of what reaches this share's level; None if machines could differ."""
     ordered = np.sort(total, axis=None)
     k = int((1 - fill) * (total.size - 1))
     if k == 0 or ordered[k] - ordered[k - 1] < _LEAST_GAP:

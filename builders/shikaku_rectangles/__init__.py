@@ -165,11 +165,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 result = solve(grid, limit=2, max_nodes=_NODES)
                 proofs += 1
                 work += result.nodes * result.candidates
-                hopeless = not (
-                    point.min_candidates / _DRIFT
-                    <= result.candidates
-                    <= point.max_candidates * _DRIFT
-                )
+                least, greatest = point.min_candidates / _DRIFT, point.max_candidates * _DRIFT
+                hopeless = not least <= result.candidates <= greatest
                 if len(result.solutions) < 2 or hopeless or work > _WORK:
                     break
                 agreed = set.intersection(*map(set, result.solutions))

@@ -193,13 +193,8 @@ def height_map(size: int, scale: float, table: Sequence[int]) -> tuple[tuple[flo
 
     ``scale`` is periods of the first octave along a side, ``table`` 0 to 255 in random order.
     """
-    rows = [
-        [
-            round((_noise(x * scale / size, y * scale / size, table) + 0.5) * 10, 1)
-            for x in range(size)
-        ]
-        for y in range(size)
-    ]
+    places = [k * scale / size for k in range(size)]
+    rows = [[round((_noise(x, y, table) + 0.5) * 10, 1) for x in places] for y in places]
     low, high = min(map(min, rows)), max(map(max, rows))
     if high - low < 5:
         spread = (high - low) or 1.0
@@ -387,30 +382,6 @@ def attempt(
         if len(plan) == cuts_before:
             return None
     return None
-
-
-def _level_pieces(
-    heights: Sequence[float], beside: Sequence[Sequence[int]], target: float, reach: float
-) -> tuple[list[int], list[list[int]]]:
-    """Return the piece of level ground that each cell is in, or -1, and the cells of each."""
-    piece = [-1] * len(heights)
-    pieces: list[list[int]] = []
-    for start, height in enumerate(heights):
-        if piece[start] >= 0 or abs(height - target) > reach:
-            continue
-        piece[start] = len(pieces)
-        members = [start]
-        for cell in members:
-            for near in beside[cell]:
-                if (
-                    piece[near] < 0
-                    and abs(heights[near] - target) <= reach
-                    and abs(heights[cell] - heights[near]) <= reach
-                ):
-                    piece[near] = len(pieces)
-                    members.append(near)
-        pieces.append(members)
-    return piece, pieces
 
 
 def _level_pieces(

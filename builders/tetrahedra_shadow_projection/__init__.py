@@ -252,10 +252,7 @@ def _shift_poses(
 def _readings(
     params: Params, right: Sequence[dict[str, float]]
 ) -> Iterator[tuple[str, list[dict[str, float]]]]:
-    """Yield what becomes of right poses under other readings of the seven numbers.
-
-    A reading that changes nothing that counts for this target is left out.
-    """
+    """Yield right poses under other readings of the seven numbers, where that costs points."""
     table = np.array([list(pose.values()) for pose in right])
     moves, quaternions = table[:, :3], table[:, 3:]
     inverse = quaternions * (1, -1, -1, -1)
@@ -285,10 +282,7 @@ def _rotated(quaternions: Floats, vectors: Floats) -> Floats:
 
 
 def _shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
-    """Return tetrahedra over the squares of which at least a share lies in the target.
-
-    Squares begin at every ``parts``-th of their side; those that overlap stand at other heights.
-    """
+    """Return tetrahedra, a ``parts``-th of a side apart, over squares of which a share counts."""
     target = Polygon(params.exterior, params.holes)
     low_x, low_y, high_x, high_y = target.bounds
     step = _SIDE / parts
@@ -421,10 +415,7 @@ def _slanted(rng: Stream) -> tuple[str, list[XY]]:
 
 
 def _band(strokes: int, rng: Stream) -> list[XY]:
-    """Return a zigzag strip of even width, whose strokes are 2 to 3 times as long as it is wide.
-
-    Where two strokes meet, its sides are cut where they cross.
-    """
+    """Return a zigzag strip of even width, whose strokes are 2 to 3 times as long as it is wide."""
     points, heading = [(0.0, 0.0)], (1.0, 0.0)
     headings: list[XY] = []
     for i in range(strokes):

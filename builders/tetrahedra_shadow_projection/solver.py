@@ -172,13 +172,9 @@ def _side_candidates(sides: Sequence[tuple[XY, XY, float]]) -> Iterator[tuple[fl
                 steps = int(max(high - low, 0.0) / _SLIDE) + 1 if high >= low else 2
                 for j in range(steps + 1):
                     t = low + (high - low) * (j / steps)
-                    yield (
-                        k,
-                        cosine,
-                        sine,
-                        ax + t * dx + _OUT * dy - (cosine * px - sine * py),
-                        ay + t * dy - _OUT * dx - (sine * px + cosine * py),
-                    )
+                    x = ax + t * dx + _OUT * dy - (cosine * px - sine * py)
+                    y = ay + t * dy - _OUT * dx - (sine * px + cosine * py)
+                    yield k, cosine, sine, x, y
 
 
 def _inside_candidates(
@@ -200,14 +196,9 @@ def _inside_candidates(
         for dx, dy in directions[:3]:
             for sign in (1, -1)[: 1 + k]:  # a square turned by half a turn is the same
                 cosine, sine = sign * dx, sign * dy
+                left, low = cosine * px - sine * py, sine * px + cosine * py
                 for x, y in grid.tolist():
-                    yield (
-                        k,
-                        cosine,
-                        sine,
-                        x - (cosine * px - sine * py),
-                        y - (sine * px + cosine * py),
-                    )
+                    yield k, cosine, sine, x - left, y - low
 
 
 def _choose(target: Polygon, candidates: _Candidates, effort: Effort) -> list[int]:

@@ -305,10 +305,7 @@ def _faces_of(pairs: Indices, face: Indices) -> list[list[int]]:
 def _judge_shells(
     checks: Checklist, surface: _Surface, *, clean: bool
 ) -> tuple[ClosedSurface | None, tuple[str, ...]]:
-    """Check that closed shells bound one solid; return it, and a note if they were inside out.
-
-    ``clean`` says whether every face has an area, and none is in another's way.
-    """
+    """Check that closed shells bound one solid; return it, and a note if they were inside out."""
     points, corners = surface.mesh.points, surface.triangles.corners
     volumes = signed_volumes(points, surface.triangles, surface.shell)
     notes: tuple[str, ...] = ()

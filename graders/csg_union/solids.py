@@ -164,10 +164,7 @@ def _together(first: Convex, second: Convex, centre: Array) -> Convex:
 
 
 def _measure_common(corners: Array, convex: Convex, max_pairs: int) -> _Measure | None:
-    """Measure what lies both in a convex solid and inside closed triangles (m, 3, 3).
-
-    None is returned if that takes more than the given number of pairs.
-    """
+    """Measure what lies in a convex solid and closed triangles (m, 3, 3); None if too much work."""
     scaled = convex.normals / convex.offsets[:, None]
     volume, moment, pairs = 0.0, np.zeros(3), 0
     for first in range(0, len(corners), _TRIANGLES):

@@ -150,10 +150,7 @@ def _judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
 
 
 def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[str, Any]:
-    """Check pairs of different bricks, whose indices in the answer are their names.
-
-    What a picture needs is returned, as lists of the answer's indices; at most 1000 entries each.
-    """
+    """Check pairs of different bricks, whose indices in the answer are their names."""
     count = len(names)
     max_pairs = PAIRS_PER_BRICK * count + PAIRS_FREE
     pairs = close_pairs(bricks, max_pairs)

@@ -66,11 +66,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 def _judge_corners(
     checks: Checklist, params: Params, frame: _Frame, answer: Answer
 ) -> tuple[dict[int, int], set[int]]:
-    """Check the corners alone.
-
-    For each position with corners in order, the bits of its cells that lie inside the grid are
-    returned; and the positions of rectangles that leave the grid.
-    """
+    """Check the corners; return cells in the grid as bits, by position, and who leaves the grid."""
     width, height, n = params.width, params.height, len(answer.rectangles)
     cells: dict[int, int] = {}
     crossed, outside = [], []

@@ -114,10 +114,7 @@ def _outline_sides(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
 
 
 def _is_corner(before: Piece, after: Piece) -> bool:
-    """Whether the outline turns by more than about 12 degrees where two pieces meet.
-
-    Arcs follow each other on the rim of one ellipse; with all else they make corners.
-    """
+    """Whether pieces meet at over about 12 degrees; arcs do with all but arcs of their ellipse."""
     if before.is_arc or after.is_arc:
         return before.is_arc != after.is_arc
     (a, b), (c, d) = before.last_way, after.first_way
