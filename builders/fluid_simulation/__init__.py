@@ -97,8 +97,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 "list scores 0."
             )
         return {
-            "width": params.width,
-            "height": params.height,
+            **params.model_dump(include={"width", "height"}),
             "last": params.width - 1,
             "top": params.height - 1,
             "rock_top": params.rock_layers - 1,

@@ -132,10 +132,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "flat_one_on_upright_one": [*tower, (1, "rotate90X"), (1, "flat")],
             "composite": _tower(params, composite) if composite else None,
             "greedy": _tower(params, greedy_number(params)),
-            "all_named_flat": _unless_it_stands(params, [(digit, "flat") for digit, _ in tower]),
-            "all_on_their_side": _unless_it_stands(
-                params, [(digit, "rotate90Y") for digit, _ in tower]
-            ),
+            "all_named_flat": _unless_it_stands(params, tower, "flat"),
+            "all_on_their_side": _unless_it_stands(params, tower, "rotate90Y"),
         }
         if params.best_digits > len(_PAPER_LARGEST):
             towers["largest_of_the_paper"] = _tower(params, _PAPER_LARGEST)
@@ -242,13 +240,14 @@ def _tower(params: Params, number: str) -> Tower | None:
     return result[0] if result else None
 
 
-def _unless_it_stands(params: Params, tower: Tower) -> Tower | None:
-    """Return a tower with a digit that cannot be printed where it is; None if all can be."""
-    poses = [pose(digit, name, params.segments[digit]) for digit, name in tower]
-    for lower, upper in pairwise(poses):
-        if lower is None or upper is None or not rests(upper, lower):
-            return tower
-    return None
+def _unless_it_stands(params: Params, tower: Tower, name: Orientation) -> Tower | None:
+    """Return a tower with all its digits turned so; None if all can be printed where they are."""
+    poses = [pose(digit, name, params.segments[digit]) for digit, _ in tower]
+    stands = all(
+        lower is not None and upper is not None and rests(upper, lower)
+        for lower, upper in pairwise(poses)
+    )
+    return None if stands else [(digit, name) for digit, _ in tower]
 
 
 def _allowed(params: Params) -> str:

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.graders.maze_3d import find_routes, grade, move_graph
 from scbench.schemas.maze_3d import Answer, Params
 
@@ -102,17 +102,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "sentinel": "__content_violation__",
         }
         wrong |= dict(_rule_breakers(params, maze))
-        counters: dict[str, JsonValue] = {
-            name: {"maze": list[JsonValue](text.split("\n"))} for name, text in wrong.items()
+        forms: dict[str, JsonValue] = {
+            **{name: list[JsonValue](text.split("\n")) for name, text in wrong.items()},
+            "text_with_prose": f"Here is a maze with one route:\n{maze}",
+            "rows_of_cells": [list[JsonValue](row) for row in rows],
+            "rows_as_numbers": [int("".join(c for c in row if c.isdigit())) for row in rows],
         }
-        return counters | {
-            "text_with_prose": {"maze": f"Here is a maze with one route:\n{maze}"},
-            "rows_of_cells": {"maze": [list[JsonValue](row) for row in rows]},
-            "rows_as_numbers": {
-                "maze": [int("".join(c for c in row if c.isdigit())) for row in rows]
-            },
-            "bare_list": list[JsonValue](rows),
-        }
+        return under("maze", forms) | {"bare_list": list[JsonValue](rows)}
 
     def measure(self, params: Params) -> float:
         """Return how many cells a route must have at the least, and two more for each jump."""
