@@ -113,7 +113,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 def _described(solid: Solid) -> str:
     """Return what a solid is in its own frame, and how it gets to its place."""
-    values, kind = _size_words(solid)
+    values, kind = _solid_words(solid)
     shape = data_file(__package__, "solids.json")[kind]["full"].format(**values)
     steps = []
     if any(solid.rotation_deg_xyz):
@@ -125,7 +125,7 @@ def _described(solid: Solid) -> str:
 
 def _brief_solid(solid: Solid) -> str:
     """Return a solid with its size and place, but without its corners unless it has no name."""
-    values, kind = _size_words(solid)
+    values, kind = _solid_words(solid)
     shape = data_file(__package__, "solids.json")[kind]["brief"].format(**values)
     middle = "moved by" if kind == "polyhedron" else "centred at"
     if isinstance(solid, schema.Prism) and not solid.centred_z:
@@ -135,7 +135,7 @@ def _brief_solid(solid: Solid) -> str:
     return f"{shape}{turned}, {middle} {_triple(solid.translation)}"
 
 
-def _size_words(solid: Solid) -> tuple[dict[str, object], str]:
+def _solid_words(solid: Solid) -> tuple[dict[str, object], str]:
     """Return what the texts on a kind of solid are filled with, and its kind."""
     match solid:
         case schema.Box():

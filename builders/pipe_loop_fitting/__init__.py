@@ -102,11 +102,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "below_zero": [(x, y - beyond) for x, y in joints],
             "far_away": [(x + 1e300, y) for x, y in joints],
         }
-        answers = under("points", {name: _points(example) for name, example in wrong.items()})
+        answers = under("points", {name: _joint_list(example) for name, example in wrong.items()})
         answers["no_points"] = {}
         answers["pairs"] = {"points": [[x, y] for x, y in joints]}
         answers["polyline_as_text"] = {"points": " ".join(f"{x},{y}" for x, y in joints)}
-        loops = {name: _points(loop) for name, loop in wrong_loops(params, joints)}
+        loops = {name: _joint_list(loop) for name, loop in wrong_loops(params, joints)}
         return answers | under("points", loops)
 
     def measure(self, params: Params) -> float:
@@ -139,7 +139,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _points(places: Sequence[tuple[JsonValue, JsonValue]]) -> JsonValue:
+def _joint_list(places: Sequence[tuple[JsonValue, JsonValue]]) -> JsonValue:
     return [{"x": x, "y": y} for x, y in places]
 
 
