@@ -195,11 +195,7 @@ def read_tokens(text: str) -> list[str]:
 
 
 def usual_value(tokens: Sequence[str]) -> int | Fraction:
-    """Return the exact value of an expression by the usual rules; what `value_of` gives, quicker.
-
-    Raises:
-        ZeroDivisor: it divides by zero.
-    """
+    """Return what `value_of` gives by the usual rules, quicker; the same error."""
     return _sum(tokens, 0)[0]
 
 
@@ -236,12 +232,7 @@ def _sum(tokens: Sequence[str], at: int) -> tuple[int | Fraction, int]:
 def value_of(
     tokens: Sequence[str], ranks: Mapping[str, int], *, from_right: bool = False
 ) -> Fraction:
-    """Return the exact value of an expression.
-
-    Args:
-        tokens: as `read_tokens` gives them.
-        ranks: rank of each operator, at least 1; the usual ones are `USUAL`.
-        from_right: whether operators of one rank are worked out from right to left.
+    """Return the exact value of what `read_tokens` gave, with operators ranked from 1.
 
     Raises:
         ZeroDivisor: it divides by zero.

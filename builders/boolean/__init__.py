@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import Case, Point, chance, parameter, prompt_template
+from scbench.builders.shared.builder import Case, Point, chance, parameter, prompt_template, under
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.boolean import LITERALS, Answer, Format, Params
 
@@ -86,7 +86,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "listed": [word],
             "expression": params.expression,
         }
-        return {name: {"answer": answer} for name, answer in wrong.items()}
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the depth of brackets reached."""

@@ -16,6 +16,7 @@ from scbench.builders.shared.builder import (
     data_file,
     parameter,
     prompt_template,
+    under,
 )
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import capitalised
@@ -32,7 +33,6 @@ _RULES_FIRST = (
 
 Rule = tuple[Literal["all", "any"], Sequence[tuple[int, bool]]]
 """Whether all or any conditions are needed, and each: an event, and whether it has to happen."""
-
 _MOST_CONDITIONS = 4
 
 
@@ -160,7 +160,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             }
             if len(right) > 1:
                 wrong["one_missing"] = right[1:]
-        return {name: {"answer": answer} for name, answer in wrong.items()}
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how deep the story is, and how often one cause makes up for another."""
@@ -430,11 +430,7 @@ def depth_of(
 ) -> int:
     """Return the length of the longest chain that led to an event; -1 if it did not happen.
 
-    Args:
-        rules: of the events that have one.
-        origins: whether the others happened.
-        event: the event.
-        lengths: results so far, by event; filled on the way.
+    ``lengths`` holds results so far, by event, and is filled on the way.
     """
     if event not in lengths:
         if event not in rules:
@@ -457,19 +453,12 @@ def grow(
     *,
     spare_outcome: bool = False,
 ) -> Graph:
-    """Return a graph whose longest chain has a given length, and whose outcome happened.
+    """Return a graph whose longest chain has ``depth`` links, and whose outcome happened.
 
     It begins as one chain. Each further event is a second cause that is enough by itself
     (overdetermination), a stand-in that happens only if a cause does not (pre-emption), a second
-    cause that is needed as well, a cause that failed to happen, or a by-product.
-
-    Args:
-        events: number of events, more than `depth`.
-        depth: number of links of the chain.
-        prob_overdetermination: chance that a further event overdetermines another.
-        prob_preemption: chance that it is a stand-in.
-        rng: where chance comes from.
-        spare_outcome: whether the outcome has no second cause, so that its cause is necessary.
+    cause that is needed as well, a cause that failed to happen, or a by-product. An outcome that is
+    spared has no second cause, so that its cause is necessary.
     """
     graph = Graph()
     for level in range(depth + 1):
@@ -542,8 +531,7 @@ def _failed_cause(graph: Graph, effects: Sequence[int], rng: Stream) -> bool:
 
 def _stand_in(graph: Graph, effects: Sequence[int], rng: Stream) -> bool:
     """Add an event that would have brought about another if one of its causes had not."""
-    targets = _open(graph, effects, "any")
-    if not targets:
+    if not (targets := _open(graph, effects, "any")):
         return False
     event = rng.choice(targets)
     causes = [cause for cause, _ in graph.rules[event][1] if graph.happened[cause]]

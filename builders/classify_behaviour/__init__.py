@@ -1,13 +1,13 @@
 """Classify behaviour: prompts, fresh squares, and the judgement of each by its crossed sides."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared import corner_labels
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.builders.shared.corner_labels import CASES, Order, ring_labels
 from scbench.graders.shared.corner_labels import behaviour, crossed_sides, letters
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
@@ -62,7 +62,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             return [name if s in patterns else r for s, r in zip(shapes, right, strict=True)]
 
         neighbour = _NAMES[_NAMES.index(right[-1]) - 1]
-        lists: dict[str, list[Behaviour]] = {
+        lists: dict[str, Sequence[str]] = {
             **{f"always_{name.split()[0]}": [name] * len(right) for name in _NAMES},
             "odd_corners_ambiguous": instead({"abac", "abcb"}, "ambiguous"),
             "odd_corners_as_three_domains": instead({"abac", "abcb"}, "three domains meeting"),
@@ -74,14 +74,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "last_square_left_out": right[:-1],
             "one_name_too_many": [*right, right[-1]],
         }
-        counters: dict[str, JsonValue] = {
-            name: {"labels": list(labels)} for name, labels in lists.items() if labels != right
-        }
-        counters["capitals"] = {"labels": [name.capitalize() for name in right]}
-        counters["null"] = {"labels": None}
-        counters["bare_list"] = list(right)
-        counters["text"] = ", ".join(right)
-        return counters
+        answers = {name: list(labels) for name, labels in lists.items() if labels != right}
+        answers["capitals"] = [name.capitalize() for name in right]
+        counters = under("labels", {**answers, "null": None})
+        return counters | {"bare_list": list[JsonValue](right), "text": ", ".join(right)}
 
     def measure(self, params: Params) -> float:
         """Return how many crossed sides there are, counted twice if the corners are no walk."""

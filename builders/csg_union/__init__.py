@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from scbench.base.seeding import Stream
 from scbench.builders.csg_union.meshes import as_answer, counterexamples, polygon_mesh
 from scbench.builders.csg_union.scenes import Space, draw_scene
-from scbench.builders.shared.builder import Builder, prompt_template
+from scbench.builders.shared.builder import Builder, data_file, prompt_template
 from scbench.graders.csg_union.solids import MOST_PAIRS, solid_body, union_body, union_parts
 from scbench.graders.shared.meshes import Array
 from scbench.schemas import csg_union as schema
@@ -20,7 +20,6 @@ from scbench.schemas.csg_union import Answer, Params, Solid
 _UNLIMITED = 10_000
 _LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
   hide too many faces of the solids from inside these."""
-
 _SAME = 1e-4
 """Coordinates that differ by less are equal; bodies that do not meet are drawn far more apart."""
 
@@ -114,21 +113,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 def _described(solid: Solid) -> str:
     """Return what a solid is in its own frame, and how it gets to its place."""
-    match solid:
-        case schema.Box():
-            x, y, z = map(_digits, solid.size)
-            shape = f"Box with edges {x}, {y} and {z} along x, y and z, centred on the origin"
-        case schema.Prism():
-            shape = _prism(solid)
-        case schema.UvSphere():
-            shape = _sphere(solid)
-        case schema.Polyhedron():
-            points = ", ".join(f"{i} at {_point_text(v)}" for i, v in enumerate(solid.vertices))
-            faces = ", ".join(str(list(face)) for face in solid.faces)
-            shape = (
-                f"Polyhedron with the vertices {points} and the faces {faces}, counter-clockwise "
-                "seen from outside"
-            )
+    values, kind = _solid_words(solid)
+    shape = data_file(__package__, "solids.json")[kind]["full"].format(**values)
     steps = []
     if any(solid.rotation_deg_xyz):
         steps.append(f"turned by {_point_text(solid.rotation_deg_xyz)}")
@@ -139,65 +125,40 @@ def _described(solid: Solid) -> str:
 
 def _brief_solid(solid: Solid) -> str:
     """Return a solid with its size and place, but without its corners unless it has no name."""
-    place, middle = _point_text(solid.translation), "centred at"
-    match solid:
-        case schema.Box():
-            shape = f"box of {' x '.join(map(_digits, solid.size))} along x, y, z"
-        case schema.Prism():
-            size = f"circumradius {_digits(solid.radius_bottom)}, height {_digits(solid.height)}"
-            if not solid.centred_z:
-                middle = "the centre of its base at"
-            if not solid.radius_top:
-                kind = "pyramid"
-            elif solid.radius_top == solid.radius_bottom:
-                kind = "prism"
-            else:
-                kind, size = ("frustum", f"{size}, circumradius {_digits(solid.radius_top)} on top")
-            shape = f"regular {solid.segments}-sided {kind}, {size}, axis along z, a corner to +x"
-        case schema.UvSphere():
-            shape = (
-                f"sphere of radius {_digits(solid.radius)} with {solid.segments} longitudes (the "
-                f"first towards +x) and {solid.segments // 2} latitudes (poles along z; rings of "
-                "vertices at half steps, none at a pole)"
-            )
-        case schema.Polyhedron():
-            corners = ", ".join(map(_point_text, solid.vertices))
-            shape, middle = f"convex solid with the corners {corners}", "moved by"
+    values, kind = _solid_words(solid)
+    shape = data_file(__package__, "solids.json")[kind]["brief"].format(**values)
+    middle = "moved by" if kind == "polyhedron" else "centred at"
+    if isinstance(solid, schema.Prism) and not solid.centred_z:
+        middle = "the centre of its base at"
     turns = zip("xyz", solid.rotation_deg_xyz, strict=True)
     turned = "".join(f", turned {_digits(t)} about {axis}" for axis, t in turns if t)
-    return f"{shape}{turned}, {middle} {place}"
+    return f"{shape}{turned}, {middle} {_point_text(solid.translation)}"
 
 
-def _prism(prism: schema.Prism) -> str:
-    n = prism.segments
-    low = -prism.height / 2 if prism.centred_z else 0.0
-    high = low + prism.height
-    ring = f"at the angles 360 k / {n} (k = 0, ..., {n - 1}) from the direction +x towards +y"
-    below = _digits(prism.radius_bottom)
-    if prism.radius_top == 0:
-        return (
-            f"Pyramid over a regular {n}-gon in the plane z = {_digits(low)}, whose corners lie "
-            f"{below} from the z axis {ring}; its apex is (0, 0, {_digits(high)})"
-        )
-    ends = f"two flat {n}-gons, in the planes z = {_digits(low)} and z = {_digits(high)}"
-    if prism.radius_top == prism.radius_bottom:
-        return f"Prism between {ends}; the corners of both lie {below} from the z axis {ring}"
-    return (
-        f"Frustum between {ends}; the corners lie {below} (lower) and {_digits(prism.radius_top)} "
-        f"(upper) from the z axis, both {ring}"
-    )
-
-
-def _sphere(sphere: schema.UvSphere) -> str:
-    n, rings, r = sphere.segments, sphere.segments // 2, _digits(sphere.radius)
-    return (
-        f"Faceted sphere of radius {r} around the origin: {rings} horizontal rings of {n} vertices "
-        f"each. With t = 180 (i + 0.5) / {rings} degrees, ring i (i = 0, ..., {rings - 1}) lies at "
-        f"z = {r} cos t, and its vertices {r} sin t from the z axis at the angles 360 k / {n} "
-        f"(k = 0, ..., {n - 1}) from the direction +x towards +y. Flat quadrilaterals join each "
-        f"ring to the next, and a flat {n}-gon closes either end, so that there is no vertex at "
-        "the poles"
-    )
+def _solid_words(solid: Solid) -> tuple[dict[str, object], str]:
+    """Return what the texts on a kind of solid are filled with, and its kind."""
+    match solid:
+        case schema.Box():
+            return dict(zip("xyz", map(_digits, solid.size), strict=True)), "box"
+        case schema.Prism(segments=n):
+            low = -solid.height / 2 if solid.centred_z else 0.0
+            lengths = {"below": solid.radius_bottom, "above": solid.radius_top, "low": low}
+            lengths |= {"high": low + solid.height, "height": solid.height}
+            even = solid.radius_top == solid.radius_bottom
+            kind = "pyramid" if not solid.radius_top else "prism" if even else "frustum"
+            words = {name: _digits(length) for name, length in lengths.items()}
+            return {**words, "n": n, "last": n - 1}, kind
+        case schema.UvSphere(segments=n):
+            rings = n // 2
+            counts = {"n": n, "last": n - 1, "rings": rings, "top": rings - 1}
+            return {**counts, "r": _digits(solid.radius)}, "sphere"
+        case schema.Polyhedron():
+            points = [_point_text(corner) for corner in solid.vertices]
+            return {
+                "corners": ", ".join(points),
+                "points": ", ".join(f"{i} at {point}" for i, point in enumerate(points)),
+                "faces": ", ".join(str(list(face)) for face in solid.faces),
+            }, "polyhedron"
 
 
 def _point_text(values: Sequence[float]) -> str:

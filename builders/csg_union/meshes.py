@@ -25,16 +25,12 @@ DECIMALS = 6
 _FLAT = 1e-6
 """How far from one plane two triangles may be that become one face."""
 Ring = list[int]
-
 _SHARE = 0.9
 """Of two bodies, one inside the other, the smaller must have less than this share of the larger for
 the one to be a wrong answer for the other."""
-
 _LIFT = 0.1
-
 _GAPS = (0.02, 0.1, 0.5)
 """Between the halves of a body that is cut in two: shells may be so near each other."""
-
 _MANY = 20
 """From so many vertices on, one that is far from the others moves their mean little enough."""
 
@@ -97,10 +93,7 @@ def _merge_rings(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
 
 
 def _joined(first: Ring, second: Ring, edge: Edge) -> Ring | None:
-    """Return two rings as one; None if they share more than a single chain of edges.
-
-    The first ring runs along the edge, the second along it backwards.
-    """
+    """Return rings along an edge and back as one; None if they share more than one chain."""
     start = first.index(edge[1])
     ahead = first[start:] + first[:start]  # from the edge's end round to its start
     start = second.index(edge[0])
@@ -328,21 +321,26 @@ def _malformed(mesh: PolygonMesh) -> dict[str, JsonValue]:
     }
 
 
+def _with_first(
+    change: Callable[[tuple[int, ...], int], Sequence[tuple[int, ...]]],
+) -> Callable[[PolygonMesh], PolygonMesh]:
+    """Return what puts other faces for the first, made of it and the number of vertices."""
+    return lambda mesh: PolygonMesh(
+        mesh.points, (*change(mesh.faces[0], len(mesh.points)), *mesh.faces[1:])
+    )
+
+
 _FAULTS: dict[str, Callable[[PolygonMesh], PolygonMesh]] = {
-    "face_missing": lambda mesh: PolygonMesh(mesh.points, mesh.faces[1:]),
-    "face_turned": lambda mesh: PolygonMesh(mesh.points, (mesh.faces[0][::-1], *mesh.faces[1:])),
+    "face_missing": _with_first(lambda _first, _n: ()),
+    "face_turned": _with_first(lambda first, _: (first[::-1],)),
     "face_twice": lambda mesh: PolygonMesh(mesh.points, (*mesh.faces, mesh.faces[0])),
     # A sheet without thickness: every edge is used in both directions, but four times.
     "both_sides_of_a_face": lambda mesh: PolygonMesh(
         mesh.points, (*mesh.faces, mesh.faces[0], mesh.faces[0][::-1])
     ),
     "flat_shell": _flat_shell,
-    "index_past_the_end": lambda mesh: PolygonMesh(
-        mesh.points, ((*mesh.faces[0][:-1], len(mesh.points)), *mesh.faces[1:])
-    ),
-    "index_repeated": lambda mesh: PolygonMesh(
-        mesh.points, ((*mesh.faces[0], mesh.faces[0][0]), *mesh.faces[1:])
-    ),
+    "index_past_the_end": _with_first(lambda first, n: ((*first[:-1], n),)),
+    "index_repeated": _with_first(lambda first, _: ((*first, first[0]),)),
     "counted_from_one": lambda mesh: PolygonMesh(
         mesh.points, tuple(tuple(i + 1 for i in face) for face in mesh.faces)
     ),

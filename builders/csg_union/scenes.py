@@ -284,15 +284,10 @@ def _clean(point: Space, solids: Sequence[Solid]) -> bool:
     shell = meshes.shells(mesh.faces)
     # The mesh is made by booleans that can fail, so it has to have the volume of the union.
     parts = parts_of_union([solid_mesh(solid) for solid in solids])
-    exact_volume, mesh_volume = (
-        union_volume(parts),
-        float(meshes.signed_volumes(mesh.points, triangles, shell).sum()),
-    )
+    exact = union_volume(parts)
+    mesh_volume = float(meshes.signed_volumes(mesh.points, triangles, shell).sum())
     common = common_volume(parts, mesh.points[triangles.corners])
-    if (
-        common is None
-        or max(abs(mesh_volume - exact_volume), abs(common - exact_volume)) > _WRONG * exact_volume
-    ):
+    if common is None or max(abs(mesh_volume - exact), abs(common - exact)) > _WRONG * exact:
         return False
     return _roomy(mesh.points[triangles.corners], shell[triangles.face])
 

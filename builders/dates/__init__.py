@@ -1,6 +1,6 @@
 """Dates: a short story whose events are so many days, months or weekdays from one another."""
 
-from calendar import isleap
+from calendar import isleap, monthrange
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point, data_file, parameter
+from scbench.builders.shared.builder import Case, Composed, Point, data_file, parameter, under
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.builders.shared.words import capitalised, ordinal
 from scbench.schemas.dates import Answer, DateFormat, Params, StepKind
@@ -20,7 +20,6 @@ _DAY = timedelta(days=1)
 _CLOSING = reply_short(
     "a date written MM/DD/YYYY: two digits for the month, two for the day, four for the year"
 )
-
 Move = tuple[StepKind, int]
 """A kind of step and its amount, as in the schema."""
 _TRIES = 200
@@ -33,7 +32,6 @@ _KINDS: tuple[StepKind, ...] = (
 
 _PAST_MONTH: tuple[StepKind, ...] = ("days", "days", "weeks", "counted_day", "month_first")
 _CENTURIES = (1900, 2000, 2100)
-_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -109,15 +107,14 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             else right,
             "a_year_late": right.replace(year=right.year + 1, day=min(right.day, 28)),
         }
-        wrong: dict[str, JsonValue] = {
-            name: {"answer": _slashed(at)} for name, at in mistakes.items() if at != right
-        }
         text = _slashed(right)
-        return wrong | {
-            "listed": {"answer": [text]},
-            "two_dates": {"answer": f"{text} or {_slashed(right + _DAY)}"},
-            "event": {"answer": params.events[params.asked]},
+        wrong: dict[str, JsonValue] = {
+            **{name: _slashed(at) for name, at in mistakes.items() if at != right},
+            "listed": [text],
+            "two_dates": f"{text} or {_slashed(right + _DAY)}",
+            "event": params.events[params.asked],
         }
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the scenario, and the steps from the given date to the date asked for."""
@@ -159,12 +156,8 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             asked=event[len(path) - 1],
             style=rng.below(60),
         )
-        return (
-            instance._asdict(),
-            story_of(instance) + _CLOSING,
-            _slashed(path[-1]),
-            _story_facts(scenario.id, path),
-        )
+        text = story_of(instance) + _CLOSING
+        return instance._asdict(), text, _slashed(path[-1]), _story_facts(scenario.id, path)
 
 
 def _story_facts(story: str, path: Sequence[date]) -> dict[str, JsonValue]:
@@ -246,9 +239,8 @@ def _slashed(day: date) -> str:
     return f"{day.month:02}/{day.day:02}/{day.year:04}"
 
 
-def month_length(year: int, month: int) -> int:
-    """Return the number of days in a month."""
-    return 29 if month == 2 and isleap(year) else _LENGTHS[month - 1]
+def _last_day(year: int, month: int) -> int:
+    return monthrange(year, month)[1]
 
 
 def take_step(start: date, move: Move) -> date:
@@ -261,26 +253,25 @@ def take_step(start: date, move: Move) -> date:
         return start + timedelta(days=(amount - start.weekday() - 1) % 7 + 1)
     if kind == "weekday_before":
         return start - timedelta(days=(start.weekday() - amount - 1) % 7 + 1)
-    if kind == "month_last":
-        return start.replace(day=month_length(start.year, start.month))
-    if kind == "month_first":
-        return start.replace(day=month_length(start.year, start.month)) + timedelta(days=1)
+    if kind in {"month_last", "month_first"}:
+        last = start.replace(day=_last_day(start.year, start.month))
+        return last if kind == "month_last" else last + _DAY
     months = 12 * start.year + start.month - 1 + (12 * amount if kind == "years" else amount)
     year, month = months // 12, months % 12 + 1
-    return date(year, month, min(start.day, month_length(year, month)))
+    return date(year, month, min(start.day, _last_day(year, month)))
 
 
 def draw_date(rng: Stream) -> date:
     """Return any date of two hundred years, mostly of the last and the coming decades."""
     low, high = (1900, 2099) if rng.below(4) == 0 else (1970, 2049)
     year, month = rng.between(low, high), rng.between(1, 12)
-    return date(year, month, rng.between(1, month_length(year, month)))
+    return date(year, month, rng.between(1, _last_day(year, month)))
 
 
 def draw_within_month(rng: Stream) -> tuple[date, Move]:
     """Return a date and a number of days that stays in its month."""
     start = draw_date(rng)
-    first, last = sorted(rng.sample(range(1, month_length(start.year, start.month) + 1), 2))
+    first, last = sorted(rng.sample(range(1, _last_day(start.year, start.month) + 1), 2))
     return start.replace(day=first), ("days", last - first)
 
 
@@ -376,7 +367,7 @@ def _to_weekday(rng: Stream) -> tuple[date, Move]:
     start = draw_date(rng)
     if rng.below(2):
         return start.replace(day=rng.between(1, 6)), ("weekday_before", rng.below(7))
-    last = month_length(start.year, start.month)
+    last = _last_day(start.year, start.month)
     return start.replace(day=rng.between(last - 5, last)), ("weekday_after", rng.below(7))
 
 
@@ -391,7 +382,7 @@ class Scenario(NamedTuple):
 
     id: str
     opening: str
-    events: tuple[str, ...]
+    events: list[str]
 
 
 class Instance(NamedTuple):
@@ -408,12 +399,9 @@ class Instance(NamedTuple):
 
 
 @cache
-def scenarios() -> tuple[Scenario, ...]:
+def scenarios() -> list[Scenario]:
     """Return all scenarios; an opening holds ``{name}`` where a name belongs."""
-    return tuple(
-        Scenario(item["id"], item["opening"], tuple(item["events"]))
-        for item in data_file(__package__, "stories.json")["scenarios"]
-    )
+    return [Scenario(**item) for item in data_file(__package__, "stories.json")["scenarios"]]
 
 
 @cache
@@ -438,18 +426,15 @@ def story_of(params: Params | Instance) -> str:
 @cache
 def _calendar_rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
     say = data_file(__package__, "sentences.json")
-    rules = [say["calendar"]]
-    if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
-        rules.insert(0, say["slashes"])
-    if form == "ORDINAL_DAY":
-        rules.insert(0, say["ordinal"])
-    if form == "RELATIVE_OFFSET" or kinds & {"days", "weeks"}:
-        rules.append(say["counting"])
-    if kinds & {"months", "years"}:
-        rules.append(say["same_day"])
-    if kinds & {"weekday_after", "weekday_before"}:
-        rules.append(say["strictly"])
-    return " ".join(rules)
+    applies = {
+        "slashes": form in {"MM_DD_YYYY", "RELATIVE_OFFSET"},
+        "ordinal": form == "ORDINAL_DAY",
+        "calendar": True,
+        "counting": form == "RELATIVE_OFFSET" or kinds & {"days", "weeks"},
+        "same_day": kinds & {"months", "years"},
+        "strictly": kinds & {"weekday_after", "weekday_before"},
+    }
+    return " ".join(say[rule] for rule, is_needed in applies.items() if is_needed)
 
 
 def _date_sentences(params: Params | Instance) -> Iterator[str]:
@@ -491,18 +476,11 @@ def _tied(params: Params | Instance) -> Iterator[str]:
 
 
 def _place(kind: StepKind, amount: int, origin: str) -> str:
-    if kind == "counted_day":
-        return f"on day {amount}, if the day of {origin} is counted as day 1"
-    if kind == "weekday_after":
-        return f"on the first {WEEKDAYS[amount]} after {origin}"
-    if kind == "weekday_before":
-        return f"on the last {WEEKDAYS[amount]} before {origin}"
-    if kind == "month_last":
-        return f"on the last day of the month in which {origin} falls"
-    if kind == "month_first":
-        return f"on the first day of the month after the one in which {origin} falls"
-    side = "after" if amount > 0 else "before"
-    return f"{_many(abs(amount), kind.removesuffix('s'))} {side} {origin}"
+    if kind in {"days", "weeks", "months", "years"}:
+        side = "after" if amount > 0 else "before"
+        return f"{_many(abs(amount), kind.removesuffix('s'))} {side} {origin}"
+    place: str = data_file(__package__, "sentences.json")["places"][kind]
+    return place.format(amount=amount, weekday=WEEKDAYS[amount % 7], origin=origin)
 
 
 def _many(number: int, unit: str) -> str:

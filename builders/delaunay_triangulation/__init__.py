@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, draw_direction, parameter, under
 from scbench.graders.shared import plane_geometry
 from scbench.graders.shared.plane_geometry import XY
 from scbench.schemas.delaunay_triangulation import Answer, Params
@@ -60,30 +60,26 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         triangles: list[JsonValue] = [list(t) for t in self.reference(params).triangles]
         n = len(params.points)
         first = self.reference(params).triangles[0]
-        counters: dict[str, JsonValue] = {
-            "empty": {"triangles": []},
-            "one_missing": {"triangles": triangles[1:]},
-            "one_repeated": {"triangles": [*triangles, triangles[0]]},
-            "one_listed_twice_reordered": {"triangles": [*triangles, list(reversed(first))]},
-            "repeated_index": {"triangles": [*triangles, [0, 0, 1]]},
-            "index_out_of_range": {"triangles": [*triangles, [0, 1, n]]},
-            "fan_of_slivers": {
-                "triangles": [[i, i + 1, (i + 2) % n] for i in range(n - 1)] if n > 3 else [[0, 1]]
-            },
-            "booleans": {"triangles": [[False, True, 2], *triangles[1:]]},
+        lists: dict[str, JsonValue] = {
+            "empty": [],
+            "one_missing": triangles[1:],
+            "one_repeated": [*triangles, triangles[0]],
+            "one_listed_twice_reordered": [*triangles, list(reversed(first))],
+            "repeated_index": [*triangles, [0, 0, 1]],
+            "index_out_of_range": [*triangles, [0, 1, n]],
+            "fan_of_slivers": [[i, i + 1, (i + 2) % n] for i in range(n - 1 if n > 3 else 0)]
+            or [[0, 1]],
+            "booleans": [[False, True, 2], *triangles[1:]],
         }
         flipped = _one_flip(params, self.reference(params).triangles)
         if flipped is not None:
-            counters["one_edge_flipped"] = {"triangles": flipped}
-        return counters
+            lists["one_edge_flipped"] = flipped
+        return under("triangles", lists)
 
     def measure(self, params: Params) -> float:
         """Return the bits of precision that the circle tests across all inner edges need."""
-        points, scale = (
-            plane_geometry.to_integers(params.points, params.decimals),
-            10**params.decimals,
-        )
-        precision: int = (scale**4).bit_length() + 1
+        points = plane_geometry.to_integers(params.points, params.decimals)
+        precision: int = (10 ** (4 * params.decimals)).bit_length() + 1
         return sum(precision - abs(det).bit_length() for det in _inner_tests(points))
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -112,11 +108,8 @@ def _one_flip(params: Params, triangles: tuple[tuple[int, ...], ...]) -> list[Js
         d = third.get((b, a))
         if d is None or plane_geometry.in_circle(points[a], points[b], points[c], points[d]) == 0:
             continue
-        if (
-            plane_geometry.orient(points[c], points[d], points[b])
-            > 0
-            > plane_geometry.orient(points[c], points[d], points[a])
-        ):
+        to_a, to_b = (plane_geometry.orient(points[c], points[d], points[end]) for end in (a, b))
+        if to_b > 0 > to_a:
             gone = ({a, b, c}, {a, b, d})
             intact: list[JsonValue] = [list(t) for t in triangles if set(t) not in gone]
             return [*intact, [a, c, d], [b, c, d]]
@@ -163,11 +156,7 @@ def _clusters(point: Space, rng: Stream) -> list[tuple[float, float]]:
 
 def _point_ring(point: Space, rng: Stream) -> list[tuple[float, float]]:
     def near() -> tuple[float, float]:
-        # A rational parametrisation keeps cos and sin, which differ between libraries, out of it.
-        t, quarter = rng.unit(), rng.below(4)
-        x, y = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
-        for _ in range(quarter):
-            x, y = -y, x
+        x, y = draw_direction(rng)
         radius = rng.uniform(0.42, 0.48)
         return 0.5 + radius * x, 0.5 + radius * y
 

@@ -107,12 +107,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if [sorted(pairs) for pairs in edges] != right
         }
         if any(len(pairs) > 1 for pairs in right):
-            counters["booleans"] = {
-                "edges": [
-                    [[bool(x) if x < 2 else x for x in pair] for pair in reversed(pairs)]
-                    for pairs in right
-                ]
-            }
+            truths: list[JsonValue] = [
+                [[bool(x) if x < 2 else x for x in pair] for pair in reversed(pairs)]
+                for pairs in right
+            ]
+            counters["booleans"] = {"edges": truths}
         counters["bare_list"] = _edge_lists(right)
         counters["text"] = f"```json\n{_edge_lists(right)}\n```"
         return counters

@@ -97,8 +97,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 "list scores 0."
             )
         return {
-            "width": params.width,
-            "height": params.height,
+            **params.model_dump(include={"width", "height"}),
             "last": params.width - 1,
             "top": params.height - 1,
             "rock_top": params.rock_layers - 1,
@@ -139,10 +138,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             Box((middle - half,) * 2 + (ground,), (middle + half - 1,) * 2 + (top,), "Rock"),
             Box((middle - half + 1,) * 2 + (1,), (middle + half - 2,) * 2 + (top,), "Air"),
         ]
-        plans_by_name = {"four pits": pits, "block with a basin": basin}
-        return {
-            name: as_answer(plan).model_dump(mode="json") for name, plan in plans_by_name.items()
-        }
+        named_plans = {"four pits": pits, "block with a basin": basin}
+        return {name: as_answer(plan).model_dump(mode="json") for name, plan in named_plans.items()}
 
     def measure(self, params: Params) -> float:
         """Return boxes of a plan by things they keep clear of by the bits of what is asked for.
@@ -220,14 +217,7 @@ def draw_ground(point: Space, rng: Stream) -> Params:
 
 
 def draw_goal(point: Space, world: Params, kind: str, rng: Stream) -> Params | None:
-    """Build something at a drawn place and return the world with a goal that it meets, if it does.
-
-    Args:
-        point: sides and number of lakes, and how far a threshold may lie below what is measured.
-        world: what `draw_ground` gave.
-        kind: one of `GOAL_KINDS`.
-        rng: source of randomness.
-    """
+    """Build something at a drawn place; return the world with a goal that it meets, if it does."""
     numbers, parts = _draft_goal(rng, kind, world.rain, point.side, point.lakes)
     target = (rng.below(2 * world.width), rng.below(2 * world.width))
     plan = plans.assemble(world, parts, target, smooth=True)

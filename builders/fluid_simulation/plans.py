@@ -223,14 +223,9 @@ def place(
 def assemble(
     params: Params, parts: Sequence[Structure], target: Sequence[float], *, smooth: bool
 ) -> list[Box] | None:
-    """Return a plan of these parts around a target, or None if there is no room.
+    """Return a plan of parts near a target (twice its x and y), or None if there is no room.
 
-    Args:
-        params: the world.
-        parts: what to build.
-        target: twice the x and y that the parts should be near to.
-        smooth: whether only to build where the ground is as it was at first; if not, the places
-            of the parts are made flat before.
+    If smooth, it only builds where the ground is as it was at first; else places are made flat.
     """
     corners = place(parts, _reserved_columns(params, smooth=smooth), target)
     if corners is None:

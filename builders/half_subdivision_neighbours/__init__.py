@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, data_file, parameter
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter, under
 from scbench.graders import half_subdivision_neighbours as dyadic_boxes
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Axis, Params
 
@@ -90,14 +90,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         apart = [leaf for leaf in params.leaves if leaf not in touch and leaf != params.target]
         if apart:
             wrong["one_surplus"] = [*right, apart[0]]
-        numbers: list[JsonValue] = [int(label) for label in right]
-        labels: list[JsonValue] = list(right)
-        return {
-            **{name: {"neighbors": list(answer)} for name, answer in wrong.items()},
-            "numbers_for_labels": {"neighbors": numbers},
-            "one_line_of_text": {"neighbors": ", ".join(right)},
-            "british_spelling": {"neighbours": labels},
-        }
+        forms = {"numbers_for_labels": [*map(int, right)], "one_line_of_text": ", ".join(right)}
+        counters = under("neighbors", {**wrong, **forms})
+        return counters | {"british_spelling": {"neighbours": list[JsonValue](right)}}
 
     def measure(self, params: Params) -> float:
         """Return how many digits the labels of all boxes have that touch the target at all."""
@@ -146,15 +141,8 @@ def grow(
 ) -> list[str] | None:
     """Grow a random tree depth first, child 0 before child 1, as the paper's trees were grown.
 
-    Args:
-        min_depth: boxes above it are always cut.
-        max_depth: boxes of this depth never are.
-        split_prob: chance of a cut in between.
-        unit: gives a number in [0, 1); asked once for every box in between.
-        max_leaves: most leaves allowed.
-
-    Returns:
-        The labels of the leaves in that order, or None if there would be more.
+    ``unit`` gives a number in [0, 1) once for every box that may or may not be cut. The labels of
+    the leaves are returned in that order, or None if there would be more than ``max_leaves``.
     """
     leaves: list[str] = []
     todo = [""]

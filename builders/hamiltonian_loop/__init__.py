@@ -17,14 +17,13 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing
+from scbench.graders.shared.grid_paths import reachable
 from scbench.schemas.hamiltonian_loop import Answer, Params, Step
 
 _TRIES = 200
 _WORK = 36_000
 """Cells of all grids that one draw may try, but ten grids at the least."""
 _PROPOSALS = 20
-
-
 Cell = tuple[int, int]
 Cover = dict[Cell, set[Cell]]
 """The two partners of every cell."""
@@ -116,10 +115,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             cells["not_closed"] = unclosed
         # In a symmetric grid a mistake can give another right tour.
         wrong = {name: example for name, example in cells.items() if not _is_loop(params, example)}
-        return {
-            **{name: listing("steps", "xy", example) for name, example in wrong.items()},
-            **form_counterexamples("steps", "xy", loop),
-        }
+        lists = {name: listing("steps", "xy", example) for name, example in wrong.items()}
+        return lists | form_counterexamples("steps", "xy", loop)
 
     def measure(self, params: Params) -> float:
         """Return how many sides between free cells there are."""
@@ -129,10 +126,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Block cells at random where that leaves no dead end, until a loop is found."""
         tries = min(_TRIES, max(10, _WORK // point.size**2))
+        choose = _tree_gaps if point.obstacles == "tree" else _block_cells
         for _ in range(tries):
-            blocked = (
-                _tree_gaps(point, rng) if point.obstacles == "tree" else _block_cells(point, rng)
-            )
+            blocked = choose(point, rng)
             if blocked is None:
                 continue
             in_order = sorted(blocked, key=lambda cell: (cell[1], cell[0]))
@@ -321,12 +317,7 @@ def could_have_loop(free: set[Cell]) -> bool:
         return False
     if any(sum(near in free for near in neighbours(cell)) < 2 for cell in free):
         return False
-    reached = {min(free)}
-    waiting = list(reached)
-    while waiting:
-        fresh = free.intersection(neighbours(waiting.pop())) - reached
-        reached |= fresh
-        waiting.extend(fresh)
+    reached = reachable(min(free), lambda cell: free.intersection(neighbours(cell)))
     return len(reached) == len(free)
 
 

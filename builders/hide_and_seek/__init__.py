@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, plain
+from scbench.builders.shared.builder import Builder, Point, parameter, plain, under
 from scbench.graders.hide_and_seek import TOLERANCE, boxes, fitted, grade, picture, true_camera
 from scbench.schemas.hide_and_seek import Answer, Params
 
@@ -129,10 +129,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             for name, places in _seeming(params)
             if grade(params, _crowd(np.array(places))).score < 1
         }
-        answers: dict[str, JsonValue] = {
-            name: {"people": [{"xy": xy} for xy in places]} for name, places in wrong.items()
-        }
-        return {**answers, "bare_pairs": {"people": right}, "no_people": {}}
+        lists = {name: [{"xy": xy} for xy in places] for name, places in wrong.items()}
+        return under("people", {**lists, "bare_pairs": right}) | {"no_people": {}}
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a huddle at the wall away from the sniper, and a file that leads straight away."""
@@ -273,10 +271,7 @@ def _seeming(params: Params) -> Iterator[tuple[str, list[list[float]]]]:
 
 
 def _hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | None:
-    """Return a crowd that the paper's camera, which moves closer, does not see; None if not found.
-
-    The camera depends on the crowd and the crowd on the camera, so a few rounds are needed.
-    """
+    """Return a crowd that only the paper's camera, fitted to it in a few rounds, does not see."""
     eye = params.sniper
     for _ in range(8):
         places = hiding_places(params, eye)
@@ -339,17 +334,10 @@ def _crowd_answer(places: Sequence[tuple[float, ...]]) -> JsonValue:
 
 
 def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
-    """Return places where a person is hidden, those nearest to the eye first.
+    """Return places (n, 2) where a person is hidden from the sniper or another eye, nearest first.
 
-    They lie on a grid that starts at the walls turned away from the eye. Each is hidden with 5 cm
-    to spare, and at least 10 cm inside the allowed distance.
-
-    Args:
-        params: the instance.
-        eye: where to hide from; the sniper's eye if left out.
-
-    Returns:
-        n x 2; no two of the places overlap.
+    They lie on a grid that starts at the walls turned away from the eye, and do not overlap. Each
+    is hidden with 5 cm to spare, and at least 10 cm inside the allowed distance.
     """
     eye = params.sniper if eye is None else eye
     away = [-1 if e > 0 else 1 for e in eye[:2]]
@@ -379,11 +367,9 @@ def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_
     """Return which people the building hides completely from an eye, with 5 cm to spare."""
     hides = np.ones(len(xy), dtype=bool)
     half_x, half_y = (size / 2 + _MARGIN for size in params.person[:2])
-    for dx in (-half_x, half_x):
-        for dy in (-half_y, half_y):
-            for z in (0.0, params.person[2] + _MARGIN):
-                corner = (xy[:, 0] + dx, xy[:, 1] + dy, np.full(len(xy), z))
-                hides &= blocked(params, eye, corner)
+    heights = (0.0, params.person[2] + _MARGIN)
+    for dx, dy, z in product((-half_x, half_x), (-half_y, half_y), heights):
+        hides &= blocked(params, eye, (xy[:, 0] + dx, xy[:, 1] + dy, np.full(len(xy), z)))
     return hides
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import product
 from operator import sub
 from typing import Literal
 
@@ -20,7 +20,8 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing, trespasses
-from scbench.graders.shared.grid_paths import side_neighbours
+from scbench.graders.hyper_snake import frame_of, grade
+from scbench.graders.shared.grid_paths import reachable, side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
 
 _TRIES = 40
@@ -128,19 +129,19 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         through = _walls_ignored(params)
         if through is not None:
             cells["walls_ignored"] = through
+        lists = {
+            name: listing("path", "pos", example) for name, example in cells.items() if example
+        }
         wrong = {
-            name: example
-            for name, example in cells.items()
-            if example and not _full(params, example)
+            name: answer
+            for name, answer in lists.items()
+            if grade(params, Answer.model_validate(answer)).score < 1
         }
-        return {
-            **{name: listing("path", "pos", example) for name, example in wrong.items()},
-            **form_counterexamples("path", "pos", path),
-        }
+        return wrong | form_counterexamples("path", "pos", path)
 
     def measure(self, params: Params) -> float:
         """Return how many free cells there are, for each wall and food item, and once more."""
-        return _free(params) * (1 + len(params.walls) + len(params.food))
+        return frame_of(params).free * (1 + len(params.walls) + len(params.food))
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a path that turns only when it must, and one into the narrowest cell each time."""
@@ -162,26 +163,18 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _free(params: Params) -> int:
-    return math.prod(params.size) - len(params.walls)
-
-
-def _needed_length(params: Params) -> int:
-    """Return the least length with a full score: all free cells, or 98 % where there are walls."""
-    return -(-98 * _free(params) // 100) if params.walls else _free(params)
-
-
 @lru_cache(maxsize=64)
 def _enough(params: Params) -> tuple[Cell, ...] | None:
     """Return a path that is just long enough for the full score; None if none was found."""
-    return _search_path(params, _needed_length(params), _WORK)
+    return _search_path(params, frame_of(params).needed, _WORK)
 
 
 @lru_cache(maxsize=64)
 def _longest_path(params: Params) -> tuple[Cell, ...] | None:
     """Return a path as long as the colours allow, else one that is long enough."""
     path = _search_path(params, None, 4 * _WORK)
-    return path if path is not None and len(path) >= _needed_length(params) else _enough(params)
+    long = path is not None and len(path) >= frame_of(params).needed
+    return path if long else _enough(params)
 
 
 def _search_path(params: Params, length: int | None, work: int) -> tuple[Cell, ...] | None:
@@ -200,12 +193,12 @@ def _ranges(size: Cell) -> str:
 
 
 def _score_text(params: Params) -> str:
-    free = _free(params)
+    free, needed = frame_of(params).free, frame_of(params).needed
     if params.walls:
         text = (
             f"- Any other path scores (L / {free}) / 0.98, but at most 1. L is the number of cells "
             f"in the path,\n  the start included; {free} is the number of cells that are no walls. "
-            f"So {_needed_length(params)} cells are enough for 1."
+            f"So {needed} cells are enough for 1."
         )
     else:
         text = (
@@ -225,19 +218,6 @@ def _in_box(cell: Cell, size: Cell) -> bool:
 
 
 # Wrong answers.
-
-
-def _full(params: Params, path: Sequence[Sequence[int]]) -> bool:
-    cells = [tuple(cell) for cell in path]
-    return (
-        len(cells) >= _needed_length(params)
-        and cells[0] == params.start
-        and len(set(cells)) == len(cells)
-        and set(params.food) <= set(cells)
-        and not set(params.walls) & set(cells)
-        and all(_in_box(cell, params.size) for cell in cells)
-        and all(sum(abs(p - q) for p, q in zip(a, b, strict=True)) == 1 for a, b in pairwise(cells))
-    )
 
 
 @lru_cache(maxsize=64)
@@ -262,7 +242,7 @@ def _scatter(point: Space, rng: Stream) -> Params | None:
     start = cells[0] if point.start == "anywhere" else _corner(size, rng)
     walls: list[Cell] = []
     food: list[Cell] = []
-    reserved = {start}
+    reserved: set[Cell] = {start}
     if point.wall_layout == "fence":
         food = [_corner(size, rng)]
         beside = [cell for cell in side_neighbours(food[0]) if _in_box(cell, size)]
@@ -354,12 +334,7 @@ class Box:
 
     def connected(self) -> bool:
         """Whether every free cell can be reached from every other."""
-        reached, waiting = {0}, [0]
-        while waiting:
-            fresh = set(self.near[waiting.pop()]) - reached
-            reached |= fresh
-            waiting.extend(fresh)
-        return len(reached) == len(self.cells)
+        return len(reachable(0, self.near.__getitem__)) == len(self.cells)
 
     def dead_ends(self, start: int) -> list[int]:
         """Return the cells other than the start that have one free neighbour."""
@@ -382,16 +357,9 @@ def find_path(
 ) -> list[int] | None:
     """Return a path of a given length over all food; None if none was found.
 
-    A cell with one free neighbour can only be the last of a path, so food in one fixes the end.
-
-    Args:
-        box: the free cells.
-        start: number of the first cell.
-        food: numbers of the cells that must be on the path.
-        rng: source of randomness.
-        length: number of cells, or one more if the colour of a fixed end wants it; None for as
-            many as the colours allow.
-        work: bound on the number of cells looked at, about four million a second.
+    A cell with one free neighbour can only be the last of a path, so food in one fixes the end;
+    the path has one cell more if the colour of a fixed end wants it. Without a length it has as
+    many as the colours allow. ``work`` bounds the cells looked at, about four million a second.
     """
     fixed = [i for i in box.dead_ends(start) if i in food]
     end = fixed[0] if fixed else None
@@ -402,10 +370,10 @@ def find_path(
         length += (longest - length) % 2
     if len(fixed) > 1 or length > longest:
         return None
-    search = _Search(box, start, end, frozenset(food), rng, length, work)
-    path = search.run(stray=0.0)
+    search = _Search(box, (start, end), frozenset(food), length, work)
+    path = search.run(rng, stray=0.0)
     while path is None and search.work > 0:
-        path = search.run(stray=_STRAY)
+        path = search.run(rng, stray=_STRAY)
     return path
 
 
@@ -413,24 +381,17 @@ class _Search:
     """One search; its work budget lasts over restarts."""
 
     def __init__(
-        self,
-        box: Box,
-        start: int,
-        end: int | None,
-        food: frozenset[int],
-        rng: Stream,
-        length: int,
-        work: int,
+        self, box: Box, ends: tuple[int, int | None], food: frozenset[int], length: int, work: int
     ) -> None:
-        self.near, self.start, self.end, self.food = box.near, start, end, food
-        self.rng, self.work = rng, work
+        (self.start, end), self.near, self.food, self.work = ends, box.near, food, work
+        self.end = end
         # A fixed end is added last, so the rest must lead to its only neighbour.
         self.target = length - (end is not None)
         self.goal = None if end is None else box.near[end][0]
 
-    def run(self, stray: float) -> list[int] | None:
+    def run(self, rng: Stream, stray: float) -> list[int] | None:
         """Grow one path; None if it got stuck or the work is used up."""
-        near, rng = self.near, self.rng
+        near = self.near
         self.work -= len(near)
         path = [self.start]
         at = [-1] * len(near)

@@ -93,44 +93,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return every number of the cage and of the criteria."""
-        printing, spacing, rods = params.printing, params.spacing, params.rods
-        words: dict[str, Any] = {
-            "inner": " x ".join(f"{length:g}" for length in params.inner) + " (x, y, z)",
-            "gap": f"{params.gap[0]:g} and {params.gap[1]:g}",
-            "contact": printing.contact_area,
-            "ignored": spacing.ignored_area,
-            "at": rods.at,
-            "rod": rods.free,
-            "nut": rods.gripped,
-            "facets": rods.facets,
-            "grips": rods.least,
-            "most_characters": printed_parts.MOST_CHARACTERS,
-            "most_triangles": printed_parts.MOST_TRIANGLES,
-            "most_steps": printed_parts.MOST_STEPS,
-            "farthest": printed_parts.FARTHEST,
+        return {
+            "p": params,
+            "limits": printed_parts,
+            "empty": [side / 2 for side in params.empty.sides],
+            "outer": [side / 2 for side in params.outer.sides],
+            "face": [side / 2 for side in params.inner],
+            "face_high": params.bar + params.inner[2],
+            "thickness_share": 100 * params.thickness.share,
+            "gaps_share": 100 * params.gaps.share,
         }
-        for record, names in (
-            (params, "bar parts rod_name rigid overlap touch"),
-            (printing, "slack level flat hanging bridge"),
-            (spacing, "height free free_reach blocked blocked_reach"),
-            (params.thickness, "area upright span end cell cells"),
-        ):
-            words |= record.model_dump(include=set(names.split()))
-        words |= {f"bed_{axis}": value for axis, value in zip("xyz", printing.bed, strict=True)}
-        for name, space in (("empty", params.empty), ("outer", params.outer)):
-            words |= {f"{name}_x": space.sides[0] / 2, f"{name}_y": space.sides[1] / 2}
-            words |= {f"{name}_low": space.z[0], f"{name}_high": space.z[1]}
-        words |= {"face_x": params.inner[0] / 2, "face_y": params.inner[1] / 2}
-        words |= {"face_low": params.bar, "face_high": params.bar + params.inner[2]}
-        for name, ends in (("rod", rods.free_z), ("grip", rods.gripped_z)):
-            words |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
-        for letter, rules in (("t", params.thickness), ("g", params.gaps)):
-            reach = f"{rules.reach[0]:g} and {rules.reach[1]:g}"
-            words |= {f"{letter}_offset": rules.offset, f"{letter}_reach": reach}
-            words |= {f"{letter}_least": rules.least, f"{letter}_bin": rules.bin}
-            words |= {f"{letter}_low": rules.wanted[0], f"{letter}_high": rules.wanted[1]}
-            words |= {f"{letter}_share": 100 * rules.share, f"{letter}_near": rules.near}
-        return words
 
     def prompt(self, params: Params) -> str:
         """Return the cage, the rules and the nine criteria."""
@@ -200,13 +172,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         room = min(params.printing.bed[:2]) - bar
         gaps = int(room // pitch)
         end = gaps * pitch / 2
-        source = (
-            f"for (i = [0:{gaps}]) {{\n"
-            f"  translate([i * {pitch:g} - {end:g} - {bar / 2:g}, -{end + bar / 2:g}, 0])"
-            f" cube([{bar:g}, {2 * end + bar:g}, {bar:g}]);\n"
-            f"  translate([-{end + bar / 2:g}, i * {pitch:g} - {end:g} - {bar / 2:g}, 0])"
-            f" cube([{2 * end + bar:g}, {bar:g}, {bar:g}]);\n}}\n"
-        )
+        source = prompt_template(__package__, "grid_scad.txt").format(
+            gaps=gaps, pitch=pitch, end=end, bar=bar, half=bar / 2, out=end + bar / 2,
+            length=2 * end + bar,
+        )  # fmt: skip
         part: dict[str, JsonValue] = {
             "fileContents": source,
             "fileType": "OpenSCAD",
@@ -490,13 +459,8 @@ def to_openscad(piece: Piece, shift: float = 0.0) -> str:
             "translate([h[0], 0, h[1]]) rotate([90, 0, 0])\n"
             f"    linear_extrude(height = {length:.9g}, center = true) polygon([{outline}]);"
         )
-    return (
-        f"// Boxes: lowest x, y, z, highest x, y, z.\nboxes = [\n  {rows}\n];\n"
-        f"translate([0, 0, {shift:g}]) difference() {{\n"
-        "  union() for (b = boxes)\n"
-        "    translate([b[0], b[1], b[2]]) cube([b[3] - b[0], b[4] - b[1], b[5] - b[2]]);\n"
-        f"  for (h = [{places}])\n    {hole}\n}}\n"
-    )
+    template = prompt_template(__package__, "piece_scad.txt")
+    return template.format(rows=rows, shift=shift, places=places, hole=hole)
 
 
 def to_triangles(piece: Piece, shift: float = 0.0) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain, under
 from scbench.graders.largest_printable_prime import (
     HEIGHTS,
     MAX_DIGITS,
@@ -40,8 +40,6 @@ _TAILLESS = tuple(
 )
 _SHORT_FACTOR = 0.9
 _PAPER_LARGEST = "888999996969699696669666333377777711111171"
-
-
 Tower = list[tuple[int, Orientation]]
 _SAMPLES: tuple[tuple[Tower, str], ...] = (
     ([(1, "flat"), (7, "rotate90Y")], "a 7 on its long side on a flat 1."),
@@ -54,21 +52,12 @@ _SAMPLES: tuple[tuple[Tower, str], ...] = (
 Top = frozenset[tuple[Pose, int]]
 """All poses that the last digit can have, given the digits below it, each with the greatest height
 that the tower can have beyond that of flat digits, but no more than the target height."""
-
-
 _WORK = 40_000
 """Groups that one search may append, and numbers that it may test."""
-
 _FLAT = HEIGHTS[Stand.FLAT]
 
-_ORDER: tuple[Orientation, ...] = (
-    "flat",
-    "flippedX",
-    "flippedY",
-    "rotate180Z",
-    "rotate90Y",
-    "rotate90X",
-)
+_FLAT_ONES: tuple[Orientation, ...] = ("flat", "flippedX", "flippedY", "rotate180Z")
+_ORDER: tuple[Orientation, ...] = (*_FLAT_ONES, "rotate90Y", "rotate90X")
 
 
 class Space(Point):
@@ -143,10 +132,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "flat_one_on_upright_one": [*tower, (1, "rotate90X"), (1, "flat")],
             "composite": _tower(params, composite) if composite else None,
             "greedy": _tower(params, greedy_number(params)),
-            "all_named_flat": _unless_it_stands(params, [(digit, "flat") for digit, _ in tower]),
-            "all_on_their_side": _unless_it_stands(
-                params, [(digit, "rotate90Y") for digit, _ in tower]
-            ),
+            "all_named_flat": _unless_it_stands(params, tower, "flat"),
+            "all_on_their_side": _unless_it_stands(params, tower, "rotate90Y"),
         }
         if params.best_digits > len(_PAPER_LARGEST):
             towers["largest_of_the_paper"] = _tower(params, _PAPER_LARGEST)
@@ -168,7 +155,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         if any(digit == 1 for digit, _ in tower):
             wrong["booleans"] = [_digit_entry(digit == 1 or digit, name) for digit, name in tower]
-        answers |= {name: {"numberSequence": example} for name, example in wrong.items()}
+        answers |= under("numberSequence", wrong)
         if "booleans" in answers:
             # Python holds True for equal to 1; the key, which is ignored, tells the two apart.
             answers["booleans"] = {"numberSequence": wrong["booleans"], "booleans": True}
@@ -225,8 +212,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         failure = GenerationError if long < 3 else WorkSpentError
         raise failure(
             f"no rules of which the longest prime is known in at most {_TRIES} draws; ask for "
-            "more digits, "
-            "a lower tower, fewer forbidden orientations, or a limit to the digits"
+            "more digits, a lower tower, fewer forbidden orientations, or a limit to the digits"
         )
 
 
@@ -254,13 +240,14 @@ def _tower(params: Params, number: str) -> Tower | None:
     return result[0] if result else None
 
 
-def _unless_it_stands(params: Params, tower: Tower) -> Tower | None:
-    """Return a tower with a digit that cannot be printed where it is; None if all can be."""
-    poses = [pose(digit, name, params.segments[digit]) for digit, name in tower]
-    for lower, upper in pairwise(poses):
-        if lower is None or upper is None or not rests(upper, lower):
-            return tower
-    return None
+def _unless_it_stands(params: Params, tower: Tower, name: Orientation) -> Tower | None:
+    """Return a tower with all its digits turned so; None if all can be printed where they are."""
+    poses = [pose(digit, name, params.segments[digit]) for digit, _ in tower]
+    stands = all(
+        lower is not None and upper is not None and rests(upper, lower)
+        for lower, upper in pairwise(poses)
+    )
+    return None if stands else [(digit, name) for digit, _ in tower]
 
 
 def _allowed(params: Params) -> str:
@@ -268,11 +255,8 @@ def _allowed(params: Params) -> str:
     parts: list[str] = []
     if len(params.digits) < 10:
         parts.append(f"Only these digits may be used: {', '.join(map(str, params.digits))}.")
-    missing = [
-        name
-        for name in data_file(__package__, "orientations.json")
-        if name not in params.orientations
-    ]
+    orientations = data_file(__package__, "orientations.json")
+    missing = [name for name in orientations if name not in params.orientations]
     if missing:
         parts.append(f"These orientations may not be used: {', '.join(missing)}.")
     return "\n".join(parts) + "\n\n" if parts else ""
@@ -297,13 +281,7 @@ def _sequence(tower: Tower) -> dict[str, JsonValue]:
 
 
 class SearchResult(NamedTuple):
-    """What a search ends with.
-
-    Attributes:
-        number: the longest prime, and the largest of its length.
-        candidates: numbers tested for primality; the last of them is the prime.
-        first: the first of them, a composite number unless it is the only one.
-    """
+    """The longest prime, the largest of its length, how many numbers were tested, and the first."""
 
     number: str
     candidates: int

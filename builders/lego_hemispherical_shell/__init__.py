@@ -33,8 +33,6 @@ from scbench.schemas.lego_hemispherical_shell import Answer, Params
 _TRIES = 10
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
-
-
 Brick = tuple[float, float, float, float]
 """x, y, z of the middle and the rotation in degrees."""
 _LEAST_GAIN = 0.02
@@ -148,12 +146,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "bricks": [{"Centroid": [x, y], "RotationDegrees": turn}, *entries[1:]]
         }
         answers["without_rotation"] = {"bricks": [{"Centroid": [x, y, z]}, *entries[1:]]}
-        answers["strings"] = {
-            "bricks": [
-                {"Centroid": [str(x), str(y), str(z)], "RotationDegrees": turn},
-                *entries[1:],
-            ]
-        }
+        strings: JsonValue = {"Centroid": [str(x), str(y), str(z)], "RotationDegrees": turn}
+        answers["strings"] = {"bricks": [strings, *entries[1:]]}
         answers["booleans"] = {
             "bricks": [{"Centroid": [x, y, z], "RotationDegrees": False}, *entries[1:]],
             "booleans": True,  # Python holds False for equal to 0; this tells the answers apart
@@ -281,15 +275,7 @@ def _brick_columns(params: Params, *, in_rows: bool) -> JsonValue:
 
 
 class _Spot(NamedTuple):
-    """A place for a brick in one layer.
-
-    Attributes:
-        gain: what it adds to the agreement, in bricks.
-        cells: its eight cells, as bits.
-        column: its first cell along x.
-        row: its first cell along y.
-        turned: whether its long side lies along y.
-    """
+    """A place for a brick in a layer: its gain in bricks, its cells as bits, the first of them."""
 
     gain: float
     cells: int
@@ -299,12 +285,9 @@ class _Spot(NamedTuple):
 
 
 class Lattice(NamedTuple):
-    """Cells of one stud by one layer around the axis.
+    """Cells of one stud by one layer, ``width`` along x and y, ``offset`` mm from the axis.
 
-    Attributes:
-        width: cells along x, and along y.
-        offset: of the lattice from the axis, along x and y, in millimetres.
-        shares: (layers, width, width), how much of each cell lies in the target.
+    ``shares`` (layers, width, width) is how much of each lies in the target.
     """
 
     width: int
@@ -313,13 +296,7 @@ class Lattice(NamedTuple):
 
 
 def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice:
-    """Measure the cells of a lattice.
-
-    Args:
-        target: the body to fill.
-        radius: of the largest circle around it, in millimetres.
-        offset: of the lattice from the axis, in millimetres.
-    """
+    """Measure the cells of a lattice this far from the axis, out to the radius; lengths in mm."""
     width = 2 * (int(radius / STUD) + 2)
     layers = int(target.outer.top / HEIGHT) + 1
     middle = (np.arange(width) - width / 2 + 0.5) * STUD

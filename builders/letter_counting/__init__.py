@@ -6,7 +6,7 @@ from typing import Any, Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point, parameter
+from scbench.builders.shared.builder import Case, Composed, Point, parameter, under
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.builders.shared.words import CaseMode, in_case, word_list
 from scbench.schemas.letter_counting import Answer, Params
@@ -73,20 +73,16 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             "words_that_hold_one": sum(any(x in word for x in params.letters) for word in marked),
             "first_letter_only": sum(word.count(params.letters[0]) for word in marked),
             "as_written": sum(
-                word.count(letter)
-                for word, counts in params.words
-                if counts
-                for letter in params.letters
+                sum(map(word.count, params.letters)) for word, counts in params.words if counts
             ),
             "characters": sum(map(len, marked)),
         }
-        numbers = {name: value for name, value in wrong.items() if value != right}
-        malformed: dict[str, JsonValue] = {
-            "two_numbers": f"{right} {right + 1}",
-            "listed": [right],
-            "in_letters": params.letters,
-        }
-        return {name: {"answer": value} for name, value in (numbers | malformed).items()}
+        return under(
+            "answer",
+            {name: value for name, value in wrong.items() if value != right}
+            | {"two_numbers": f"{right} {right + 1}", "listed": [right]}
+            | {"in_letters": params.letters},
+        )
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how many letters have to be looked at."""

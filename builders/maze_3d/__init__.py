@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.graders.maze_3d import find_routes, grade, move_graph
 from scbench.schemas.maze_3d import Answer, Params
 
@@ -102,17 +102,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "sentinel": "__content_violation__",
         }
         wrong |= dict(_rule_breakers(params, maze))
-        counters: dict[str, JsonValue] = {
-            name: {"maze": list[JsonValue](text.split("\n"))} for name, text in wrong.items()
+        forms: dict[str, JsonValue] = {
+            **{name: list[JsonValue](text.split("\n")) for name, text in wrong.items()},
+            "text_with_prose": f"Here is a maze with one route:\n{maze}",
+            "rows_of_cells": [list[JsonValue](row) for row in rows],
+            "rows_as_numbers": [int("".join(c for c in row if c.isdigit())) for row in rows],
         }
-        return counters | {
-            "text_with_prose": {"maze": f"Here is a maze with one route:\n{maze}"},
-            "rows_of_cells": {"maze": [list[JsonValue](row) for row in rows]},
-            "rows_as_numbers": {
-                "maze": [int("".join(c for c in row if c.isdigit())) for row in rows]
-            },
-            "bare_list": list[JsonValue](rows),
-        }
+        return under("maze", forms) | {"bare_list": list[JsonValue](rows)}
 
     def measure(self, params: Params) -> float:
         """Return how many cells a route must have at the least, and two more for each jump."""
@@ -166,10 +162,7 @@ def _solve(params: Params) -> str | None:
 def _carved(
     params: Params, jumps: int, least: int, longest: int, favourite: int | None = None
 ) -> str | None:
-    """Return a maze with these numbers of jumps and route cells that breaks only the given rules.
-
-    With a favourite height, a maze is wanted in which that height fills too much.
-    """
+    """Return a maze that breaks only these rules: jumps, cells of the route, a height too often."""
     plan = MazePlan(params.size, params.a_height, params.b_height, jumps, least, longest, favourite)
     name = [jumps, least, longest, favourite]
     rng = Stream("maze_3d", "solver", params.model_dump(mode="json"), name)
@@ -248,16 +241,9 @@ def _with(n: int, plain: str, cell: int, height: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MazePlan:
-    """What a maze is to have.
+    """What a maze is to have: sides, heights of A and B, jumps, and cells of the route.
 
-    Attributes:
-        size: rows and columns.
-        a_height: height of A.
-        b_height: height of B.
-        jumps: exact number of jumps on the route.
-        least_cells: fewest cells of the route.
-        most_cells: most cells of the route.
-        favourite: height that all other cells get where they can; None to use all alike.
+    The favourite is the height that all other cells get where they can; None is to use all alike.
     """
 
     size: int
@@ -335,10 +321,7 @@ def _lattice_path(n: int, rng: Stream) -> list[int]:
 
 
 def _route_heights(start: int, end: int, is_jump: Sequence[bool], rng: Stream) -> list[int] | None:
-    """Return heights along the route: equal over a jump and at least 2, else changing by at most 1.
-
-    ``start`` and ``end`` are the heights of A and B; ``is_jump`` tells of each move of the route.
-    """
+    """Return heights of a route: equal over a jump and at least 2, else changing by at most 1."""
     # The heights at each place from which the end can still be reached, from the end backwards.
     open_heights = [{end}]
     for jump in reversed(is_jump):

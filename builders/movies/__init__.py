@@ -10,7 +10,14 @@ from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
+from scbench.builders.shared.builder import (
+    Case,
+    Point,
+    data_file,
+    parameter,
+    prompt_template,
+    under,
+)
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import enumeration
 from scbench.schemas.movies import Answer, Film, Params, Template
@@ -129,7 +136,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "liked_film": params.liked[0][0],
             "listed": [LABELS[right]],
         }
-        return {name: {"answer": answer} for name, answer in wrong.items()}
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the points of the right choice, and by how many it wins."""
@@ -164,10 +171,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 def _by_points(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
-    """Return what is liked, and a choice with others that it beats, the first of them narrowly.
-
-    No choices if none of those drawn wins by the margin.
-    """
+    """Return what is liked, and a choice that beats others, the first narrowly, if one does."""
     liked, near = _draw_liked(alike(rng.below(len(films()))), point, rng)
     candidates = near + [rng.below(len(films())) for _ in range(_NEAR)]
     pool = [i for i in dict.fromkeys(candidates) if i not in liked]
@@ -186,10 +190,7 @@ def _by_points(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
 
 
 def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
-    """Return films with one genre in common, and one more of it with others that share nothing.
-
-    No choices if there are none, or if the films have more genres in common.
-    """
+    """Return films with just one genre in common, and one more of it with strangers, if any."""
     catalogue = marks()
     liked, near = _draw_liked(rng.choice(clear_genres()), point, rng)
     if reduce(and_, (catalogue[i].genres for i in liked)).bit_count() > 1:

@@ -1,14 +1,14 @@
 """Objects: count the things of some groups in a list with quantities in words and digits."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Self
 
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, chance, parameter, prompt_template
+from scbench.builders.shared.builder import Case, Point, chance, parameter, prompt_template, under
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import anchor, enumeration, things
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
@@ -120,13 +120,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "only_the_first_group": _total(e for e in counting if e[3] == params.groups[0]),
             "last_left_out": _total(counting[:-1]),
         }
-        numbers = {name: value for name, value in wrong.items() if value != right}
-        malformed: dict[str, JsonValue] = {
-            "two_numbers": f"{right} {right + 1}",
-            "listed": [right],
-            "groups": enumeration(params.groups),
-        }
-        return {name: {"answer": value} for name, value in (numbers | malformed).items()}
+        return under(
+            "answer",
+            {name: value for name, value in wrong.items() if value != right}
+            | {"two_numbers": f"{right} {right + 1}", "listed": [right]}
+            | {"groups": enumeration(params.groups)},
+        )
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how many entries are dressed up in which way, and what does not count."""
@@ -170,7 +169,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         )
 
 
-def _draw_entry(noun: tuple[str, str], group: str, point: Space, rng: Stream) -> Entry:
+def _draw_entry(noun: Sequence[str], group: str, point: Space, rng: Stream) -> Entry:
     n = rng.between(1, point.max_count)
     adjective = rng.choice(things().adjectives) if rng.chance(point.prob_adjective) else ""
     name = noun[0] if n == 1 else noun[1]

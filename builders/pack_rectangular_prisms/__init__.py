@@ -18,7 +18,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
 
 _DRAWS = 200
@@ -28,8 +28,6 @@ _DENSE = 95
 """Percent that count as full where a perfect packing is impossible."""
 _EDGES = range(2, 51)
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
-
-
 Size = tuple[int, int, int]
 _LARGEST_LIST = 200
 """Prisms that the greedy packing is tried with; its time grows with their cube."""
@@ -133,14 +131,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 *head,
                 (there, tuple(t + h - l for t, l, h in zip(there, low, high, strict=True))),
             ]
-        row = _in_a_row(params)
-        around = math.prod(max(high[axis] for _, high in row) for axis in range(3))
+        lows, highs = _prism_row([line.size for line in params.prisms for _ in range(line.count)])
+        around = math.prod(highs.max(axis=0).tolist())
         if _volume(_stock_of(params)) * 100 < around * params.full_marks_percent:
-            wrong["all_in_a_row"] = row
-        answers: dict[str, JsonValue] = {
-            name: {"boxes": [_box_entry(low, high) for low, high in example]}
-            for name, example in wrong.items()
-        }
+            wrong["all_in_a_row"] = list(zip(lows.tolist(), highs.tolist(), strict=True))
+        answers = under(
+            "boxes",
+            {name: [_box_entry(*box) for box in example] for name, example in wrong.items()},
+        )
         entries: list[JsonValue] = [_box_entry(low, high) for low, high in boxes]
         answers["no_boxes"] = {}
         answers["bare_list"] = entries
@@ -157,12 +155,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         if len(sizes) <= _LARGEST_LIST:
             packings["each where the box grows least"] = _greedy_packing(sizes)
-        return {
-            name: {
-                "boxes": [_box_entry(*box) for box in zip(low.tolist(), high.tolist(), strict=True)]
-            }
+        lists = {
+            name: [_box_entry(*box) for box in zip(low.tolist(), high.tolist(), strict=True)]
             for name, (low, high) in packings.items()
         }
+        return under("boxes", lists)
 
     def measure(self, params: Params) -> float:
         """Return sizes by different edges: the more edges there are, the fewer faces match."""
@@ -180,22 +177,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         loose = draws = 0
         while draws < _DRAWS and loose < _PACKINGS:
             draws += 1
-            lines = (
-                _draw_layers(point, rng)
-                if point.perfect == "possible"
-                else _sharing_sizes(point, rng)
-            )
+            choose = _draw_layers if point.perfect == "possible" else _sharing_sizes
+            lines = choose(point, rng)
             if lines is None:
                 continue
             counts = Counter({_ascending(size): n for size, n in lines})
             if len(counts) > 2 and _plain_stack(counts):
                 continue
             impossible = not perfect_boxes(counts)
-            if (
-                impossible
-                if point.perfect == "possible"
-                else (point.perfect == "impossible" and not impossible)
-            ):
+            if point.perfect == ("possible" if impossible else "impossible"):
                 continue
             percent = _DENSE if impossible else 100
             try:
@@ -313,19 +303,7 @@ def _box_entry(low: Sequence[JsonValue], high: Sequence[JsonValue]) -> dict[str,
     return {"XyzMin": list(low), "XyzMax": list(high)}
 
 
-def _in_a_row(params: Params) -> list[tuple[Size, Size]]:
-    """Place all prisms one behind the other, as they are listed."""
-    x = 0
-    row: list[tuple[Size, Size]] = []
-    for line in params.prisms:
-        a, b, c = line.size
-        for _ in range(line.count):
-            row.append(_corners((x, 0, 0), (a, b, c)))
-            x += a
-    return row
-
-
-def _prism_row(sizes: Sequence[Size]) -> tuple[np.ndarray, np.ndarray]:
+def _prism_row(sizes: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
     extents = np.array(sizes)
     low = np.zeros_like(extents)
     low[1:, 0] = extents[:-1, 0].cumsum()
@@ -377,11 +355,7 @@ class Packing:
 
 
 def pack(counts: Counts, percent: int) -> Packing:
-    """Return the densest packing found, the same at every call.
-
-    Args:
-        counts: what to pack; at least one box.
-        percent: share of the box around that has to be filled.
+    """Return the densest packing found that fills so many percent, the same at every call.
 
     Raises:
         GenerationError: none was found that is so dense.

@@ -6,7 +6,7 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point, parameter
+from scbench.builders.shared.builder import Case, Composed, Point, parameter, under
 from scbench.builders.shared.text_task import TextBuilder, answer_text, reply_short
 from scbench.schemas import pattern_interference as schema
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
@@ -15,6 +15,12 @@ _MODULUS = 100
 _TRIES = 100
 _MAKING: tuple[schema.Making, ...] = ("add", "subtract", "multiply", "add_digits", "add")
 """Adding may come twice."""
+_IN_WORDS: Mapping[schema.Making, str] = {
+    "add": "add {} to the term before",
+    "subtract": "subtract {} from the term before",
+    "multiply": "multiply the term before by {}",
+    "add_digits": "add the sum of its own digits to the term before",
+}
 _CHANGING: tuple[schema.Changing, ...] = ("every", "divisible", "repeat")
 
 
@@ -60,15 +66,14 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return what comes out if a rule is forgotten, and lists that are off by one."""
         terms, _ = _sequence_terms(params)
         right = terms[params.shown :]
-        plain, _ = _sequence_terms(params.model_copy(update={"interference": ()}))
-        turned, _ = _sequence_terms(params.model_copy(update={"base": params.base[::-1]}))
-        last, _ = _sequence_terms(
-            params.model_copy(update={"interference": params.interference[:-1]})
-        )
+
+        def changed(**rules: object) -> list[int]:
+            return _sequence_terms(params.model_copy(update=rules))[0][params.shown :]
+
         lists: dict[str, Sequence[int]] = {
-            "without_interference": plain[params.shown :],
-            "without_the_last_rule": last[params.shown :],
-            "rules_in_the_other_order": turned[params.shown :],
+            "without_interference": changed(interference=()),
+            "without_the_last_rule": changed(interference=params.interference[:-1]),
+            "rules_in_the_other_order": changed(base=params.base[::-1]),
             "one_term_early": terms[params.shown - 1 : -1],
             "last_one_off": [*right[:-1], (right[-1] + 1) % params.modulus],
             "one_more": [*right, right[-1]],
@@ -78,7 +83,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             name: list(terms) for name, terms in lists.items() if list(terms) != right
         }
         wrong |= {"none": "", "words": "the next terms", "halves": [term + 0.5 for term in right]}
-        return {name: {"answer": answer} for name, answer in wrong.items()}
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how often interference changes a term."""
@@ -121,13 +126,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 def _base_rules(n: int, rng: Stream) -> list[BaseRule]:
     rules: list[BaseRule] = []
     for kind in rng.sample(_MAKING, n):
-        match kind:
-            case "multiply":
-                amount = rng.between(2, 3)
-            case "add_digits":
-                amount = 0
-            case _:
-                amount = rng.between(2, 29)
+        largest = 3 if kind == "multiply" else 29
+        amount = 0 if kind == "add_digits" else rng.between(2, largest)
         rules.append(BaseRule(kind=kind, amount=amount))
     return rules
 
@@ -136,13 +136,8 @@ def _interference(n: int, rng: Stream) -> list[Interference]:
     rules: list[Interference] = []
     for kind in rng.sample(_CHANGING, n):
         amount = rng.between(1, 9) * (1 if rng.below(2) else -1)
-        match kind:
-            case "every":
-                at = rng.between(2, 5)
-            case "divisible":
-                at = rng.choice((3, 4, 5, 7))
-            case _:
-                at = 0
+        at = rng.between(2, 5) if kind == "every" else 0
+        at = rng.choice((3, 4, 5, 7)) if kind == "divisible" else at
         rules.append(Interference(kind=kind, n=at, amount=amount))
     return rules
 
@@ -204,7 +199,7 @@ Give the next {request}.
 
 
 def _steps(params: Params) -> list[str]:
-    rules = [_base_in_words(rule) for rule in params.base]
+    rules = [_IN_WORDS[rule.kind].format(rule.amount) for rule in params.base]
     if len(rules) == 1:
         steps = [f"{rules[0]}."]
     else:
@@ -214,25 +209,12 @@ def _steps(params: Params) -> list[str]:
         )
         steps = [f"Take turns: {turns}."]
     limit = params.modulus
+    again = " Do this again after each of the steps below." if params.interference else ""
     steps.append(
         f"If the result is {limit} or more, or negative, add or subtract {limit} until it lies "
-        f"from 0 to {limit - 1}. Do this again after each of the steps below."
-        if params.interference
-        else f"If the result is {limit} or more, or negative, add or subtract {limit} until it "
-        f"lies from 0 to {limit - 1}."
+        f"from 0 to {limit - 1}.{again}"
     )
     return steps + [_change_in_words(change) for change in params.interference]
-
-
-def _base_in_words(rule: BaseRule) -> str:
-    match rule.kind:
-        case "add":
-            return f"add {rule.amount} to the term before"
-        case "subtract":
-            return f"subtract {rule.amount} from the term before"
-        case "multiply":
-            return f"multiply the term before by {rule.amount}"
-    return "add the sum of its own digits to the term before"
 
 
 def _change_in_words(change: Interference) -> str:

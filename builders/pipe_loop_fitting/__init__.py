@@ -10,7 +10,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.pipe_loop_fitting import solver
 from scbench.builders.pipe_loop_fitting.solver import XY, Joints
-from scbench.builders.shared.builder import Builder, Point, data_file, parameter
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter, under
 from scbench.graders.pipe_loop_fitting import loop_constraints
 from scbench.graders.pipe_loop_fitting.loop_constraints import Loop, hull_area, longest_run
 from scbench.schemas import pipe_loop_fitting as schema
@@ -102,16 +102,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "below_zero": [(x, y - beyond) for x, y in joints],
             "far_away": [(x + 1e300, y) for x, y in joints],
         }
-        answers: dict[str, JsonValue] = {
-            name: {"points": [{"x": x, "y": y} for x, y in example]}
-            for name, example in wrong.items()
-        }
+        answers = under("points", {name: _joint_list(example) for name, example in wrong.items()})
         answers["no_points"] = {}
         answers["pairs"] = {"points": [[x, y] for x, y in joints]}
         answers["polyline_as_text"] = {"points": " ".join(f"{x},{y}" for x, y in joints)}
-        for name, loop in wrong_loops(params, joints):
-            answers[name] = {"points": [{"x": x, "y": y} for x, y in loop]}
-        return answers
+        loops = {name: _joint_list(loop) for name, loop in wrong_loops(params, joints)}
+        return answers | under("points", loops)
 
     def measure(self, params: Params) -> float:
         """Return pipes by crowding by rules: each is tried where others are, against every rule.
@@ -123,13 +119,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Choose a loop, then constraints that it keeps."""
-        bare = Params(
-            pipes=point.pipes,
-            side=point.side,
-            length_tolerance=point.length_tolerance,
-            crossings=point.crossings,
-            constraints=(),
-        )
+        names = {"pipes", "side", "length_tolerance", "crossings"}
+        bare = Params(**point.model_dump(include=names), constraints=())
         families = [solver.CROSSED] if point.crossings else list(solver.FAMILIES)
         rng.shuffle(families)
         for family in families:
@@ -148,11 +139,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _draw_constraints(point: Space, loop: Joints, rng: Stream) -> tuple[Constraint, ...] | None:
-    """Draw constraints that a loop keeps, one of them at least with a limit in metres or degrees.
+def _joint_list(places: Sequence[tuple[JsonValue, JsonValue]]) -> JsonValue:
+    return [{"x": x, "y": y} for x, y in places]
 
-    The others have few possible limits, so that rooms would soon be the same.
-    """
+
+def _draw_constraints(point: Space, loop: Joints, rng: Stream) -> tuple[Constraint, ...] | None:
+    """Draw constraints that a loop keeps, one with metres or degrees, as few rooms would differ."""
     kinds = list(MEASURED)
     rng.shuffle(kinds)
     candidates = [
@@ -269,15 +261,7 @@ _GADGETS: Mapping[str, Callable[[Joints, int], Joints | None]] = {
 def draw_constraint(
     kind: str, joints: Joints, side: int, strictness: float, rng: Stream
 ) -> Constraint | None:
-    """Draw a constraint of a kind that a loop keeps; None if none of that kind says anything.
-
-    Args:
-        kind: one of `MEASURED`.
-        joints: the loop.
-        side: of the square.
-        strictness: from 0 to 1, how far the limit may reach towards what the loop just keeps.
-        rng: draws the limit.
-    """
+    """Draw a constraint of a kind in `MEASURED` that a loop keeps; None if none says anything."""
     return MEASURED[kind](
         loop_constraints.measure(joints), side, strictness * rng.uniform(0.6, 1.0), rng
     )

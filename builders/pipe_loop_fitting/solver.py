@@ -26,8 +26,6 @@ _DECIMALS = 9
 Node = tuple[int, int]
 XY = tuple[float, float]
 Joints = tuple[XY, ...]
-
-
 _SQUARE: tuple[Node, ...] = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 # Columns count half steps here, so that every node has whole coordinates.
@@ -124,14 +122,8 @@ def crossed_star(
     """Return a star whose loop crosses itself; None if there is no such loop.
 
     Evenly spaced inner joints give way to a small lozenge that points to the centre and whose two
-    pipes cross. Each adds four joints and one crossing.
-
-    Args:
-        pipes: number of pipes.
-        crossings: number of lozenges.
-        radius: distance of the tips from the centre.
-        centre: of the star.
-        width: half the width of a lozenge's mouth, below 0.3.
+    pipes cross. Each adds four joints and one crossing. ``radius`` is the distance of the tips from
+    the centre, ``width`` half that of a lozenge's mouth, below 0.3.
     """
     corners = pipes - 4 * crossings
     base = star(corners, radius, centre)
@@ -196,11 +188,9 @@ def _at(centre: XY, angle: float, across: float, out: float) -> XY:
 
 @dataclass(frozen=True)
 class Lattice:
-    """The nodes of a lattice that lie in a square.
+    """The nodes of a lattice in a square, each with its place in metres.
 
-    Attributes:
-        steps: the directions to a node's neighbours, counter-clockwise.
-        places: where each node lies, in metres.
+    ``steps`` are the directions to a node's neighbours, counter-clockwise.
     """
 
     steps: tuple[Node, ...]
@@ -228,12 +218,7 @@ def square_lattice(side: int, inset: float = 0.0) -> Lattice:
 
 
 def triangular_lattice(side: int, shift: int = 0) -> Lattice:
-    """Return the nodes in rows, every second row half a metre to the right.
-
-    Args:
-        side: of the square, in metres; the rows are centred in it.
-        shift: 0 if the bottom row starts at the wall, 1 if the one above does.
-    """
+    """Return nodes in centred rows, from the first or second on every other half a metre right."""
     rows = math.floor(side / _ROW) + 1
     low = (side - (rows - 1) * _ROW) / 2
     return Lattice(
@@ -255,18 +240,9 @@ def grow(
     turning: bool = False,
     steps: int = 20_000,
 ) -> Joints | None:
-    """Grow a loop to a length by random moves, by annealing if it must turn at every node.
+    """Grow a loop of nodes to a length by random moves; None if it takes more than these steps.
 
-    Args:
-        lattice: where to grow.
-        start: nodes of a first loop, in order.
-        pipes: length wanted.
-        rng: decides everything.
-        turning: whether no node may be straight.
-        steps: most moves tried.
-
-    Returns:
-        The places of the loop's nodes in order, or None if it was not reached.
+    If it must turn at every node, it is grown by annealing.
     """
     state = _State(lattice, start, turning)
     for _ in range(steps):

@@ -19,7 +19,14 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    data_file,
+    parameter,
+    prompt_template,
+    under,
+)
 from scbench.graders.polynomial_curve_fitting import formula, formula_values
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
@@ -31,8 +38,6 @@ _IMAGE_FROM = 48
 _WHITE_BLACK = ((255, 255, 255), (0, 0, 0))
 _LEAST_GAP = 1e-9
 _LEAST_SHARE = 0.1
-
-
 _SCALE = 1e6
 _ROUNDS = 60
 _BATCH = 200
@@ -52,15 +57,10 @@ _OPTIONS: dict[str, bool | int | str] = {
 """Of the solver: one thread that takes the same steps each time."""
 _SCALES = tuple(4**k for k in range(3, 16))
 Array = NDArray[Any]
-
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-
 _INDEXED = 3
-
 _STORED_MAX = 0xFFFF
-
 _MAX_COLOURS = 16
-
 Colour = tuple[int, int, int]
 
 
@@ -150,10 +150,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         text = _solve(params)
         wrong: dict[str, JsonValue] = dict(_misreadings(params.grid, text))
         wrong |= _loopholes(params.grid, text)
-        answers: dict[str, JsonValue] = {
-            name: {"function": example} for name, example in wrong.items()
-        }
-        return answers | {
+        return under("function", wrong) | {
             "no_function": {},
             "misspelt_key": {"formula": text},
             "coefficients": {"function": [[1, 0], [0, -1]]},
@@ -163,7 +160,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the line and the conic that are nearest to the picture by least squares."""
         kinds = {"line by least squares": 1, "conic by least squares": 2}
-        return {name: {"function": _fitted(params, degree)} for name, degree in kinds.items()}
+        return under("function", {name: _fitted(params, kinds[name]) for name in kinds})
 
     def measure(self, params: Params) -> float:
         """Return the least total degree that draws every cell right."""
@@ -247,10 +244,7 @@ def field(point: Space, rng: Stream) -> NDArray[np.float64]:
 
 
 def _cut_at_level(total: NDArray[np.float64], fill: float) -> tuple[str, ...] | None:
-    """Return the picture of what reaches the level that leaves this share black.
-
-    None if the level is so close to the next lower value that machines could differ.
-    """
+    """Return the picture of what reaches this share's level; None if machines could differ."""
     ordered = np.sort(total, axis=None)
     k = int((1 - fill) * (total.size - 1))
     if k == 0 or ordered[k] - ordered[k - 1] < _LEAST_GAP:
@@ -264,7 +258,6 @@ def _pixels_per_cell(n: int) -> int:
 
 
 def _ruled(grid: tuple[str, ...]) -> Iterator[str]:
-    """Yield the rows with their numbers, below the numbers of the columns."""
     n = len(grid)
     if n > 10:
         yield "       " + "".join(str(x // 10) if x % 10 == 0 else " " for x in range(n))
@@ -297,41 +290,21 @@ def _loopholes(grid: tuple[str, ...], text: str) -> dict[str, JsonValue]:
     table = "[" + ", ".join(f"[{', '.join(str(int(c == '#')) for c in row)}]" for row in grid) + "]"
     n = len(grid)
     bits = int("".join(grid)[::-1].translate(str.maketrans("#.", "10")), 2)
-    look_alike = "\N{MATHEMATICAL ITALIC SMALL X}"
-    return {
-        "list_look_up": f"{head}return {table}[y][x] + 0*x*y",
-        "bit_look_up": f"{head}return {bits:#x} >> ({n}*y + x) & 1",
-        "look_alike_letters": f"{head}return {body.replace('x', look_alike)}",
-        "look_alike_builtin": f"{head}return ({body})*\N{FULLWIDTH LATIN SMALL LETTER L}en((x, y))",
-        "comparison": f"{head}return ({body}) > 0",
-        "condition": f"{head}return 1 if ({body}) > 0 else 0",
-        "local_variable": f"{head}xx = {body}\n    return xx + 0*x*y",
-        "two_functions": f"{text}\n\n{head}return x + y + 1",
-        "text_after_it": f"{text}\n\nf(0, 0)",
-        "comment": f"{text}  # fits every cell",
-        "fenced": f"```python\n{text}\n```",
-        "annotations": f"def f(x: int, y: int) -> int:\n    return {body}",
-        "default_values": f"def f(x=0, y=0):\n    return {body}",
-        "lambda": f"f = lambda x, y: {body}",
-        "formula_only": body,
-        "caret": f"{head}return {body.replace('**', '^')}",
-        "rational": f"{head}return ({body})/(1 + x**2 + y**2)",
-        "negative_power": f"{head}return ({body})*(1 + x**2 + y**2)**-1",
-        "root": f"{head}return ({body})*(1 + x**2 + y**2)**0.5",
-        "power_of_x": f"{head}return ({body})*2**x",
-        "whole_division": f"{head}return ({body})*2//2",
-        "tower": f"{head}return ({body})*9**9**9",
-        "degree_too_high": f"{head}return ({body})*((x**2 + y**2 + 1)**500)**2",
-        "division_by_zero": f"{head}return ({body})/0",
-        "infinity": f"{head}return ({body})*1e999",
-        "bracket_left_open": f"{head}return (\n        {body}\n",
-        "deep_brackets": f"{head}return {'(' * 1_000}{body}{')' * 1_000}",
-        "not_indented": f"def f(x, y):\nreturn {body}",
-        "no_x_or_y": f"{head}return 1",
-        "y_missing": f"{head}return x - {n // 2}",
-        "refusal": "I cannot find such a polynomial.",
-        "empty": "",
+    parts = {
+        "head": head,
+        "body": body,
+        "text": text,
+        "table": table,
+        "n": n,
+        "half": n // 2,
+        "bits": f"{bits:#x}",
+        "alike": body.replace("x", "\N{MATHEMATICAL ITALIC SMALL X}"),
+        "carets": body.replace("**", "^"),
+        "opened": "(" * 1_000,
+        "closed": ")" * 1_000,
     }
+    templates: dict[str, str] = data_file(__package__, "loopholes.json")
+    return {name: template.format(**parts) for name, template in templates.items()}
 
 
 def _fitted(params: Params, degree: int) -> str:
@@ -368,12 +341,9 @@ def _whole_coefficients(powers: Array, scale: float, n: int) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """What came of looking for a polynomial of one degree.
+    """Whether there is a polynomial of one degree, None if that is too close to call, and which.
 
-    Attributes:
-        possible: True if there is one, False if there is none, None if it is too close to call.
-        coefficients: whole numbers by powers of 2x-(n-1) and 2y-(n-1), as [i][j]; None if there
-            is none.
+    Its coefficients are whole numbers by powers of 2x-(n-1) and 2y-(n-1), as [i][j].
     """
 
     possible: bool | None
@@ -402,9 +372,7 @@ def separate(rows: Sequence[str], degree: int) -> Separation:
 
 
 def _widest_margin(sign: Array, degree: int) -> tuple[float, Array]:
-    """Return the largest margin and the coefficients [i][j] of T_i(u) T_j(v) that reach it.
-
-    The margin is NaN if the solver gave up.
+    """Return the largest margin, NaN if the solver gave up, and coefficients of T_i(u) T_j(v).
 
     Cells are taken into the linear program only once the last solution falls short at them; it
     ends when none does, so the margin is that over all cells.
@@ -439,10 +407,7 @@ def _widest_margin(sign: Array, degree: int) -> tuple[float, Array]:
 
 
 def _solve_linear_program(terms: Array) -> Array | None:
-    """Return coefficients in -1..1 and, last, the largest margin that every row of terms has.
-
-    None if the solver gave up.
-    """
+    """Return coefficients in -1..1 and, last, the rows' largest margin; None if it gave up."""
     import highspy  # noqa: PLC0415  (an extra that only building needs)
 
     matrix = np.column_stack([-terms, np.ones(len(terms))]).T
@@ -522,17 +487,12 @@ def row_by_row(rows: Sequence[str]) -> str:
 
 
 def _function(body: str) -> str:
-    """Return the function with this formula; a letter that does not occur is put in, times 0."""
     absent = "".join(f" + 0*{name}" for name in "xy" if name not in body)
     return f"def f(x, y):\n    return {body}{absent}"
 
 
 def indexed_png(pixels: Sequence[Sequence[int]], palette: Sequence[Colour]) -> bytes:
-    """Return a PNG file.
-
-    Args:
-        pixels: rows from the top, each of the same length: positions in the palette.
-        palette: up to 16 colours as red, green, blue, 0 to 255 each.
+    """Return a PNG file of rows of positions in a palette of up to 16 colours (0 to 255 each).
 
     Raises:
         ValueError: there is no pixel, rows differ in length, or a pixel is not in the palette.

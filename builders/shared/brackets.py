@@ -32,14 +32,7 @@ class Brackets(NamedTuple):
 
 
 def draw_brackets(length: int, max_depth: int, prob_open: float, rng: Stream) -> Brackets:
-    """Draw brackets for a row of terms.
-
-    Args:
-        length: number of terms, at least 1.
-        max_depth: most brackets round one term.
-        prob_open: chance to open brackets before a term.
-        rng: the source of randomness.
-    """
+    """Draw brackets for a row of at least one term, at most ``max_depth`` round any of them."""
     opened, closed = [0] * length, [0] * length
     if not max_depth:
         return Brackets(opened, closed)
@@ -80,10 +73,7 @@ def depth_of(text: str) -> int:
 def join_tokens(tokens: list[str], prob_dewhitespace: float, rng: Stream) -> str:
     """Return tokens with a blank between any two but those next to a bracket's inside.
 
-    Args:
-        tokens: names, numbers, operators and brackets.
-        prob_dewhitespace: chance that a blank is left out.
-        rng: the source of randomness.
+    Each blank is left out with the chance ``prob_dewhitespace``.
     """
     if not prob_dewhitespace:
         return " ".join(tokens).replace("( ", "(").replace(" )", ")")

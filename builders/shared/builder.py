@@ -314,10 +314,7 @@ def prompt_template(package: str, name: str = "prompt.txt") -> str:
 def reply_as(form: str, *, give: str = _GIVE) -> str:
     """Return the closing lines of a prompt, which say how the answer is to be given.
 
-    Args:
-        form: the object, with names or dots for what is to be filled in, so that it is not itself
-            an answer that can be read.
-        give: how the sentence begins.
+    The form has names or dots for what is to be filled in, so that it is not itself an answer.
     """
     return (
         f"{give} as one JSON object of the form below, as the last thing in your reply.\n"
@@ -331,13 +328,9 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def parameter(default: object, description: str, kind: Kind | None = None, **bounds: Any) -> Any:  # noqa: ANN401
-    """Return the field of a parameter in a space.
+    """Return the field of a parameter in a space, with what else `pydantic.Field` takes.
 
-    Args:
-        default: its value if nothing is said.
-        description: one line for users.
-        kind: what kind of difficulty it sets, where tables group by it.
-        bounds: what else `pydantic.Field` takes, such as ``ge`` and ``le``.
+    The kind is that of the difficulty that it sets, where tables group by it.
     """
     extra: Any = {"kind": kind} if kind else None
     return Field(default=default, description=description, json_schema_extra=extra, **bounds)
@@ -356,6 +349,20 @@ def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:
         if isinstance(extra, dict) and extra.get("kind") in KINDS:
             kinds[name] = extra["kind"]  # type: ignore[assignment]  # it is among the kinds
     return kinds
+
+
+def under(key: str, answers: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """Return named answers, each as an object that has it under this key."""
+    return {name: {key: answer} for name, answer in answers.items()}
+
+
+def draw_direction(rng: Stream) -> tuple[float, float]:
+    """Return cosine and sine of a random angle; those of libraries differ, so none is asked."""
+    t, quarter = rng.unit(), rng.below(4)
+    x, y = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
+    for _ in range(quarter):
+        x, y = -y, x
+    return x, y
 
 
 def plain(value: float) -> str:

@@ -25,24 +25,8 @@ RENAME = Field(
 
 # The labels of every square up to renaming, on the ring from the bottom-left corner. The position
 # in this list is the case number of the research data.
-CASES: tuple[tuple[int, ...], ...] = (
-    (1, 1, 1, 1),
-    (1, 1, 1, 2),
-    (1, 1, 2, 1),
-    (1, 1, 2, 2),
-    (1, 1, 2, 3),
-    (1, 2, 1, 1),
-    (1, 2, 1, 2),
-    (1, 2, 1, 3),
-    (1, 2, 2, 1),
-    (1, 2, 2, 2),
-    (1, 2, 2, 3),
-    (1, 2, 3, 1),
-    (1, 2, 3, 2),
-    (1, 2, 3, 3),
-    (1, 2, 3, 4),
-)
-
+_CASES = "1111 1112 1121 1122 1123 1211 1212 1213 1221 1222 1223 1231 1232 1233 1234"
+CASES = tuple(tuple(map(int, case)) for case in _CASES.split())
 _SQUARES = prompt_template(__package__, "corner_squares.txt")
 RULES = prompt_template(__package__, "corner_rules.txt")
 

@@ -86,9 +86,7 @@ def answer_text(answer: str | float | Sequence[str | int]) -> str:
 def reply_short(what: str, *, quoted: bool = True) -> str:
     """Return the closing lines of a prompt that asks for a word, a number or a short list.
 
-    Args:
-        what: what the answer is, to follow "must be", such as "a whole number".
-        quoted: whether it is a JSON string; else it is a bare number or list.
+    ``what`` follows "must be"; unless it is quoted, it is a bare number or list.
     """
     kind = ", as a JSON string" if quoted else ""
     return f"Your answer must be {what}{kind}.\n" + reply_as('{"answer": ...}', give="Give it")

@@ -36,31 +36,17 @@ def in_case(word: str, mode: CaseMode, rng: Stream) -> str:
 
 
 class Things(NamedTuple):
-    """The data file.
+    """Nouns of each group with their plurals, adjectives for any, openings of any list."""
 
-    Attributes:
-        groups: singular and plural of the nouns of each group.
-        adjectives: what can be said of any thing, animals and clothes alike.
-        openings: sentences that a list of any things can follow.
-    """
-
-    groups: Mapping[str, tuple[tuple[str, str], ...]]
-    adjectives: tuple[str, ...]
-    openings: tuple[str, ...]
+    groups: Mapping[str, list[list[str]]]
+    adjectives: list[str]
+    openings: list[str]
 
 
 @cache
 def things() -> Things:
     """Return the nouns, adjectives and openings."""
-    data = data_file(__package__, "nouns.json")
-    return Things(
-        groups={
-            group: tuple((singular, plural) for singular, plural in nouns)
-            for group, nouns in data["groups"].items()
-        },
-        adjectives=tuple(data["adjectives"]),
-        openings=tuple(data["openings"]),
-    )
+    return Things(**data_file(__package__, "nouns.json"))
 
 
 def enumeration(words: tuple[str, ...] | list[str]) -> str:
@@ -81,12 +67,7 @@ def capitalised(sentence: str) -> str:
 
 
 def anchor(form: str, n: int) -> str:
-    """Return the marker of the n-th line, with the blank after it; ``none`` is empty.
-
-    Args:
-        form: a name of the task's ``AnchorFormat``.
-        n: number of the line, from 1; for ``clock`` up to 900.
-    """
+    """Return the marker of the n-th line (``clock`` to 900), with the blank; ``none`` is empty."""
     return _FORMS[form](n)
 
 

@@ -24,20 +24,15 @@ search nodes for one call of the solver."""
 _DRIFT = 1.5
 """How many times more or fewer candidates there can be once clues have moved."""
 _REFERENCE_NODES = 200_000
-
-
 Rectangle = tuple[int, ...]
 """Left, top, right, bottom, both ends included."""
 
 
 class Solutions(NamedTuple):
-    """What a search found.
+    """What a search found: solutions, each sorted, and the nodes that it looked at.
 
-    Attributes:
-        solutions: found ones, each a sorted tuple of rectangles.
-        nodes: search nodes looked at; 1 if propagation was enough.
-        candidates: places for all clues together, before any propagation.
-        complete: whether the search went on until there was nothing left or the limit was reached.
+    One node is propagation alone. Candidates are the places for all clues before any of it; the
+    search is complete if nothing was left or the limit was reached.
     """
 
     solutions: list[tuple[Rectangle, ...]]
@@ -170,11 +165,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 result = solve(grid, limit=2, max_nodes=_NODES)
                 proofs += 1
                 work += result.nodes * result.candidates
-                hopeless = not (
-                    point.min_candidates / _DRIFT
-                    <= result.candidates
-                    <= point.max_candidates * _DRIFT
-                )
+                least, greatest = point.min_candidates / _DRIFT, point.max_candidates * _DRIFT
+                hopeless = not least <= result.candidates <= greatest
                 if len(result.solutions) < 2 or hopeless or work > _WORK:
                     break
                 agreed = set.intersection(*map(set, result.solutions))
@@ -260,13 +252,7 @@ def _clue_grid(
 
 
 def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solutions:
-    """Find up to ``limit`` solutions of a puzzle.
-
-    Args:
-        grid: rows of clues, 0 for blank.
-        limit: stop at this number of solutions; 2 decides uniqueness.
-        max_nodes: stop after this number of search nodes.
-    """
+    """Find up to ``limit`` solutions of rows of clues, 0 for blank, in at most so many nodes."""
     places = _clue_places(grid)
     full = (1 << len(grid) * len(grid[0])) - 1
     solutions: list[tuple[Rectangle, ...]] = []

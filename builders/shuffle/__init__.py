@@ -7,7 +7,14 @@ from typing import NamedTuple
 from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
+from scbench.builders.shared.builder import (
+    Case,
+    Point,
+    data_file,
+    parameter,
+    prompt_template,
+    under,
+)
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
@@ -40,39 +47,23 @@ class ShuffleCase(Case):
 
 
 class Story(NamedTuple):
-    """The sentences of a domain.
+    """The sentences of a domain, to be filled in, and what people have: names if there are none."""
 
-    Attributes:
-        openings: with ``{people}``.
-        start: with ``{person}`` and ``{thing}``, to be enumeration.
-        rule: what a swap does.
-        still: that nothing else does it.
-        question: with ``{person}``.
-        things: what people have; names if there are none.
-        swaps: with ``{a}`` and ``{b}``, who swap.
-        idle: with ``{a}`` and ``{b}``, who keep what they have.
-    """
-
-    openings: tuple[str, ...]
+    openings: list[str]
     start: str
     rule: str
     still: str
     question: str
-    things: tuple[str, ...]
-    swaps: tuple[str, ...]
-    idle: tuple[str, ...]
+    things: list[str]
+    swaps: list[str]
+    idle: list[str]
 
 
 @cache
 def stories() -> Mapping[str, Story]:
     """Return the sentences of every domain, from the data file."""
-    return {
-        domain: Story._make(
-            tuple(part) if isinstance(part, list) else part
-            for part in (story[name] for name in Story._fields)
-        )
-        for domain, story in data_file(__package__, "texts.json").items()
-    }
+    texts = data_file(__package__, "texts.json")
+    return {domain: Story(**story) for domain, story in texts.items()}
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
@@ -139,9 +130,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "last_swap_missed": _final(params, (*events[:last], *events[last + 1 :]))[person],
             "first_swap_missed": _final(params, [events[i] for i in swaps[1:]])[person],
             "backwards": _final(params, events[::-1])[person],
-            "all_events_are_swaps": _final(params, [(True, *event[1:]) for event in events])[
-                person
-            ],
+            "all_events_are_swaps": _final(params, [(True, *e[1:]) for e in events])[person],
         }
         wrong: dict[str, JsonValue] = {
             name: _label(params, thing) for name, thing in mistakes.items() if thing != right
@@ -157,7 +146,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "number": LABELS.index(letter) + 1,
             "listed": [letter],
         }
-        return {name: {"answer": answer} for name, answer in wrong.items()}
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how often what is asked for moved, and how many other events may mislead."""
@@ -203,17 +192,14 @@ def _draw_events(point: Space, story: Story, rng: Stream) -> list[Event]:
     before = -1
     n = point.people
     for moves in kinds:
+        a, b = _draw_pair(n, rng)
         if moves:
             # The same two again would undo the last swap. With three people there are two other
             # pairs of three, so this soon ends.
-            a, b = _draw_pair(n, rng)
             while (pair := min(a, b) * n + max(a, b)) == before:
                 a, b = _draw_pair(n, rng)
             before = pair
-            events.append((True, a, b, rng.below(len(story.swaps))))
-        else:
-            a, b = _draw_pair(n, rng)
-            events.append((False, a, b, rng.below(len(story.idle))))
+        events.append((moves, a, b, rng.below(len(story.swaps if moves else story.idle))))
     return events
 
 

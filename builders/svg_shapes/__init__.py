@@ -15,7 +15,14 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
+from scbench.builders.shared.builder import (
+    Case,
+    Point,
+    data_file,
+    parameter,
+    prompt_template,
+    under,
+)
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.svg_shapes import Answer, Kind, Params
 
@@ -144,7 +151,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "listed": [kind_name(right)],
             "path": params.path,
         }
-        return {name: {"answer": answer} for name, answer in wrong.items()}
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return which shape it is, and how much there is to read."""
@@ -248,10 +255,7 @@ def sides_of(path: str) -> list[tuple[complex, bool]]:
 
 
 def _turn_angle(before: tuple[list[complex], bool], after: tuple[list[complex], bool]) -> float:
-    """Return the angle between two pieces where they meet, in radians.
-
-    Arcs are drawn so that they meet each other smoothly and anything else in a corner.
-    """
+    """Return the angle of two pieces in radians; arcs meet smoothly, or all else in a corner."""
     if before[1] or after[1]:
         return 0.0 if before[1] and after[1] else 2.0
     (*_, last), (first, *_) = before[0], after[0]
@@ -397,21 +401,13 @@ def path_of(
     rough: bool,
     cubics: int,
 ) -> str:
-    """Return the SVG path of an outline.
+    """Return the SVG path of an outline, ``stretch`` times wider than high, laid in a frame.
 
     It begins at any of the points. Curves are elliptical arcs or cubic Bezier curves, the latter if
-    points are off. A straight piece is a line or a cubic Bezier curve whose control points are its
-    ends; so many are of the latter kind that numbers of commands say nothing of the shape. A
-    straight piece back to the start is drawn or left to the closing command.
-
-    Args:
-        corners: the outline.
-        frame: where it lies.
-        stretch: how much wider than high it is, before it is laid there.
-        rng: what is free is drawn from it.
-        relative: whether coordinates are counted from the last point.
-        rough: whether points are off.
-        cubics: least number of cubic Bezier curves, if there are no arcs.
+    points are off (``rough``). A straight piece is a line or a cubic Bezier curve whose control
+    points are its ends; so many, with the curves at least ``cubics``, are of the latter kind that
+    numbers of commands say nothing of the shape. A straight piece back to the start is drawn or
+    left to the closing command.
     """
     straight = [i for i, (_, piece) in enumerate(corners) if piece is None]
     # Between points that are a little off, arcs of the right radii would meet in corners.

@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, data_file, parameter
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter, under
 from scbench.graders.terrain_levelling import MAX_WORK, blast_simulation
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
@@ -34,14 +34,9 @@ _MUCH_LEFT = MOST_WORK * 3 // 4
 
 
 class Work:
-    """Counts what the solver does, in units that take one or two microseconds each.
-
-    Attributes:
-        remaining: what may still be done; the solver gives up when nothing is.
-    """
+    """Counts what the solver may still do, in units that take one or two microseconds each."""
 
     def __init__(self, limit: int = MOST_WORK) -> None:
-        """Allow so much work."""
         self.remaining = limit
 
     def blast(self, depth: float, cells: int) -> None:
@@ -142,7 +137,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             misread = _deepest_misread(heights, misreading)
             if misread is not None:
                 counters[name] = [misread]
-        return {name: {"blasts": blasts} for name, blasts in counters.items()}
+        return under("blasts", counters)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a plan that cuts the hills of one corner to middle height, the highest first."""
@@ -167,13 +162,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return params.share / params.flat_tolerance * scarcity
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw noise until the solver levels it.
-
-        Raises:
-            WorkSpentError: it levelled no map, and did much work for that.
-            GenerationError: it levelled none of four maps.
-            CannotGrade: PyBullet is not installed.
-        """
+        """Draw noise until the solver levels it, four times at most; `WorkSpentError` if slow."""
         work, tried = Work(), 0
         while tried < _MAPS and work.remaining > 0:
             tried += 1
@@ -202,18 +191,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 def height_map(size: int, scale: float, table: Sequence[int]) -> tuple[tuple[float, ...], ...]:
     """Return a map of classic Perlin noise of four octaves, with heights of one decimal about 5.
 
-    Args:
-        size: cells along a side.
-        scale: periods of the first octave along a side.
-        table: 0 to 255 in random order.
+    ``scale`` is periods of the first octave along a side, ``table`` 0 to 255 in random order.
     """
-    rows = [
-        [
-            round((_noise(x * scale / size, y * scale / size, table) + 0.5) * 10, 1)
-            for x in range(size)
-        ]
-        for y in range(size)
-    ]
+    places = [k * scale / size for k in range(size)]
+    rows = [[round((_noise(x, y, table) + 0.5) * 10, 1) for x in places] for y in places]
     low, high = min(map(min, rows)), max(map(max, rows))
     if high - low < 5:
         spread = (high - low) or 1.0
@@ -286,12 +267,9 @@ def _stored_plans() -> dict[Params, Plan]:
 class Settings(NamedTuple):
     """What a plan depends on apart from the map.
 
-    Attributes:
-        quantile: of the heights, to which the high cells are cut first.
-        deep: cuts at least this deep are made first.
-        undershoot: how much deeper than the quantile those go.
-        spoil: cells that each ball of a deep cut is expected to spoil.
-        part: share of the planned cuts that is made before planning again.
+    High cells, those ``deep`` above a quantile of the heights, are cut first, to ``undershoot``
+    below it. Each ball of a deep cut is expected to spoil so many cells; a part of the planned cuts
+    is made before planning again.
     """
 
     quantile: float = 0.53
@@ -315,14 +293,8 @@ def solve(
 ) -> Plan:
     """Return a plan that scores 1, and no longer does without its last blast.
 
-    The plan does not depend on how much work is allowed; whether one is found does.
-
-    Args:
-        heights: the ground, ``n * n`` values row by row.
-        n: columns of the ground, and rows.
-        tolerance: of a flat region.
-        share: of all cells that has to be gained.
-        work: what may be done; what is done here is taken off.
+    The plan, for ``n * n`` heights row by row, does not depend on how much work is allowed; whether
+    one is found does. What is done here is taken off.
 
     Raises:
         GenerationError: two tries of a bounded number of blasts, and of bounded work, gave none.
@@ -414,19 +386,10 @@ def attempt(
     return None
 
 
-def _plan_region(
-    heights: Sequence[float], n: int, goal: int, target: float, tolerance: float, spoil: float
-) -> tuple[float, list[int]] | None:
-    """Plan a connected region at about the target height; return its cost and the cells to cut.
-
-    Starts from the largest piece of ground that is level already, and takes in again and again the
-    high cell at its rim that gains most cells for its cost, pieces of level ground beyond included.
-
-    Returns:
-        None if no such region reaches the wanted number of cells.
-    """
-    beside = blast_simulation.neighbours(n)
-    reach = _SAFE * tolerance
+def _level_pieces(
+    heights: Sequence[float], beside: Sequence[Sequence[int]], target: float, reach: float
+) -> tuple[list[int], list[list[int]]]:
+    """Return the piece of level ground that each cell is in, or -1, and the cells of each."""
     piece = [-1] * len(heights)
     pieces: list[list[int]] = []
     for start, height in enumerate(heights):
@@ -444,9 +407,22 @@ def _plan_region(
                     piece[near] = len(pieces)
                     members.append(near)
         pieces.append(members)
+    return piece, pieces
+
+
+def _plan_region(
+    heights: Sequence[float], n: int, goal: int, target: float, tolerance: float, spoil: float
+) -> tuple[float, list[int]] | None:
+    """Plan a connected region at about the target height; return its cost and the cells to cut.
+
+    Starts from the largest piece of ground that is level already, and takes in again and again the
+    high cell at its rim that gains most cells for its cost, pieces of level ground beyond included.
+    None is returned if no such region reaches the wanted number of cells.
+    """
+    beside = blast_simulation.neighbours(n)
+    piece, pieces = _level_pieces(heights, beside, target, _SAFE * tolerance)
     if not pieces:
         return None
-
     included = [False] * len(heights)
     joined = [False] * len(pieces)
     rim: list[tuple[float, float, int, int]] = []

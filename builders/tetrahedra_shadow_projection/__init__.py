@@ -13,7 +13,7 @@ from shapely import Polygon
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, plain
+from scbench.builders.shared.builder import Builder, Point, draw_direction, parameter, plain, under
 from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.graders import tetrahedra_shadow_projection as rules
 from scbench.graders.tetrahedra_shadow_projection import (
@@ -151,7 +151,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "lists_of_seven": [list(pose.values()) for pose in right],
             **dict(_readings(params, right)),
         }
-        return {name: {"tetrahedrons": poses} for name, poses in wrong.items()}
+        return under("tetrahedrons", wrong)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a grid of squares side by side, and grids stacked on each other, a third aside."""
@@ -252,10 +252,7 @@ def _shift_poses(
 def _readings(
     params: Params, right: Sequence[dict[str, float]]
 ) -> Iterator[tuple[str, list[dict[str, float]]]]:
-    """Yield what becomes of right poses under other readings of the seven numbers.
-
-    A reading that changes nothing that counts for this target is left out.
-    """
+    """Yield right poses under other readings of the seven numbers, where that costs points."""
     table = np.array([list(pose.values()) for pose in right])
     moves, quaternions = table[:, :3], table[:, 3:]
     inverse = quaternions * (1, -1, -1, -1)
@@ -285,10 +282,7 @@ def _rotate_vectors(quaternions: Floats, vectors: Floats) -> Floats:
 
 
 def _shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
-    """Return tetrahedra over the squares of which at least a share lies in the target.
-
-    Squares begin at every ``parts``-th of their side; those that overlap stand at other heights.
-    """
+    """Return tetrahedra, a ``parts``-th of a side apart, over squares of which a share counts."""
     target = Polygon(params.exterior, params.holes)
     low_x, low_y, high_x, high_y = target.bounds
     step = _SIDE / parts
@@ -315,17 +309,10 @@ def _pose(x: float, y: float, floor: float) -> dict[str, JsonValue]:
 def draw_target(
     figure: Figure, rng: Stream, *, area: float, sides: int, hole: bool
 ) -> tuple[str, Polygon]:
-    """Draw a target somewhere near the origin.
+    """Draw a target near the origin; return it in a few words, and the polygon, maybe invalid.
 
-    Args:
-        figure: what kind of figure.
-        rng: where the numbers come from.
-        area: its area, before its corners are rounded to three decimals.
-        sides: number of sides of a regular polygon, or of strokes of a band.
-        hole: whether it has a square hole, 5 to 15 % as large as the figure.
-
-    Returns:
-        The target in a few words, and the polygon; it need not be valid.
+    Its area is that before corners are rounded to three decimals. Sides are those of a regular
+    polygon, or strokes of a band; a hole is square, 5 to 15 % as large as the figure.
     """
     if figure == "regular":
         title, points = f"a regular polygon with {sides} sides", _round(sides)
@@ -334,14 +321,14 @@ def draw_target(
     else:
         title, points = _FIGURES[figure](rng)
     if figure != "blocks":
-        points = _turn_points(points, *_random_direction(rng))
+        points = _turn_points(points, *draw_direction(rng))
     holes: list[list[XY]] = []
     if hole:
         title += ", with a square hole"
         centre = shapely.centroid(Polygon(points))
         side = math.sqrt(rng.uniform(0.05, 0.15) * Polygon(points).area)
         square = [(-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5)]
-        turned = square if figure == "blocks" else _turn_points(square, *_random_direction(rng))
+        turned = square if figure == "blocks" else _turn_points(square, *draw_direction(rng))
         holes = [[(centre.x + side * x, centre.y + side * y) for x, y in turned]]
     scale = math.sqrt(area / Polygon(points, holes).area)
     x0, y0, x1, y1 = (scale * v for v in Polygon(points).bounds)
@@ -376,15 +363,6 @@ def is_wide(target: Polygon, width: float) -> bool:
     """Whether a disc of this diameter can reach every main part of a target without leaving it."""
     core = shapely.buffer(target, -width / 2, join_style="mitre")
     return len(polygons(core)) == 1
-
-
-def _random_direction(rng: Stream) -> XY:
-    """Return cosine and sine of a random angle, without asking a library for either."""
-    t, quarter = rng.unit(), rng.below(4)
-    x, y = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
-    for _ in range(quarter):
-        x, y = -y, x
-    return x, y
 
 
 def _turn_points(points: Sequence[XY], cosine: float, sine: float) -> list[XY]:
@@ -437,10 +415,7 @@ def _slanted(rng: Stream) -> tuple[str, list[XY]]:
 
 
 def _band(strokes: int, rng: Stream) -> list[XY]:
-    """Return a zigzag strip of even width, whose strokes are 2 to 3 times as long as it is wide.
-
-    Where two strokes meet, its sides are cut where they cross.
-    """
+    """Return a zigzag strip of even width, whose strokes are 2 to 3 times as long as it is wide."""
     points, heading = [(0.0, 0.0)], (1.0, 0.0)
     headings: list[XY] = []
     for i in range(strokes):

@@ -38,13 +38,7 @@ _DECIMALS = 6
 
 
 class Effort(NamedTuple):
-    """How finely to search, in units of the plane.
-
-    Attributes:
-        step: distance of sample points.
-        pitch: distance of candidates inside the target.
-        limit: most tetrahedra to place.
-    """
+    """How fine sample points and candidates inside lie, and how many bodies to place at most."""
 
     step: float
     pitch: float
@@ -62,10 +56,7 @@ class _Template(NamedTuple):
 class _Stamps(NamedTuple):
     """Sample points that candidates cover, in a window around each; one entry each.
 
-    Attributes:
-        first: indices of the window's first point on the sheet.
-        mask: -1 for points of the window that are covered, all bits of which are 1; 0 for others.
-        candidate: its number.
+    The mask is -1 for points that are covered, all bits of which are 1, and 0 for others.
     """
 
     first: NDArray[np.intp]
@@ -88,14 +79,8 @@ class _Candidates(NamedTuple):
 def find_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
     """Return poses of tetrahedra whose shadows cover a target as well as the search can.
 
-    Every tetrahedron has its own level, so that none cuts another.
-
-    Args:
-        target: the target, holes allowed.
-        effort: how finely to search.
-
-    Returns:
-        x, y, z and the quaternion, scalar part first, of each; x, y and z rounded to 6 digits.
+    Every tetrahedron has its own level, so that none cuts another. Each has x, y and z, rounded to
+    6 digits, and the quaternion, scalar part first.
     """
     target = shapely.orient_polygons(target)
     candidates = _shadow_candidates(target, effort.pitch)
@@ -187,13 +172,9 @@ def _side_candidates(sides: Sequence[tuple[XY, XY, float]]) -> Iterator[tuple[fl
                 steps = int(max(high - low, 0.0) / _SLIDE) + 1 if high >= low else 2
                 for j in range(steps + 1):
                     t = low + (high - low) * (j / steps)
-                    yield (
-                        k,
-                        cosine,
-                        sine,
-                        ax + t * dx + _OUT * dy - (cosine * px - sine * py),
-                        ay + t * dy - _OUT * dx - (sine * px + cosine * py),
-                    )
+                    x = ax + t * dx + _OUT * dy - (cosine * px - sine * py)
+                    y = ay + t * dy - _OUT * dx - (sine * px + cosine * py)
+                    yield k, cosine, sine, x, y
 
 
 def _inside_candidates(
@@ -215,14 +196,9 @@ def _inside_candidates(
         for dx, dy in directions[:3]:
             for sign in (1, -1)[: 1 + k]:  # a square turned by half a turn is the same
                 cosine, sine = sign * dx, sign * dy
+                left, low = cosine * px - sine * py, sine * px + cosine * py
                 for x, y in grid.tolist():
-                    yield (
-                        k,
-                        cosine,
-                        sine,
-                        x - (cosine * px - sine * py),
-                        y - (sine * px + cosine * py),
-                    )
+                    yield k, cosine, sine, x - left, y - low
 
 
 def _choose(target: Polygon, candidates: _Candidates, effort: Effort) -> list[int]:

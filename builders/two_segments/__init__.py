@@ -13,7 +13,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, plain
+from scbench.builders.shared.builder import Builder, Point, parameter, plain, under
 from scbench.graders.two_segments import Chord, exact, frame_of, locate, on_one_side, regions
 from scbench.schemas.two_segments import Answer, Counts, Params
 
@@ -25,7 +25,6 @@ _KINDS = {"t": "triangle", "q": "quadrilateral", "p": "pentagon", "h": "hexagon"
 _TRIES = 200
 _MOST_ON_GRID = 11
 """More places on the sides of a square would make too many pairs to try."""
-
 
 _GRID = """\
 - Both coordinates of every endpoint are among these values: {values}.
@@ -137,22 +136,19 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "three_coordinates": [((*a, 0.0), b), second],
             **frame_counterexamples(params, _target_regions(params)),
         }
-        counters: dict[str, JsonValue] = {
-            name: {"segments": [[list(end) for end in segment] for segment in segments]}
+        lists: dict[str, JsonValue] = {
+            name: [[list(end) for end in segment] for segment in segments]
             for name, segments in answers.items()
         }
-        return counters | {"declared_impossible": {"segments": "impossible"}}
+        return under("segments", {**lists, "declared_impossible": "impossible"})
 
     def measure(self, params: Params) -> float:
         """Return the pairs of segments for each right one, times points for each allowed end.
 
         Segments end at corners and two more points of each side, or where the list allows it.
         """
-        spots, unit, target = (
-            allowed_spots(params),
-            10**params.snap_decimals,
-            _target_regions(params),
-        )
+        spots, unit = allowed_spots(params), 10**params.snap_decimals
+        target = _target_regions(params)
         every = list(pairs(tuple(spots), unit))
         right = sum(kinds(pair, unit) == target for pair in every)
         values = params.coordinate_grid

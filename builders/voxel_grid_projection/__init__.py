@@ -10,7 +10,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.graders.voxel_grid_projection import Cell, forbidden, grade
 from scbench.schemas.voxel_grid_projection import Answer, Params, Residue, Voxel
 
@@ -86,26 +86,24 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return sets with one mistake each, and other ways to write cells down."""
         right = list(self.reference(params).voxels)
         cells = [tuple(int(v) for v in voxel.xyz) for voxel in right]
-        counters: dict[str, JsonValue] = {
-            name: {"voxels": [{"xyz": list(cell)} for cell in example]}
+        lists: dict[str, JsonValue] = {
+            name: [{"xyz": list(cell)} for cell in example]
             for name, example in _faulty_sets(params, cells)
         }
         n = params.size
-        return counters | {
-            "no_list": {},
-            "not_a_list": {"voxels": {"xyz": [0, 0, 0]}},
-            "bare_triples": {"voxels": [list(cell) for cell in cells]},
-            "flat_numbers": {"voxels": [x + n * y + n * n * z for x, y, z in cells]},
-            "named_coordinates": {"voxels": [{"x": x, "y": y, "z": z} for x, y, z in cells]},
-            "strings": {"voxels": [{"xyz": [str(v) for v in cell]} for cell in cells]},
-            "one_string": {"voxels": [{"xyz": f"{x},{y},{z}"} for x, y, z in cells]},
+        forms: dict[str, JsonValue] = {
+            "not_a_list": {"xyz": [0, 0, 0]},
+            "bare_triples": [list(cell) for cell in cells],
+            "flat_numbers": [x + n * y + n * n * z for x, y, z in cells],
+            "named_coordinates": [{"x": x, "y": y, "z": z} for x, y, z in cells],
+            "strings": [{"xyz": [str(v) for v in cell]} for cell in cells],
+            "one_string": [{"xyz": f"{x},{y},{z}"} for x, y, z in cells],
             # In another order as well, because Python holds True for equal to 1.
-            "booleans": {
-                "voxels": [{"xyz": [v == 1 if v < 2 else v for v in c]} for c in cells[::-1]]
-            },
-            "nested": {"voxels": [{"xyz": [[v] for v in cell]} for cell in cells]},
-            "two_coordinates": {"voxels": [{"xyz": list(cell[:2])} for cell in cells]},
+            "booleans": [{"xyz": [v == 1 if v < 2 else v for v in c]} for c in cells[::-1]],
+            "nested": [{"xyz": [[v] for v in cell]} for cell in cells],
+            "two_coordinates": [{"xyz": list(cell[:2])} for cell in cells],
         }
+        return {**under("voxels", lists), "no_list": {}, **under("voxels", forms)}
 
     def measure(self, params: Params) -> float:
         """Return how many squares of the views and barred cells there are for each spare cell."""
@@ -151,18 +149,14 @@ def _draw_rules(point: Space, rng: Stream) -> Params:
 
 def _extra_rules(params: Params) -> Iterator[str]:
     sums = ", ".join(map(str, sorted(forbidden(params)[0]))) or "none in this grid"
-    if params.forbidden_digit is not None:
-        yield (
-            f"- No chosen cell has a sum x + y + z in which the digit {params.forbidden_digit} "
-            f"occurs."
-        )
-    if params.forbidden_residue is not None:
-        residue = params.forbidden_residue
+    if (digit := params.forbidden_digit) is not None:
+        yield f"- No chosen cell has a sum x + y + z in which the digit {digit} occurs."
+    if (residue := params.forbidden_residue) is not None:
         yield (
             f"- No chosen cell has a sum x + y + z that leaves the remainder {residue.remainder} "
             f"when it is divided by {residue.modulus}."
         )
-    if params.forbidden_digit is not None or params.forbidden_residue is not None:
+    if digit is not None or residue is not None:
         yield f"  The forbidden sums are {sums}."
     if params.forbidden_cells:
         yield "- None of these cells, given as (x, y, z), is chosen:"

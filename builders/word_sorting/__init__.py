@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
+from scbench.builders.shared.builder import Case, Point, parameter, prompt_template, under
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import CaseMode, families, in_case, word_list
 from scbench.schemas.word_sorting import Answer, Order, Params
@@ -96,11 +96,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             name: list(order) for name, order in orders.items() if list(order) != right
         }
         wrong |= {"one_word": right[0], "number": len(right), "swapped_text": ", ".join(swapped)}
-        return {name: {"answer": answer} for name, answer in wrong.items()}
+        return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the number of inversions."""
-        return {"swaps": _swaps(params.words, _sorted_words(params))}
+        return self.solved(params)[1]
 
     def solved(self, params: Params) -> tuple[str, dict[str, JsonValue]]:
         """Return target and facts; the words are sorted once for both."""

@@ -58,13 +58,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
         for i, (label, (shape, expected)) in enumerate(zip(answer.labels, right, strict=True))
         if label != expected
     ]
-    checks.forbid(
+    checks.forbid_many(
         "names",
         wrong,
+        f"of {len(right)} squares have a wrong name",
         lambda item: (
-            f"{len(wrong)} of {len(right)} squares have a wrong name; the first is square "
-            f"{item['square']}, which reads {item['shape']} round the ring and is called "
-            f"{item['given']!r} instead of {item['expected']!r}."
+            f"is square {item['square']}, which reads {item['shape']} round the ring and is called "
+            f"{item['given']!r} instead of {item['expected']!r}"
         ),
     )
     return checks.binary(squares_right=len(right) - len(wrong))

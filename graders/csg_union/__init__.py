@@ -77,7 +77,6 @@ _VOLUME_DECIMALS = 6
 _SCORE_DECIMALS = 9
 _LEAST_DIFFERENCE = 1e-3
 """Differences of less than this share of the union are no more than rounding."""
-
 TOLERANCE = 0.01
 """How uneven a face may be, how deep faces may cut, and how near shells may come."""
 _ROUNDING = 1e-9
@@ -89,12 +88,10 @@ _NOTHING = 1e-10
 _FAR, _FAR_TIMES = 100, 10
 """A vertex is an outlier if it is farther from the mean than this, and than so many times as far as
 vertices are on average."""
-
 _MAX_TRIANGLES = 10_000
 """Vertices, and triangles that the faces are cut into."""
 _MAX_PAIRS = 400_000
 """Pairs of triangles near each other."""
-
 _OF_PLACE = ("duplicate_vertices", "outliers", "degenerate_faces", "planar_faces")
 _OF_EDGES = ("winding", "watertight", "edge_manifold")
 _OF_PAIRS = ("simple_faces", "self_intersection", "touching")
@@ -141,12 +138,8 @@ def judge_mesh(checks: Checklist, vertices: Sequence[Sequence[float]], faces: Fa
     """Make every check of `MESH_CHECKS` that can be made; those that cannot are skipped.
 
     A mesh that is too large fails ``resource_limit`` alone. One that is inside out as a whole is
-    turned round, which the notes say.
-
-    Args:
-        checks: where findings go; it must know the `MESH_CHECKS`.
-        vertices: three finite numbers each.
-        faces: three or more indices each, none negative.
+    turned round, which the notes say. Vertices are three finite numbers each, faces three or more
+    indices, none negative.
     """
     cut = sum(len(face) - 2 for face in faces)
     if max(len(vertices), cut) > _MAX_TRIANGLES:
@@ -247,12 +240,11 @@ def _judge_edges(checks: Checklist, faces: Faces) -> bool:
     offenders = (faults.doubled, faults.open, faults.crowded)
     wrong = ("run through twice in one direction", "open", "on more than two faces")
     passed = [
-        checks.forbid(
+        checks.forbid_many(
             check_id,
             edges,
-            lambda edge, edges=edges, how=how: (  # type: ignore[misc]
-                f"{len(edges)} edges are {how}; the first joins vertices {edge[0]} and {edge[1]}."
-            ),
+            f"edges are {how}",
+            lambda edge: "joins vertices {} and {}".format(*edge),
         )
         for check_id, edges, how in zip(_OF_EDGES, offenders, wrong, strict=True)
     ]
@@ -313,10 +305,7 @@ def _faces_of(pairs: Indices, face: Indices) -> list[list[int]]:
 def _judge_shells(
     checks: Checklist, surface: _Surface, *, clean: bool
 ) -> tuple[ClosedSurface | None, tuple[str, ...]]:
-    """Check that closed shells bound one solid; return it, and a note if they were inside out.
-
-    ``clean`` says whether every face has an area, and none is in another's way.
-    """
+    """Check that closed shells bound one solid; return it, and a note if they were inside out."""
     points, corners = surface.mesh.points, surface.triangles.corners
     volumes = signed_volumes(points, surface.triangles, surface.shell)
     notes: tuple[str, ...] = ()

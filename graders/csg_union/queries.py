@@ -16,7 +16,6 @@ from scbench.schemas.base import Triple, WholeNumber
 from scbench.schemas.csg_union import Params
 
 BUDGET = 20
-
 _MOST_SOLIDS = 20
 _MOST_POINTS = 50
 _ON_SURFACE = 1e-6

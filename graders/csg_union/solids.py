@@ -33,12 +33,9 @@ from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvS
 
 DECIMALS = 9
 """Vertices are rounded to so many decimals, because the last bits of sines differ by machine."""
-
 _TOUCHING = 1e-6
-
 _BOX: Faces = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 """Vertex 4 i + 2 j + k is the corner at end i of x, j of y and k of z."""
-
 _EMPTY = 1e-6
 """A common part of less volume is none: solids that touch have a little in common by rounding."""
 _CONVEX = 1e-6
@@ -167,10 +164,7 @@ def _intersection(first: Convex, second: Convex, centre: Array) -> Convex:
 
 
 def _measure_common(corners: Array, convex: Convex, max_pairs: int) -> _Measure | None:
-    """Measure what lies both in a convex solid and inside closed triangles (m, 3, 3).
-
-    None is returned if that takes more than the given number of pairs.
-    """
+    """Measure what lies in a convex solid and closed triangles (m, 3, 3); None if too much work."""
     scaled = convex.normals / convex.offsets[:, None]
     volume, moment, pairs = 0.0, np.zeros(3), 0
     for first in range(0, len(corners), _TRIANGLES):

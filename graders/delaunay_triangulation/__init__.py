@@ -34,7 +34,6 @@ CHECKS = {
 }
 
 _GEOMETRY = ("area", "all_points", "overlap", "hull", "empty_circle")
-
 Triple = tuple[int, ...]
 
 
@@ -119,14 +118,8 @@ def _judge_geometry(checks: Checklist, frame: _Frame, triangles: Collection[Trip
     unused = sorted(set(range(len(points))).difference(*triangles))
     fault = f"of {len(points)} points are in no triangle"
     checks.forbid_many("all_points", unused, fault, lambda i: f"is {i}")
-    checks.forbid(
-        "overlap",
-        sorted(doubled),
-        lambda edge: (
-            f"{len(doubled)} edges have two triangles on the same side, so triangles "
-            f"overlap; the first is {list(edge)}."
-        ),
-    )
+    fault = "edges have two triangles on the same side, so triangles overlap"
+    checks.forbid_many("overlap", sorted(doubled), fault, lambda edge: f"is {list(edge)}")
     # With every triangle counter-clockwise and no edge used twice, an outline that is exactly the
     # hull means that the triangles cover it once.
     outline = {edge for edge in third if (edge[1], edge[0]) not in third}

@@ -64,6 +64,43 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
     wrong = f"There are {len(answer.edges)} lists for {len(right)} squares."
     aligned = checks.expect("length", len(answer.edges) == len(right), wrong)
+    listings = _judge_pairs(checks, answer)
+    if not aligned:
+        why = "The lists cannot be matched with the squares, because their number is wrong."
+        checks.skip(("certain", "complete"), why)
+        return checks.binary()
+
+    surplus, missing = (
+        [
+            {"square": i, "pair": list(pair), "shape": square.shape}
+            for i, (square, counts) in enumerate(zip(right, listings, strict=True))
+            for pair in sorted(
+                counts.keys() - square.pairs if extra else square.pairs - counts.keys()
+            )
+        ]
+        for extra in (True, False)
+    )
+    for check, faults, fault in (
+        ("certain", surplus, "pairs are not joined in every drawing"),
+        ("complete", missing, "joined pairs are missing"),
+    ):
+        checks.forbid_many(
+            check,
+            faults,
+            fault,
+            lambda item: (
+                f"is {item['pair']} of square {item['square']}, which reads {item['shape']} round "
+                "the ring"
+            ),
+        )
+    wrong_squares = {item["square"] for item in (*surplus, *missing)}
+    return checks.binary(
+        missing=missing, surplus=surplus, squares_right=len(right) - len(wrong_squares)
+    )
+
+
+def _judge_pairs(checks: Checklist, answer: Answer) -> list[Counter[Pair]]:
+    """Check the pairs by themselves; return how often each square has each, ascending."""
     listings: list[Counter[Pair]] = []
     bad, turned = [], []
     for i, pairs in enumerate(answer.edges):
@@ -94,38 +131,4 @@ def grade(params: Params, answer: Answer) -> Verdict:
         ],
         lambda item: f"Pair {item['pair']} is given more than once for square {item['square']}.",
     )
-    if not aligned:
-        why = "The lists cannot be matched with the squares, because their number is wrong."
-        checks.skip(("certain", "complete"), why)
-        return checks.binary()
-
-    surplus = [
-        {"square": i, "pair": list(pair), "shape": square.shape}
-        for i, (square, counts) in enumerate(zip(right, listings, strict=True))
-        for pair in sorted(counts.keys() - square.pairs)
-    ]
-    missing = [
-        {"square": i, "pair": list(pair), "shape": square.shape}
-        for i, (square, counts) in enumerate(zip(right, listings, strict=True))
-        for pair in sorted(square.pairs - counts.keys())
-    ]
-    checks.forbid(
-        "certain",
-        surplus,
-        lambda item: (
-            f"{len(surplus)} pairs are not joined in every drawing; the first is {item['pair']} of "
-            f"square {item['square']}, which reads {item['shape']} round the ring."
-        ),
-    )
-    checks.forbid(
-        "complete",
-        missing,
-        lambda item: (
-            f"{len(missing)} joined pairs are missing; the first is {item['pair']} of square "
-            f"{item['square']}, which reads {item['shape']} round the ring."
-        ),
-    )
-    wrong_squares = {item["square"] for item in (*surplus, *missing)}
-    return checks.binary(
-        missing=missing, surplus=surplus, squares_right=len(right) - len(wrong_squares)
-    )
+    return listings

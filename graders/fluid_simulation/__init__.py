@@ -29,7 +29,6 @@ CHECKS = {
 
 MOST_BOXES = 40_000
 """More than there are cells in the largest world."""
-
 _MAX_ENTRIES = 50
 
 

@@ -16,7 +16,6 @@ from scbench.schemas.fluid_simulation import Earthwork, Params, Zone
 
 Box = tuple[slice, slice, slice]
 Cells = NDArray[np.bool_]
-
 MOST_PARTS = 200_000
 """Loose pieces looked at, over all passes; a world of single loose voxels takes a sixth of it."""
 

@@ -3,7 +3,10 @@
 Every score is a whole number over a whole number, at most 1.
 """
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +24,7 @@ from scbench.graders.fluid_simulation.earthworks import (
 from scbench.schemas.fluid_simulation import (
     DeepWater,
     ExactVolume,
+    Goal,
     HiddenLakes,
     HiddenWater,
     HighWater,
@@ -160,101 +164,61 @@ class Reached(NamedTuple):
         return min(self.part, self.target) / self.target
 
 
-def _lake_surface(goal: LakeSurface, water: Water) -> Reached:
-    columns = [lake.surface for lake in water.lakes]
-    widest = max(columns, default=0)
-    says = f"The widest lake has {widest} columns; {goal.min_columns} are asked for."
-    lake = columns.index(widest) if columns else None
-    return Reached(widest, goal.min_columns, says, {"lake": lake})
-
-
-def _wide_lakes(goal: WideLakes, water: Water) -> Reached:
-    side = goal.side
-    matches = [i for i, lake in enumerate(water.lakes) if squares(lake.columns, side, water.width)]
-    says = (
-        f"{len(matches)} of {len(water.lakes)} lakes have a {side} by {side} block of columns; "
-        f"{goal.lakes} are asked for."
-    )
-    return Reached(len(matches), goal.lakes, says, {"lakes": matches})
-
-
-def _high_water(goal: HighWater, water: Water) -> Reached:
-    high = sum(water.levels[goal.min_z :])
-    says = (
-        f"{high} voxels of water are at z = {goal.min_z} or above; {goal.min_voxels} are asked for."
-    )
-    return Reached(high, goal.min_voxels, says, {})
-
-
-def _hidden_water(goal: HiddenWater, water: Water) -> Reached:
-    says = f"There are {water.voxels} voxels of water; {goal.min_voxels} under rock are asked for."
-    return Reached(water.voxels, goal.min_voxels, says, {})
-
-
-def _lakes_on_levels(goal: LakesOnLevels, water: Water) -> Reached:
-    levels = sorted({lake.main_level for lake in water.lakes})
-    says = (
-        f"{len(water.lakes)} lakes have their main parts on {len(levels)} levels; {goal.lakes} "
-        f"lakes on {goal.levels} levels are asked for."
-    )
-    if len(water.lakes) < goal.lakes:
-        return Reached(len(water.lakes), goal.lakes, says, {"levels": levels})
-    return Reached(len(levels), goal.levels, says, {"levels": levels})
-
-
-def _deep_water(goal: DeepWater, water: Water) -> Reached:
-    says = f"The deepest water is {water.depth} voxels deep; {goal.min_depth} are asked for."
-    column = list(water.deepest) if water.deepest else None
-    return Reached(water.depth, goal.min_depth, says, {"column": column})
-
-
-def _large_lakes(goal: LargeLakes | HiddenLakes, water: Water) -> Reached:
-    large = [i for i, lake in enumerate(water.lakes) if lake.voxels >= goal.min_voxels]
-    says = (
-        f"{len(large)} of {len(water.lakes)} lakes have {goal.min_voxels} voxels or more; "
-        f"{goal.lakes} are asked for."
-    )
-    return Reached(len(large), goal.lakes, says, {"lakes": large})
-
-
-def _ring_lake(goal: RingLake, water: Water) -> Reached:
-    island = dry_island(water, goal.dry_side)
-    says = f"No lake closes round a dry block of {goal.dry_side} by {goal.dry_side} columns."
-    details = {"lake": island[0], "low_corner": list(island[1:])} if island else {}
-    return Reached(island is not None, 1, says, details)
-
-
-def _water_levels(goal: WaterLevels, water: Water) -> Reached:
-    missing = [z for z in goal.water_at if not water.levels[z]]
-    count = len(goal.water_at)
-    says = f"There is no water at z = {', '.join(map(str, missing))}."
-    return Reached(count - len(missing), count, says, {"missing": missing})
-
-
-def _exact_volume(goal: ExactVolume, water: Water) -> Reached:
-    off = abs(water.voxels - goal.voxels)
-    says = f"There are {water.voxels} voxels of water; exactly {goal.voxels} are asked for."
-    return Reached(max(0, goal.voxels - off), goal.voxels, says, {})
-
-
-_GOALS: Mapping[str, Callable[[Any, Water], Reached]] = {
-    "lake_surface": _lake_surface,
-    "wide_lakes": _wide_lakes,
-    "high_water": _high_water,
-    "hidden_water": _hidden_water,
-    "lakes_on_levels": _lakes_on_levels,
-    "deep_water": _deep_water,
-    "large_lakes": _large_lakes,
-    "ring_lake": _ring_lake,
-    "water_levels": _water_levels,
-    "exact_volume": _exact_volume,
-    "hidden_lakes": _large_lakes,
-}
-
 HIDDEN = frozenset({"hidden_water", "hidden_lakes"})
 """Kinds of goal that allow no visible water."""
 
 
-def reached(goal: Any, water: Water) -> Reached:  # noqa: ANN401
-    """Return how far the water is from a goal of `scbench.schemas.fluid_simulation.Goal`."""
-    return _GOALS[goal.kind](goal, water)
+@cache
+def _sentences() -> dict[str, str]:
+    text = files(__package__).joinpath("goals.json").read_text("utf-8")
+    sentences: dict[str, str] = json.loads(text)
+    return sentences
+
+
+def reached(goal: Goal, water: Water) -> Reached:
+    """Return how far the water is from a goal."""
+    details: dict[str, Any] = {}
+    lakes = water.lakes
+    match goal:
+        case LakeSurface(min_columns=target):
+            columns = [lake.surface for lake in lakes]
+            part = max(columns, default=0)
+            details["lake"] = columns.index(part) if columns else None
+        case WideLakes(lakes=target, side=side):
+            wide = [i for i, l in enumerate(lakes) if squares(l.columns, side, water.width)]
+            part, details["lakes"] = len(wide), wide
+        case HighWater(min_voxels=target):
+            part = sum(water.levels[goal.min_z :])
+        case HiddenWater(min_voxels=target):
+            part = water.voxels
+        case LakesOnLevels():
+            levels = details["levels"] = sorted({lake.main_level for lake in lakes})
+            part, target = len(levels), goal.levels
+            if len(lakes) < goal.lakes:
+                part, target = len(lakes), goal.lakes
+        case DeepWater(min_depth=target):
+            part = water.depth
+            details["column"] = list(water.deepest) if water.deepest else None
+        case LargeLakes(lakes=target) | HiddenLakes(lakes=target):
+            large = [i for i, lake in enumerate(lakes) if lake.voxels >= goal.min_voxels]
+            part, details["lakes"] = len(large), large
+        case RingLake():
+            island = dry_island(water, goal.dry_side)
+            part, target = int(island is not None), 1
+            details |= {"lake": island[0], "low_corner": list(island[1:])} if island else {}
+        case WaterLevels(water_at=wanted_levels):
+            missing = details["missing"] = [z for z in wanted_levels if not water.levels[z]]
+            part, target = len(wanted_levels) - len(missing), len(wanted_levels)
+        case ExactVolume(voxels=target):
+            part = max(0, target - abs(water.voxels - target))
+    figures = {name: value for name, value in details.items() if isinstance(value, list)}
+    says = _sentences()[goal.kind].format(
+        part=part,
+        target=target,
+        goal=goal,
+        water=water,
+        count=len(lakes),
+        levels=len(figures.get("levels", ())),
+        missing=", ".join(map(str, figures.get("missing", ()))),
+    )
+    return Reached(part, target, says, details)

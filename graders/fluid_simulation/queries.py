@@ -23,12 +23,10 @@ from scbench.schemas.base import WholeIndex, WholeIndexPair
 from scbench.schemas.fluid_simulation import Earthworks, Params
 
 BUDGET = 20
-
 MOST_BOXES = 1000
 _LAKES = 8
 _PLACES = 4
 _WINDOW = 1600
-
 Plan = Annotated[Earthworks, Field(max_length=MOST_BOXES)]
 
 

@@ -28,10 +28,8 @@ from scbench.graders.fluid_simulation.earthworks import (
 
 Fate = Literal["rests", "side", "bottom", "full"]
 """Where a drop ends: in a pool, over a side, at z = 0, or nowhere since the top level is full."""
-
 MOST_STEPS = 60_000_000
 """Cells gone through in searches; a lake that fills the largest world takes a quarter of it."""
-
 _MAX_CACHED = 1_000_000
 """Cells in search orders kept for another drop."""
 

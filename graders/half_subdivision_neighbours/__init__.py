@@ -25,7 +25,6 @@ CHECKS = {
 }
 
 _LABEL_SHOWN = 60
-
 Interval = tuple[int, int]
 Box = tuple[Interval, ...]
 

@@ -70,14 +70,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if length > 4 * n + 1000:
         return checks.too_large(f"{length} cells are listed; {n} are free.")
     codes = frame.grid.encode(cells)
-    checks.forbid(
-        "inside",
-        [i for i, code in enumerate(codes) if code is None],
-        lambda i: (
-            f"{codes.count(None)} of {length} cells lie outside 1..{params.size}; the first is "
-            f"{cell_at(cells, i)}."
-        ),
-    )
+    outside = [i for i, code in enumerate(codes) if code is None]
+    fault = f"of {length} cells lie outside 1..{params.size}"
+    checks.forbid_many("inside", outside, fault, lambda i: f"is {cell_at(cells, i)}")
     entered = [i for i, cell in enumerate(cells) if cell in frame.blocked]
     fault = f"of {length} cells are blocked"
     checks.forbid_many("free", entered, fault, lambda i: f"is {cell_at(cells, i)}")

@@ -30,26 +30,20 @@ CHECKS = {
 
 TOLERANCE = 1e-9
 MAX_PEOPLE = 2000
-
 _MAX_PAIRS = 50
 _MAX_PLACES = 2000
-
 Floats = NDArray[np.float64]
 XYZ = tuple[float, float, float]
-
 NOTHING = -1
 _TANGENT_DIGITS = 12
 _TINY = 1e-300
 
 
 class Camera(NamedTuple):
-    """A pinhole camera, its picture upright.
+    """A pinhole camera with three directions of length 1, its picture upright.
 
-    Attributes:
-        eye: where it is.
-        forward, right, up: directions of length 1, at right angles.
-        tangent: of half the angle between the picture's top and bottom.
-        image: columns and rows of the picture.
+    The tangent is of half the angle between the picture's top and bottom; the image is columns
+    and rows.
     """
 
     eye: XYZ
@@ -179,13 +173,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     legal = checks.expect("count", count == params.people, wrong)
     with np.errstate(over="ignore", under="ignore"):
         far = xy[:, 0] * xy[:, 0] + xy[:, 1] * xy[:, 1] > (params.max_distance + TOLERANCE) ** 2
-        legal &= checks.forbid(
-            "distance",
-            np.nonzero(far)[0].tolist(),
-            lambda i: (
-                f"{int(far.sum())} people are more than {params.max_distance:g} m from the origin; "
-                f"the first is person {i}."
-            ),
+        fault = f"people are more than {params.max_distance:g} m from the origin"
+        legal &= checks.forbid_many(
+            "distance", np.nonzero(far)[0].tolist(), fault, lambda i: f"is person {i}"
         )
         legal &= _check_people(checks, xy, params)
     reach = [(b + p) / 2 - TOLERANCE for b, p in zip(params.building, params.person, strict=True)]

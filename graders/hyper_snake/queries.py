@@ -9,16 +9,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from scbench.graders.hyper_snake import Frame, frame_of
-from scbench.graders.shared.grid_paths import Cell, cell_text, side_neighbours
+from scbench.graders.shared.grid_paths import Cell, cell_text, reachable, side_neighbours
 from scbench.graders.shared.interaction import Observation, Query, QueryError, first_items
 from scbench.schemas.base import WholeNumber
 from scbench.schemas.hyper_snake import Params
 
 BUDGET = 30
-
 _MAX_CELLS = 5000
 _FOOD = 12
-
 Cells = tuple[Annotated[tuple[WholeNumber, ...], Field(max_length=16)], ...]
 
 
@@ -66,11 +64,12 @@ class Trail:
 
     def look(self) -> Observation:
         """Return where the path is and what is left."""
-        reached = self._reached()
+        end = self.cells[-1]
+        reached = reachable(end, lambda cell: filter(self._is_free, side_neighbours(cell))) - {end}
         uneaten = [food for food in self.params.food if not self._has(food)]
         return {
             "length": len(self.cells),
-            "end": list(self.cells[-1]),
+            "end": list(end),
             "next": [list(cell) for cell in self.ways_on()],
             "unvisited": self.frame.free - len(self.cells),
             "reachable": len(reached),
@@ -84,19 +83,9 @@ class Trail:
     def _has(self, cell: Cell) -> bool:
         return self.frame.grid.codes[cell] in self._visited
 
-    def _reached(self) -> set[Cell]:
-        """Return the unvisited cells that are connected to the end of the path."""
-        codes, walls = self.frame.grid.codes, self.frame.walls
-        reached: set[Cell] = set()
-        waiting = [self.cells[-1]]
-        while waiting:
-            for cell in side_neighbours(waiting.pop()):
-                code = codes.get(cell)
-                if code is None or code in walls or code in self._visited or cell in reached:
-                    continue
-                reached.add(cell)
-                waiting.append(cell)
-        return reached
+    def _is_free(self, cell: Cell) -> bool:
+        code = self.frame.grid.codes.get(cell)
+        return code is not None and code not in self.frame.walls and code not in self._visited
 
 
 class Walk(Query):

@@ -93,7 +93,6 @@ _MAX_CROSSING = 20_000
 """The same for pairs of triangles of one body that cut each other."""
 _CONTACT = 1e-3
 """How deep facets may cut each other, in mm."""
-
 _VALID = ("part_count", "readable", "closed", "one_body", "right_side_out", "self_intersection")
 
 
@@ -200,19 +199,13 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
         if of_assembly:
             check_faces(checks, faces)
         verdicts.append(checks.binary(**criterion(checks)))
-    metrics = {
-        "parts": [
-            None
-            if part.shell is None
-            else {
-                "volume": round(signed_volume(part.shell), 3),
-                "triangles": len(part.shell.corners),
-            }
-            for part in parts
-        ],
-        "stop_rule": _stop_rule(first.all_passed, verdicts),
-    }
-    return (first.binary(**metrics), *verdicts)
+    sizes = [part.shell and _size_of(part.shell) for part in parts]
+    stop_rule = _stop_rule(first.all_passed, verdicts)
+    return (first.binary(parts=sizes, stop_rule=stop_rule), *verdicts)
+
+
+def _size_of(shell: Shell) -> dict[str, float]:
+    return {"volume": round(signed_volume(shell), 3), "triangles": len(shell.corners)}
 
 
 def _stop_rule(valid: bool, verdicts: Sequence[Verdict]) -> float:  # noqa: FBT001
@@ -262,24 +255,20 @@ def _printing(checks: Checklist, params: Params, parts: Sequence[_Examined]) -> 
     lies = [(i, part.lie) for i, part in enumerate(parts) if part.lie is not None]
 
     def too_large(lie: Lie) -> str:
-        if all(a <= b + rules.slack for a, b in zip(lie.size, rules.bed, strict=True)):
-            return ""
-        return "is " + " x ".join(f"{length:g}" for length in lie.size) + " mm"
+        fits = all(a <= b + rules.slack for a, b in zip(lie.size, rules.bed, strict=True))
+        return "" if fits else "is " + " x ".join(f"{length:g}" for length in lie.size) + " mm"
 
     def adrift(lie: Lie) -> str:
-        return (
-            "" if abs(lie.lowest) <= rules.level else f"has its lowest point at z = {lie.lowest:g}"
-        )
+        on_bed = abs(lie.lowest) <= rules.level
+        return "" if on_bed else f"has its lowest point at z = {lie.lowest:g}"
 
     def loose(lie: Lie) -> str:
-        if lie.contact >= rules.contact_area:
-            return ""
-        return f"touches the bed with {lie.contact:g} mm²"
+        enough = lie.contact >= rules.contact_area
+        return "" if enough else f"touches the bed with {lie.contact:g} mm²"
 
     def hanging(lie: Lie) -> str:
-        if not lie.overhangs:
-            return ""
-        return f"has {len(lie.overhangs)} overhangs, the widest {lie.overhangs[0].width:g} mm"
+        widest = f"the widest {lie.overhangs[0].width:g} mm" if lie.overhangs else ""
+        return f"has {len(lie.overhangs)} overhangs, {widest}" if widest else ""
 
     for_each(checks, "bed_size", lies, too_large, lambda lie: {"size": lie.size})
     for_each(checks, "bed_level", lies, adrift, lambda lie: {"lowest": lie.lowest})

@@ -29,7 +29,6 @@ _SEAM = 1e-5
 _SPECK = 1e-4
 _NOTHING = "No part has the geometry for this."
 _CROWDED = "The parts cut each other in too many places."
-
 _EXACT = 1e-6
 
 

@@ -7,6 +7,7 @@ draws still counts.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import manifold3d
@@ -19,7 +20,6 @@ _HEIGHT = 100.0
 _SAME_DECIMALS = 9
 _EQUAL = 1e-5
 """Share by which diagonals of one length may differ."""
-
 _Maker = Callable[[Any, Any, Any], list[Any]]
 
 
@@ -30,21 +30,14 @@ def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
     """
     resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH
 
-    def linear(node: Any, context: Any) -> dict[str, Any]:
-        return _linear_parameters(evaluator, node, context)
+    def made_of_section(make: Callable[..., Any]) -> _Maker:
+        def call(parameters: Any, children: Any, node: Any) -> list[Any]:
+            section = evaluator._to_cross_section(library.flatten_csg_tree(children))
+            body = None if section is None else make(section, parameters, evaluator, spend)
+            tagged = evaluator._tag_generated
+            return [] if body is None else [tagged(body, node, parameters["color"])]
 
-    def around(node: Any, context: Any) -> dict[str, Any]:
-        return _around_parameters(evaluator, node, context)
-
-    def extruded(parameters: Any, children: Any, node: Any) -> list[Any]:
-        section = evaluator._to_cross_section(library.flatten_csg_tree(children))
-        body = None if section is None else _extruded(section, parameters, spend)
-        return [] if body is None else [evaluator._tag_generated(body, node, parameters["color"])]
-
-    def revolved(parameters: Any, children: Any, node: Any) -> list[Any]:
-        section = evaluator._to_cross_section(library.flatten_csg_tree(children))
-        body = None if section is None else _revolved(section, parameters, evaluator, spend)
-        return [] if body is None else [evaluator._tag_generated(body, node, parameters["color"])]
+        return call
 
     def group(node: Any, context: Any) -> dict[str, Any]:
         return {**evaluator._resolve_csg(node, context), "op": "union"}
@@ -60,8 +53,10 @@ def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
         evaluator._eval_children(node.children, inner)
         return {}
 
-    resolve |= {"linear_extrude": linear, "rotate_extrude": around}
-    generate |= {"linear_extrude": extruded, "rotate_extrude": revolved}
+    resolve["linear_extrude"] = partial(_linear_parameters, evaluator)
+    resolve["rotate_extrude"] = partial(_around_parameters, evaluator)
+    generate["linear_extrude"] = made_of_section(_extruded)
+    generate["rotate_extrude"] = made_of_section(_revolved)
     resolve |= {"group": group, "assign": assign}
     generate["group"] = evaluator._generate_csg
     for name, is_drawn in _HAS_SIZE.items():
@@ -169,7 +164,7 @@ def _resolution(context: Any) -> dict[str, Any]:
     return {**numbers, "color": context.color}
 
 
-def _extruded(section: Any, parameters: Any, spend: Callable[[float], None]) -> Any:
+def _extruded(section: Any, parameters: Any, _: Any, spend: Callable[[float], None]) -> Any:
     height, twist = parameters["height"], parameters["twist"]
     if section.is_empty() or height <= 0:
         return None

@@ -1,6 +1,6 @@
 """OpenSCAD sources into meshes; runs in the sandbox, through `scbench.machine.sandbox.call_script`.
 
-Runs alone, so it imports nothing of scbench but `openscad_2021`, the file beside it. The library
+Runs alone: it uses nothing of scbench but `openscad_2021` and a data file beside it. The library
 ``openscad_evaluator`` reads and evaluates the language; this file bounds its work by counting, so
 that limits are the same on every machine, and disables what is not plain OpenSCAD or would access
 the outside: files, fonts of the system, level sets. Random numbers start from a fixed seed.
@@ -42,38 +42,10 @@ _beside = util.spec_from_file_location("mended", Path(__file__).with_name("opens
 _mended: Any = util.module_from_spec(_beside)  # type: ignore[arg-type]
 _beside.loader.exec_module(_mended)  # type: ignore[union-attr]
 
-_NEEDED = {
-    "getASTfromString": "code include_comments origin",
-    "build_scopes": "ast",
-    "Evaluator.evaluate": "self nodes root_scope viewport_params generate",
-    "Evaluator._eval_expr": "self node ctx",
-    "Evaluator._eval_statement": "self node ctx",
-    "Evaluator._eval_children": "self children ctx new_scope",
-    "Evaluator._eval_list_comp": "self node ctx",
-    "Evaluator._eval_range": "self node ctx",
-    "Evaluator._loop_values": "self values at",
-    "Evaluator._fmt_val": "self v",
-    "Evaluator._fn_segments": "fn fa fs r",
-    "Evaluator._to_cross_section": "self children",
-    "Evaluator._tag_generated": "self body node color",
-    "Evaluator._resolve_csg": "self node ctx",
-    "Evaluator._resolve_args": "self arguments ctx",
-    "Evaluator._resolve_call_args": "self node ctx",
-    "Evaluator._generate_csg": "self params children node",
-    "Evaluator._bind_let_name": "child_ctx name v dyn_copied",
-    "Evaluator._get_arg": "self args pos name default",
-    "OscRange": "start step end",
-    "flatten_csg_tree": "tree",
-    "_load_default_font": "",
-    "_resolve_font": "font_spec",
-    "_triangulate_face": "verts loop out",
-}
+_EXPECTED = json.loads(Path(__file__).with_name("openscad_library.json").read_text("utf-8"))
+_NEEDED: dict[str, str] = _EXPECTED["parameters"]
 """Parameters of what is called or replaced here and in `openscad_2021`."""
-_TABLES = {
-    "_RESOLVE_DISPATCH": {"sphere", "polyhedron", "linear_extrude", "rotate_extrude"},
-    "_GENERATE_DISPATCH": {"cube", "sphere", "cylinder", "circle", "square", "polyhedron"},
-    "_math_fns": {"rands"},
-}
+_TABLES: dict[str, list[str]] = _EXPECTED["tables"]
 """Entries of an evaluator's tables that are replaced."""
 
 
@@ -92,7 +64,7 @@ def _lacking() -> Iterator[str]:
         yield "_EXPR_DISPATCH[RangeLiteral] is missing"
     for table, names in _TABLES.items():
         entries = getattr(_library.Evaluator(echo_fn=lambda _: None), table, {}).keys()
-        yield from (f"{table}[{name!r}] is missing" for name in sorted(names - entries))
+        yield from (f"{table}[{name!r}] is missing" for name in sorted({*names} - entries))
 
 
 _UNLIKE = list(_lacking())
@@ -119,15 +91,10 @@ _JOINED = 10
 """Corners that are gone through in a step when two flat shapes are made one."""
 _NESTED = 2500
 """Pairs of their outlines that are compared in a step, to see which lies in which."""
-
 _OUTSIDE = {"import", "surface", "dxf_dim", "dxf_cross"}
 _NOT_OPENSCAD = {
-    "roof",
-    "levelset",
-    "mesh_repair",
-    "minkowski_difference",
-    "simplify",
-    "breakpoint",
+    *("roof", "levelset", "mesh_repair"),
+    *("minkowski_difference", "simplify", "breakpoint"),
 }
 _NAME = re.compile(
     r'//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|(\b(?:include|use)\s*<)|([A-Za-z_$]\w*)(?=\s*\()|\S',
@@ -172,42 +139,15 @@ def main(data: bytes) -> bytes:
     return struct.pack("<Q", len(text)) + text + b"".join(arrays)
 
 
-PROBES = {
-    "difference() { cube([20, 12, 8], true); cylinder(h = 30, r1 = 3, r2 = 4, center = true, "
-    "$fn = 12); translate([8, 0, 0]) sphere(3, $fa = 30); }": (1185, 89, 178, "ceb32b81"),
-    "function f(n) = n < 2 ? n : f(n - 1) + f(n - 2); v = [for (i = [0 : 7]) if (i % 2) f(i), "
-    'each "ab"]; for (i = [3:0]) let (s = str(v[i], i)) translate([3 * i, 0, 0]) '
-    "cube(len(s) + round(rands(0, 1, 3)[2]));": (1473, 32, 48, "36fe6f27"),
-    "linear_extrude(height = 6, twist = 75, scale = [1.5, 0.5], $fn = 16) difference() { "
-    "offset(1, $fn = 8) polygon([[0, 0], [9, 1], [7, 6], [2, 4]]); "
-    "translate([4, 3]) circle(1, $fn = 6); }": (2011, 323, 646, "6b03e772"),
-    "module m(n) { rotate([0, 0, 20 * n]) children(n % $children); } for (i = [0 : 3]) m(i) { "
-    "rotate_extrude(angle = 70, $fn = 20) translate([5, 0]) square([2, 3]); "
-    "group() { translate([0, 0, 4]) cube(2); } }": (1643, 52, 96, "c082264d"),
-    "polyhedron([[0, 0, 0], [6, 0, 0], [6, 6, 0], [3, 2, 0], [0, 6, 0], [3, 3, 7]], "
-    "[[0, 1, 2, 3, 4], [1, 0, 5], [2, 1, 5], [3, 2, 5], [4, 3, 5], [0, 4, 5]]); "
-    "translate([9, 0, 0]) intersection() { cube(4); assign(x = 3) sphere(x, $fn = 10); }": (
-        745,
-        20,
-        32,
-        "2a06ee8f",
-    ),
-    'linear_extrude(2) { text("Ag7", size = 5); translate([0, 9]) projection() rotate([30, 0, 0]) '
-    "cube(4); } translate([20, 0, 0]) minkowski() { cube(2); cylinder(1, 1, 1, $fn = 6); } "
-    "hull() { translate([30, 0, 0]) cube(2); translate([33, 3, 1]) cube(1); }": (
-        2323,
-        221,
-        426,
-        "62c08412",
-    ),
-}
+PROBES: list[dict[str, Any]] = _EXPECTED["probes"]
 """Sources that use what is replaced or counted, each with its steps, corners and triangles, and a
 hash of its corners, to five decimals. All versions that pyproject.toml allows give these."""
 
 
 def _probe_differences() -> Iterator[str]:
     """Yield by which of its `PROBES` the library differs, and how."""
-    for source, figures in PROBES.items():
+    for probe in PROBES:
+        source = probe["source"]
         meter = Meter(10**6)
         try:
             points, corners = mesh_of(source, meter, 10**5)
@@ -218,7 +158,7 @@ def _probe_differences() -> Iterator[str]:
         digest = hashlib.sha256(json.dumps(places).encode()).hexdigest()[:8]
         actual = (meter.spent, len(points), len(corners), digest)
         names = ("steps", "corners", "triangles", "hash of corners")
-        for name, right, value in zip(names, figures, actual, strict=True):
+        for name, right, value in zip(names, probe["figures"], actual, strict=True):
             if value != right:
                 yield f"{name} of {source!r}: {value} instead of {right}"
 

@@ -17,10 +17,8 @@ from scbench.schemas.interlocking_parts import Printing, Spacing
 
 MAX_OUTLINE = 20_000
 _NEAR = 1e-6
-
 WELD_DECIMALS = 6
 """Corners that agree in so many decimals are one vertex."""
-
 _SAME_DIRECTION = 1 - 1e-6
 _SAME_PLANE = 1e-3
 

@@ -31,7 +31,6 @@ FARTHEST = 10_000.0
 """Limits of one part: characters, triangles, steps of OpenSCAD, distance from the origin."""
 MOST_STEPS_TOGETHER = 3_000_000
 """Steps that all different OpenSCAD sources of one answer may take."""
-
 _SCAD_LIMITS = sandbox.Limits(seconds=100, memory=3 * 2**30, output=256 * 2**20)
 _CODE_LIMITS = sandbox.Limits(
     seconds=20, memory=2**30, output=MOST_CHARACTERS, processes=2, files=16 * 2**20

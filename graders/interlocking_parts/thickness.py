@@ -18,9 +18,7 @@ MOST_WORK = 2 * 10**8
 """Directions of rays times triangles."""
 MOST_RAYS = 3 * 10**8
 """Comparisons of rays with triangles; all parts of a right cage take a twentieth together."""
-
 _DECIMALS = 4
-
 _BLOCK = 256
 _EDGE = 1e-7
 """Rays along an edge of the grid between two triangles hit both."""
@@ -108,9 +106,7 @@ def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Arra
     """Return the distance (k,) from each origin (k, 3) to the first triangle ahead, or infinity.
 
     The direction (3,) is of length 1, the same for all rays; corners are of triangles (m, 3, 3).
-
-    Raises:
-        TooManyRaysError: what the meter lets spend is not enough.
+    If the meter lets spend too little, `TooManyRaysError` is raised.
     """
     axes = frame(direction)
     start, turned = origins @ axes, corners @ axes
@@ -225,11 +221,7 @@ def _face_distances(
     rules: Survey,
     way: Literal["in", "out"],
 ) -> list[float]:
-    """Return the distances from faces, grouped by their normals.
-
-    Raises:
-        TooManyRaysError: they are too many.
-    """
+    """Return the distances from faces, grouped by their normals; for errors see `cast`."""
     meter = Meter(MOST_RAYS)
     values: list[float] = []
     for normal, faces in groups.items():

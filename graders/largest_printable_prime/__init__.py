@@ -6,7 +6,7 @@ a millimetre; positions count from 0 at the bottom.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -16,7 +16,7 @@ import gmpy2
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
+from scbench.schemas.largest_printable_prime import Answer, Orientation, Params, PrintedDigit
 
 VERSION = 1
 
@@ -35,7 +35,6 @@ CHECKS = {
 
 MAX_DIGITS = 1000
 """Far more than any tower can have; longer numbers are not tested for primality."""
-
 _LETTERS = "abcdefg"
 _TURNS: Mapping[str, str] = {
     "flat": "abcdefg",
@@ -135,12 +134,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         if item.digit not in params.digits or item.orientation not in params.orientations
     ]
     fault = "digits may not be used or not be turned so"
-    checks.forbid_many(
-        "allowed",
-        banned,
-        fault,
-        lambda i: f"is the {items[i].digit} ({items[i].orientation}) at position {i}",
-    )
+    checks.forbid_many("allowed", banned, fault, lambda i: f"is the {_digit_at(items, i)}")
     number = "".join(str(item.digit) for item in items)
     _judge_number(checks, params, number)
     tall = _judge_tower(checks, params, answer)
@@ -161,6 +155,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return checks.partial(score if legal else 0.0, **figures)
 
 
+def _digit_at(items: Sequence[PrintedDigit], i: int) -> str:
+    return f"{items[i].digit} ({items[i].orientation}) at position {i}"
+
+
 def _judge_number(checks: Checklist, params: Params, number: str) -> None:
     checks.expect("leading_zero", not number.startswith("0"), "The number begins with 0.")
     if params.max_digits is not None:
@@ -168,13 +166,9 @@ def _judge_number(checks: Checklist, params: Params, number: str) -> None:
         checks.expect("max_digits", len(number) <= params.max_digits, wrong)
     counts = Counter(groups(number, params.group))
     repeated = sorted(group for group, times in counts.items() if times > 1)
-    checks.forbid(
-        "groups",
-        repeated,
-        lambda group: (
-            f"{len(repeated)} groups of {params.group} digits occur more than once; the first is "
-            f"{group}, {counts[group]} times."
-        ),
+    fault = f"groups of {params.group} digits occur more than once"
+    checks.forbid_many(
+        "groups", repeated, fault, lambda group: f"is {group}, {counts[group]} times"
     )
     if number:
         checks.expect("prime", is_prime(number), "The number is not a prime.")
@@ -188,24 +182,18 @@ def _judge_tower(checks: Checklist, params: Params, answer: Answer) -> int | Non
     poses = [pose(item.digit, item.orientation, params.segments[item.digit]) for item in items]
     unprintable = [i for i, printed in enumerate(poses) if printed is None]
     fault = "digits cannot be printed as they are turned"
-    checks.forbid_many(
-        "printable",
-        unprintable,
-        fault,
-        lambda i: f"is the {items[i].digit} ({items[i].orientation}) at position {i}",
-    )
+    checks.forbid_many("printable", unprintable, fault, lambda i: f"is the {_digit_at(items, i)}")
     unsupported = [
         i
         for i, (lower, upper) in enumerate(pairwise(poses), start=1)
         if lower is not None and upper is not None and not rests(upper, lower)
     ]
-    checks.forbid(
+    checks.forbid_many(
         "stack",
         unsupported,
+        "digits cannot be printed on the one below",
         lambda i: (
-            f"{len(unsupported)} digits cannot be printed on the one below; the first is the "
-            f"{items[i].digit} ({items[i].orientation}) at position {i}, on a "
-            f"{items[i - 1].digit} ({items[i - 1].orientation})."
+            f"is the {_digit_at(items, i)}, on a {items[i - 1].digit} ({items[i - 1].orientation})"
         ),
     )
     return (

@@ -5,6 +5,7 @@ path of contacts, and volumes are compared with the ideal body, integrated along
 those of the answer's list.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +22,8 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     Boxes,
     Bricks,
     Indices,
+    Pairs,
+    Stance,
     body,
     close_pairs,
     groups,
@@ -55,7 +58,6 @@ PAIRS_FREE = 10_000
 LAYER_SLACK = 0.96
 LOWEST = 4.7
 DIFFERENCE_WEIGHT = 0.5
-
 _ARENA = 10_000.0
 """Bricks farther out are outside every target, and not compared with others."""
 _DUST = 1e-9
@@ -119,26 +121,14 @@ def _judge_single_bricks(checks: Checklist, target: Body, bricks: Bricks, boxes:
     layer = np.maximum(np.rint((bricks.z - HEIGHT / 2) / HEIGHT), 0.0)
     off = np.abs(bricks.z - HEIGHT / 2 - HEIGHT * layer) > LAYER_SLACK + _DUST
     off |= bricks.z < LOWEST - _DUST
-    checks.forbid(
-        "layers",
-        np.flatnonzero(off).tolist(),
-        lambda i: (
-            f"{int(off.sum())} bricks are in no layer; the first is brick {i} at "
-            f"z = {bricks.z[i]:g}."
-        ),
-    )
-    hollow, outside = strays(target, boxes)
-    for check_id, stray, where in (
-        ("hollow", hollow, "in the hollow"),
-        ("outside", outside, "outside the target"),
-    ):
-        checks.forbid(
-            check_id,
-            np.flatnonzero(stray).tolist(),
-            lambda i, stray=stray, where=where: (  # type: ignore[misc]
-                f"{int(stray.sum())} bricks lie wholly {where}; the first is brick {i}."
-            ),
-        )
+    between = np.flatnonzero(off).tolist()
+    fault = "bricks are in no layer"
+    checks.forbid_many("layers", between, fault, lambda i: f"is brick {i} at z = {bricks.z[i]:g}")
+    hollow, outside = (np.flatnonzero(stray).tolist() for stray in strays(target, boxes))
+    fault = "bricks lie wholly in the hollow"
+    checks.forbid_many("hollow", hollow, fault, lambda i: f"is brick {i}")
+    fault = "bricks lie wholly outside the target"
+    checks.forbid_many("outside", outside, fault, lambda i: f"is brick {i}")
 
 
 def _judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
@@ -150,22 +140,17 @@ def _judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
     _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     earlier = near[first[group.ravel()]]
     repeats = np.flatnonzero(earlier != near)
-    checks.forbid(
+    checks.forbid_many(
         "duplicates",
         np.stack([near, earlier], axis=1)[repeats].tolist(),
-        lambda pair: (
-            f"{len(repeats)} bricks repeat an earlier one; the first is brick {pair[0]}, which "
-            f"repeats brick {pair[1]}."
-        ),
+        "bricks repeat an earlier one",
+        lambda pair: f"is brick {pair[0]}, which repeats brick {pair[1]}",
     )
     return np.sort(near[first])
 
 
 def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[str, Any]:
-    """Check pairs of different bricks, whose indices in the answer are their names.
-
-    What a picture needs is returned, as lists of the answer's indices; at most 1000 entries each.
-    """
+    """Check pairs of different bricks, whose indices in the answer are their names."""
     count = len(names)
     max_pairs = PAIRS_PER_BRICK * count + PAIRS_FREE
     pairs = close_pairs(bricks, max_pairs)
@@ -180,25 +165,17 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
             "The bricks are too crowded to be compared pair by pair.",
         )
         return {"overlapping": None, "misaligned": None, "floating": None, "groups": None}
-    clash = pairs.where(pairs.depth >= CONTACT_GAP)
-    overlapping = np.stack([names[clash.lower], names[clash.upper]], axis=1).tolist()
-    checks.forbid(
-        "overlap",
-        overlapping,
-        lambda pair: (
-            f"{len(overlapping)} pairs of bricks overlap; the first is {pair[0]} and {pair[1]}, "
-            f"whose plans share {clash.area[0]:g} square millimetres."
-        ),
-    )
+    overlapping = _judge_overlap(checks, pairs.where(pairs.depth >= CONTACT_GAP), names)
     contacts = pairs.where(pairs.depth < CONTACT_GAP)
     label = groups(count, contacts)
     misaligned = [[int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _MAX_ENTRIES)]
+    at_least = "At least " * (len(misaligned) == _MAX_ENTRIES)
     checks.forbid(
         "studs",
         misaligned,
         lambda pair: (
-            f"{'At least ' * (len(misaligned) == _MAX_ENTRIES)}{len(misaligned)} pairs of joined "
-            f"bricks are not on one stud grid; the first is {pair[0]} and {pair[1]}."
+            f"{at_least}{len(misaligned)} pairs of joined bricks are not on one stud grid; the "
+            f"first is {pair[0]} and {pair[1]}."
         ),
     )
     # A brick that sinks into the table stands on it; that it sinks is another check's matter.
@@ -209,20 +186,7 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
     fault = f"of {count} bricks are not joined to the ground"
     checks.forbid_many("support", floating, fault, lambda i: f"is brick {i}")
     standing = stances(bricks, label, ground)
-    tipping = [
-        {"brick": int(names[s.first]), "bricks": s.size, "outside_mm": s.outside}
-        for s in standing
-        if s.outside > TIP_SLACK
-    ]
-    checks.forbid(
-        "balance",
-        tipping,
-        lambda group: (
-            f"{len(tipping)} groups of bricks fall over; the first is that of {group['bricks']} "
-            f"bricks around brick {group['brick']}, whose centre of gravity lies "
-            f"{group['outside_mm']:.3f} mm outside its support."
-        ),
-    )
+    _judge_balance(checks, standing, names)
     return {
         "overlapping": overlapping[:_MAX_ENTRIES],
         "misaligned": misaligned,
@@ -237,3 +201,35 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
             for s in standing[:_MAX_GROUPS]
         ],
     }
+
+
+def _judge_overlap(checks: Checklist, clash: Pairs, names: Indices) -> list[list[int]]:
+    overlapping: list[list[int]] = np.stack(
+        [names[clash.lower], names[clash.upper]], axis=1
+    ).tolist()
+    checks.forbid_many(
+        "overlap",
+        overlapping,
+        "pairs of bricks overlap",
+        lambda pair: (
+            f"is {pair[0]} and {pair[1]}, whose plans share {clash.area[0]:g} square millimetres"
+        ),
+    )
+    return overlapping
+
+
+def _judge_balance(checks: Checklist, standing: Sequence[Stance], names: Indices) -> None:
+    tipping = [
+        {"brick": int(names[s.first]), "bricks": s.size, "outside_mm": s.outside}
+        for s in standing
+        if s.outside > TIP_SLACK
+    ]
+    checks.forbid_many(
+        "balance",
+        tipping,
+        "groups of bricks fall over",
+        lambda group: (
+            f"is that of {group['bricks']} bricks around brick {group['brick']}, whose centre of "
+            f"gravity lies {group['outside_mm']:.3f} mm outside its support"
+        ),
+    )

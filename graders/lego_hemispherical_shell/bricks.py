@@ -23,12 +23,10 @@ from scbench.schemas.lego_hemispherical_shell import Params
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-
 HALF = (16.0, 8.0)
 HEIGHT = 9.6
 VOLUME = 4915.2
 STUD = 8.0
-
 CONTACT_GAP = 0.5
 """Top and bottom that are nearer than this are in contact; if they share more, they overlap."""
 CONTACT_AREA = 1.0
@@ -38,7 +36,6 @@ OFF_ANGLE = 1.0
 """In degrees."""
 TIP_SLACK = 0.001
 """How far the centre of gravity may lie outside its support."""
-
 _REACH = 36.0
 """Middles that are farther apart than this, in plan, belong to plans that do not meet."""
 _DUST = 1e-9
@@ -82,13 +79,10 @@ class Bricks(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Pairs of bricks whose plans share more than 1 square millimetre, in order.
+    """Pairs of bricks whose plans share an area of more than 1 square millimetre, in order.
 
-    Attributes:
-        lower: the brick with the smaller z, or with the smaller index at equal heights.
-        upper: the other.
-        area: what their plans share.
-        depth: what their heights share; negative if there is a gap between them.
+    The lower has the smaller z, or the smaller index. The depth is what their heights share,
+    negative if there is a gap.
     """
 
     lower: Indices
@@ -232,14 +226,10 @@ def groups(count: int, pairs: Pairs) -> Indices:
 
 
 class Stance(NamedTuple):
-    """How one group of joined bricks stands.
+    """How a group of joined bricks stands: its first index, size, centre of gravity in x and y.
 
-    Attributes:
-        first: smallest index of its bricks.
-        size: number of its bricks.
-        centre: x and y of its centre of gravity.
-        support: corners of the convex hull of its ground bricks.
-        outside: how far the centre lies outside the support, in millimetres.
+    The support is the convex hull of its ground bricks, outside of which the centre lies by so many
+    millimetres.
     """
 
     first: int
@@ -292,14 +282,9 @@ class Body(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """Upright boxes of one plan, as arrays of one entry each; lengths in any unit.
+    """Upright boxes of one plan with these half sides, as arrays; lengths in any unit.
 
-    Attributes:
-        first: distance of the box's middle from the axis, along its first side.
-        second: the same along its second side.
-        low: z of its bottom.
-        high: z of its top.
-        half: half the two sides of the plan, the same for all boxes.
+    First and second are distances of a box's middle from the axis, along its sides.
     """
 
     first: Floats

@@ -23,7 +23,6 @@ from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.lego_hemispherical_shell import Brick, Params
 
 BUDGET = 30
-
 _MAX_BRICKS = 10
 _REACH = 10_000.0
 

@@ -27,7 +27,6 @@ CHECKS = {
 }
 
 CHARACTERS = frozenset("0123456789AB")
-
 Graph = list[list[int]]
 
 

@@ -13,10 +13,8 @@ from scbench.schemas.base import Text, WholeIndexPair
 from scbench.schemas.maze_3d import Params
 
 BUDGET = 20
-
 _MOST_ROWS = 60
 _WINDOW = 40
-
 Maze = Annotated[
     tuple[Annotated[Text, Field(max_length=_MOST_ROWS)], ...], Field(max_length=_MOST_ROWS)
 ]

@@ -23,7 +23,6 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.pipe_loop_fitting import Answer, Params
 
 VERSION = 1
-
 HAIRPIN = 0.99
 """Largest cosine of an interior angle."""
 DECIMALS = 6

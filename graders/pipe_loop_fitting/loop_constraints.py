@@ -55,16 +55,12 @@ Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
 Marks = npt.NDArray[np.bool_]
 Pair = tuple[int, int]
-
 TOUCH = 1e-9
 """Pieces nearer than this touch, in the unit of the coordinates."""
-
 _DOUBT = 1e-10
 """Distances are computed with errors far below this, for coordinates up to 10**5."""
-
 _ROUNDING = 4 * 2.0**-53
 """Relative error of an orientation, a little more than it can be."""
-
 _EXACT_PAIRS = 100
 _PI = Fraction(3141592653589793238462643383279502884197, 10**39)
 
@@ -181,10 +177,7 @@ def contacts(points: Floats) -> Contacts:
 
 
 def _close_pieces(low: Floats, high: Floats) -> tuple[Positions, Positions]:
-    """Return the pairs of pieces whose boxes meet, neighbours left out, smaller position first.
-
-    ``low`` and ``high`` (n, 2) are least and largest coordinates of every piece.
-    """
+    """Return the pairs of pieces with these least and largest coordinates (n, 2) that may meet."""
     n = len(low)
     # Each piece meets, along x, a run of those that begin after it.
     order = np.argsort(low[:, 0], kind="stable")
@@ -208,20 +201,14 @@ def _index_pairs(first: Positions, second: Positions) -> list[Pair]:
 
 
 def _piece_sides(a: Floats, b: Floats, c: Floats, d: Floats) -> tuple[Marks, Marks]:
-    """Return which pieces from a to b and c to d cross for sure, and which for sure do not.
-
-    Each argument is (m, 2); both results are False where doubles cannot say.
-    """
+    """Return which pieces a-b and c-d, all (m, 2), surely cross, and which surely do not."""
     across_ab = _side(a, b, c) * _side(a, b, d)
     across_cd = _side(c, d, a) * _side(c, d, b)
     return (across_ab < 0) & (across_cd < 0), (across_ab > 0) | (across_cd > 0)
 
 
 def _side(a: Floats, b: Floats, c: Floats) -> Floats:
-    """Return on which side of the line from a to b each c lies: 1, -1, or 0 if doubles cannot say.
-
-    Each is (m, 2).
-    """
+    """Return on which side of a-b each c, (m, 2), lies: 1, -1, or 0 if doubles cannot say."""
     minuend = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1])
     subtrahend = (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
     value = minuend - subtrahend

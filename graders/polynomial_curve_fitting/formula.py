@@ -18,10 +18,8 @@ MAX_EXPONENT = 512
 MAX_DEGREE = 1_024
 MAX_NUMBER = 400
 """Characters of one number."""
-
 X_AXIS, Y_AXIS = 1, 2
 _AXES = {"x": X_AXIS, "y": Y_AXIS}
-
 _WORDS = frozenset({"def", "return", "f", "x", "y"})
 _TOKEN = re.compile(
     r"(?P<space>[ \t\f]++)|(?P<newline>\n)"

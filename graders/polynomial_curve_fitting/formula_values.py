@@ -22,7 +22,6 @@ MAX_WORK = 800_000_000
 of it."""
 MAX_BYTES = 150_000_000
 """Of all values that are still needed, at any time."""
-
 WORD_BITS = 62
 """Whole numbers of up to so many bits are kept in machine words, where nothing can overflow."""
 _DOUBLE_BITS = 53
@@ -32,7 +31,6 @@ _GUESSES = 16
 """To look for the longest number takes as long as a step, so it is done once in so many."""
 _KEPT_BITS = 160
 """Leading bits that bounds of a power keep; those of exponent 512 agree in 100 and more."""
-
 Array = NDArray[Any]
 
 

@@ -14,7 +14,6 @@ COMMON_CHECKS: Mapping[str, str] = {
 """Checks that any task can have besides its own."""
 
 T = TypeVar("T")
-
 _MAX_OFFENDERS = 50
 """How many offenders a check carries; the count is always whole."""
 
@@ -59,14 +58,7 @@ class Checklist:
         return self._requirements.get(check_id) or COMMON_CHECKS[check_id]
 
     def expect(self, check_id: str, passed: bool, wrong: str, **details: Any) -> bool:  # noqa: ANN401, FBT001
-        """Record a check and return whether it passed.
-
-        Args:
-            check_id: one of the requirements.
-            passed: whether the answer keeps the requirement.
-            wrong: sentence for the case that it does not.
-            details: JSON values to go with the check.
-        """
+        """Record a check with JSON details and return whether it passed; ``wrong`` says if not."""
         if passed and not details:
             self._checks.append(_pass(check_id, self._requirement(check_id)))
         else:
@@ -75,13 +67,7 @@ class Checklist:
         return passed
 
     def readable(self, value: T | None, wrong: str, why: str) -> TypeGuard[T]:
-        """Record whether an answer could be read; if not, all other checks are skipped.
-
-        Args:
-            value: what it says; None if it cannot be read.
-            wrong: sentence for that case.
-            why: why the other checks could not be evaluated then.
-        """
+        """Record whether an answer could be read; if not, ``why`` all other checks are skipped."""
         read = self.expect("readable", value is not None, wrong)
         if not read:
             self.skip((check_id for check_id in self._requirements if check_id != "readable"), why)
@@ -90,10 +76,8 @@ class Checklist:
     def forbid(self, check_id: str, offenders: Sequence[T], wrong: Callable[[T], str]) -> bool:
         """Record a check that passes if there is no offender, and return whether it passed.
 
-        Args:
-            check_id: one of the requirements.
-            offenders: JSON values that break it, in a fixed order; the first 50 go with the check.
-            wrong: makes the sentence for the case that there are any, from the first of them.
+        The first 50 of the offenders, JSON values in a fixed order, go with it; ``wrong`` makes the
+        sentence for the case that there are any, from the first of them.
         """
         if not offenders:
             self._checks.append(_pass(check_id, self._requirement(check_id)))
@@ -105,14 +89,7 @@ class Checklist:
     def forbid_many(
         self, check_id: str, offenders: Sequence[T], fault: str, first: Callable[[T], str]
     ) -> bool:
-        """Do as `forbid` with the sentence "12 ``fault``; the first ``first``.".
-
-        Args:
-            check_id: one of the requirements.
-            offenders: as for `forbid`.
-            fault: what is wrong with them, to follow their number.
-            first: says of the first what or where it is, with a verb.
-        """
+        """Do as `forbid` with the sentence "12 ``fault``; the first ``first``."."""
         if not offenders:
             return self.forbid(check_id, (), str)
         sentence = f"{len(offenders)} {fault}; the first {first(offenders[0])}."

@@ -16,7 +16,6 @@ from typing import TypeVar
 from scbench.schemas.classify_behaviour import Behaviour
 
 T = TypeVar("T")
-
 Labels = tuple[int, ...]
 Pair = tuple[int, int]
 

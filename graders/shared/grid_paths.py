@@ -5,13 +5,14 @@ differ by one of the grid's strides exactly if the cells share a side; so a path
 cells in ten dimensions is judged without looking at single coordinates.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise, product
 from operator import sub
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 Cell = tuple[int, ...]
+NodeT = TypeVar("NodeT", bound=Hashable)
 
 
 class Grid(NamedTuple):
@@ -59,6 +60,16 @@ def touch(a: Cell, b: Cell) -> bool:
 def is_tour(grid: Grid, codes: Sequence[int | None]) -> bool:
     """Whether each of these cells, all in the box, shares a side with the next, round the list."""
     return grid.strides.issuperset(map(abs, map(sub, codes, (*codes[1:], codes[0]))))
+
+
+def reachable(start: NodeT, beside: Callable[[NodeT], Iterable[NodeT]]) -> set[NodeT]:
+    """Return all that steps from one to those beside it lead to, the start included."""
+    reached, waiting = {start}, [start]
+    while waiting:
+        fresh = set(beside(waiting.pop())) - reached
+        reached |= fresh
+        waiting.extend(fresh)
+    return reached
 
 
 def jumps(grid: Grid, cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:

@@ -208,7 +208,6 @@ def winding_number(point: Array, points: Array, corners: Indices) -> int:
 
 
 Mask = NDArray[np.bool_]
-
 _BLOCK = 256
 _CHUNK = 20_000
 
@@ -415,7 +414,6 @@ _SHARE = 1e-3
 """Pieces of a difference that are named: the largest few, each at least this share of a whole."""
 _BOX_DECIMALS = 4
 _VOLUME_DECIMALS = 6
-
 _TRIES = 4
 _STIR = 1e-11
 """Share of a mesh's extent that vertices are moved by in the second try; ten times as much in each
@@ -433,9 +431,7 @@ class Piece(NamedTuple):
 def to_body(points: Array, corners: Indices) -> Manifold:
     """Return the body that closed triangles bound; a void is a shell that points inwards.
 
-    Args:
-        points: (n, 3) vertices.
-        corners: (m, 3) indices of vertices, counter-clockwise seen from outside.
+    Corners (m, 3) are indices of vertices (n, 3), counter-clockwise seen from outside.
 
     Raises:
         ValueError: the triangles are not a closed, oriented surface.
@@ -484,17 +480,11 @@ def differences(
 def difference_bodies(
     points: Array, corners: Indices, solid: Manifold, surplus: float, missing: float
 ) -> tuple[Manifold, Manifold] | None:
-    """Return the surplus of a mesh and what is missing.
+    """Return the surplus of a mesh over the body that it should bound, and what is missing.
 
-    None is returned if these do not add up to the volumes known to be right, also not with
-    vertices moved by a trifle.
-
-    Args:
-        points: (n, 3) vertices, each on some triangle.
-        corners: (m, 3) triangles that bound a body, counter-clockwise seen from outside.
-        solid: the body that the mesh should bound.
-        surplus: volume that the body inside the mesh has alone.
-        missing: volume that the other body has alone.
+    The mesh is closed triangles (m, 3) of vertices (n, 3), each on some triangle,
+    counter-clockwise seen from outside. None is returned if the bodies do not add up to the volumes
+    known to be right, also not with vertices moved by a trifle.
 
     Raises:
         ValueError: the triangles are not a closed, oriented surface.

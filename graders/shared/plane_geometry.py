@@ -85,11 +85,9 @@ def triangulate(points: Sequence[XY]) -> tuple[list[Triangle], list[int]]:
     """Return the Delaunay triangles and the hull of different points.
 
     A sweep from left to right makes some triangulation, edge flips make it Delaunay. Where four
-    points share an empty circle, one of the right triangulations is returned.
-
-    Returns:
-        Triangles as ascending index triples in ascending order, and the indices on the hull,
-        counter-clockwise from the leftmost point; points in the middle of a hull side are included.
+    points share an empty circle, one of the right triangulations is returned. Triangles are index
+    triples, all ascending; the hull runs counter-clockwise from the leftmost point, with points in
+    the middle of its sides.
 
     Raises:
         GenerationError: all points lie on one line, or two are equal.

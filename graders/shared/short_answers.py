@@ -14,13 +14,10 @@ from itertools import islice
 from typing import TypeVar
 
 T = TypeVar("T")
-
 MAX_LENGTH = 10_000
 """Longest string, in characters, and longest list, in entries, that is read."""
-
 Value = bool | int | float | str | Sequence[int | str]
 """What the types of `scbench.schemas.base` let through."""
-
 _LAYERS = 10
 _MAX_DIGITS = 1_000
 _MAX_QUOTED = 60
@@ -77,7 +74,6 @@ _AFTERTHOUGHT = re.compile(
 )
 _LEAD = re.compile(r"[^:,;|\n\[\]\"]*")
 _VERDICT = re.compile(r"(true|false|yes|no)\b(?=\W|$)", re.IGNORECASE)
-
 REASON = re.compile(
     r"[(,;:\u2013\u2014-]?\s*(?:because|since|as|for|i\.e\.|which)\b", re.IGNORECASE
 )

@@ -66,11 +66,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 def _judge_corners(
     checks: Checklist, params: Params, frame: _Frame, answer: Answer
 ) -> tuple[dict[int, int], set[int]]:
-    """Check the corners alone.
-
-    For each position with corners in order, the bits of its cells that lie inside the grid are
-    returned; and the positions of rectangles that leave the grid.
-    """
+    """Check the corners; return cells in the grid as bits, by position, and who leaves the grid."""
     width, height, n = params.width, params.height, len(answer.rectangles)
     cells: dict[int, int] = {}
     crossed, outside = [], []
@@ -156,13 +152,13 @@ def _judge_clues(
         lambda i: f"is {_describe(answer, i)}, which holds {(cells[i] & frame.clues).bit_count()}",
     )
     if solved or wrong_area:
-        checks.forbid(
+        checks.forbid_many(
             "area",
             wrong_area,
+            f"of {n} rectangles have another area than their clue",
             lambda i: (
-                f"{len(wrong_area)} of {n} rectangles have another area than their clue; the "
-                f"first is {_describe(answer, i)}, with {cells[i].bit_count()} cells for the clue "
-                f"{frame.values[cells[i] & frame.clues]}."
+                f"is {_describe(answer, i)}, with {cells[i].bit_count()} cells for the clue "
+                f"{frame.values[cells[i] & frame.clues]}"
             ),
         )
     else:

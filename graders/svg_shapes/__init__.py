@@ -63,7 +63,6 @@ _STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10:
 _STRAY = 4
 """How far from the line between its ends a straight side can be by rounding and more, in
 hundredths of a unit."""
-
 _TAKES = {"M": 2, "L": 2, "C": 6, "A": 7, "Z": 0}
 """How many numbers a command has; the last two are where it leads."""
 _WORD = re.compile(r"([MLCAZmlcaz])|(-?\d+)(?:\.(\d{1,2}))?")
@@ -115,10 +114,7 @@ def _outline_sides(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
 
 
 def _is_corner(before: Piece, after: Piece) -> bool:
-    """Whether the outline turns by more than about 12 degrees where two pieces meet.
-
-    Arcs follow each other on the rim of one ellipse; with all else they make corners.
-    """
+    """Whether pieces meet at over about 12 degrees; arcs do with all but arcs of their ellipse."""
     if before.is_arc or after.is_arc:
         return before.is_arc != after.is_arc
     (a, b), (c, d) = before.last_way, after.first_way

@@ -23,7 +23,6 @@ from scbench.graders.terrain_levelling.blast_simulation import (
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
 __all__ = ["CHECKS", "VERSION", "End", "fingerprint", "grade", "simulate"]
-
 VERSION = 2
 
 CHECKS = {
@@ -102,9 +101,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         if check_id in {"depth", "resource_limit"}:
             checks.expect(check_id, False, wrong, blast=end.simulated)
         why = f"Only the blasts before number {end.simulated} (counted from 0) could be simulated."
-        if check_id != "depth":
-            checks.skip("depth", why)
-        checks.skip("level", why)
+        checks.skip(("level",) if check_id == "depth" else ("depth", "level"), why)
     else:
         checks.expect("depth", True, "")
     void = not checks.all_passed

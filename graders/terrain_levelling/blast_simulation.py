@@ -31,7 +31,6 @@ MIN_BALLS = 3
 MAX_BALLS = 120
 TRIFLE = 1e-9
 """What heights may differ by beyond the tolerance of a flat region."""
-
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 _clients = threading.local()
 

@@ -18,10 +18,8 @@ from scbench.schemas.base import WholeIndexPair
 from scbench.schemas.terrain_levelling import Blast, Params
 
 BUDGET = 100
-
 WINDOW = 24
 """Side of the piece of the map that is shown."""
-
 _PER_COST = 250
 _WORK_PER_COST = 1000
 _MAX_BLASTS = 2500

@@ -42,10 +42,8 @@ NOT_UNIT_FACTOR = 0.25
 CUT_FACTOR = 0.5
 DIFFERENCE_WEIGHT = 0.5
 FULL = 0.98
-
 _CUTS_SHOWN = 200
 _POINTS_DRAWN = 2000
-
 Floats = NDArray[np.float64]
 
 BASE: tuple[tuple[float, float, float], ...] = (
@@ -63,18 +61,12 @@ _ROWS = 128
 _CHUNK = 2000
 _DIGITS = 9
 
-_DIGITS = 9
-
 
 class Cover(NamedTuple):
-    """What a union S of shapes makes of a target T.
+    """What a union S of shapes makes of a target T, as areas and as polygons, largest first.
 
-    Attributes:
-        covered: area of S and T.
-        difference: area of (S or T) that is not in (S and T) grown by a square.
-        spill: the part of ``difference`` that lies outside T.
-        gaps: polygons of T outside S, largest first.
-        spills: polygons of the part outside T, largest first.
+    The difference is (S or T) that is not in (S and T) grown by a square; the spill is the part of
+    it outside T. The gaps are T outside S.
     """
 
     covered: float
@@ -151,12 +143,7 @@ def polygon_rings(shapes: Iterable[Polygon], points: int) -> list[dict[str, Any]
 
 
 class Cuts(NamedTuple):
-    """Pairs of tetrahedra that cut each other.
-
-    Attributes:
-        pairs: index, higher index and depth of each pair, in order of the indices.
-        complete: False if the search ended early because there are too many.
-    """
+    """Indices and depth of pairs that cut each other, complete unless there are too many."""
 
     pairs: list[tuple[int, int, float]]
     complete: bool

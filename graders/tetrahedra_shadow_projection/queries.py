@@ -22,12 +22,10 @@ from scbench.graders.tetrahedra_shadow_projection import (
 from scbench.schemas.tetrahedra_shadow_projection import Params, Pose
 
 BUDGET = 30
-
 _MAX_POSES = 12
 _DECIMALS = 4
 _LEAST = 5e-7
 """A depth that rounds to nothing."""
-
 Poses = Annotated[tuple[Pose, ...], Field(min_length=1, max_length=_MAX_POSES)]
 
 

@@ -28,10 +28,7 @@ CHECKS = {
 }
 
 KINDS = {3: "triangle", 4: "quadrilateral", 5: "pentagon", 6: "hexagon"}
-
 _PLACES = [(segment, end) for segment in range(2) for end in range(2)]
-
-
 Chord = tuple[int, int]
 
 
@@ -88,11 +85,8 @@ def locate(frame: Frame, point: tuple[float, float]) -> Spot | None:
         return None
     (x, i), (y, j) = exact(point[0]), exact(point[1])
     decimals = max(i, j, frame.decimals)
-    x, y, grow = (
-        x * 10 ** (decimals - i),
-        y * 10 ** (decimals - j),
-        10 ** (decimals - frame.decimals),
-    )
+    x, y = x * 10 ** (decimals - i), y * 10 ** (decimals - j)
+    grow = 10 ** (decimals - frame.decimals)
     ends = [(a * grow, b * grow) for a, b in frame.corners]
     # Squared distance gap / per and squared length of the best side so far.
     best_side, best_along, best_gap, best_per, best_length = -1, 0, 0, 1, 0
@@ -251,14 +245,13 @@ def _judge_boundary(checks: Checklist, spots: Sequence[Spot | None], answer: Ans
         if spot is None or not spot.near
     ]
 
-    def wrong(item: Mapping[str, Any]) -> str:
+    def first(item: Mapping[str, Any]) -> str:
         at = (item["segment"], item["end"])
         spot = spots[_PLACES.index(at)]
         how = "far outside" if spot is None else f"{spot.relative:.3g} of a side away from it"
-        first = _endpoint(at, answer)
-        return f"{len(off)} endpoints are off the boundary; the first is {first}, {how}."
+        return f"is {_endpoint(at, answer)}, {how}"
 
-    checks.forbid("boundary", off, wrong)
+    checks.forbid_many("boundary", off, "endpoints are off the boundary", first)
 
 
 def _judge_segments(
@@ -271,19 +264,19 @@ def _judge_segments(
     empty = [
         i for i, chord in enumerate(chords) if (chord or points[i])[0] == (chord or points[i])[1]
     ]
-    if empty or not unknown:
-        checks.forbid("length", empty, lambda i: f"Segment {i} starts and ends at one place.")
-    else:
-        checks.skip("length", why)
     along = [
         i
         for i, chord in enumerate(chords)
         if chord is not None and chord[0] != chord[1] and on_one_side(chord, unit)
     ]
-    if along or not unknown:
-        checks.forbid("one_side", along, lambda i: f"Segment {i} runs along a side of the frame.")
-    else:
-        checks.skip("one_side", why)
+    for check, offenders, wrong in (
+        ("length", empty, "starts and ends at one place"),
+        ("one_side", along, "runs along a side of the frame"),
+    ):
+        if offenders or not unknown:
+            checks.forbid(check, [*offenders], lambda i, wrong=wrong: f"Segment {i} {wrong}.")  # type: ignore[misc]
+        else:
+            checks.skip(check, why)
     first, second = chords
     ends = (first, second) if first and second else points
     same = set(ends[0]) == set(ends[1])

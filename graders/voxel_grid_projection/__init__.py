@@ -11,6 +11,7 @@ from itertools import permutations, product
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.grid_paths import reachable, side_neighbours
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 VERSION = 1
@@ -107,14 +108,9 @@ def _judge_projection(
     checks: Checklist, check_id: str, n: int, covered: AbstractSet[tuple[int, int]]
 ) -> None:
     holes = [] if len(covered) == n * n else sorted({*product(range(n), repeat=2)} - covered)
-    first, second = check_id[-2], check_id[-1]
-    checks.forbid(
-        check_id,
-        [list(hole) for hole in holes],
-        lambda hole: (
-            f"{len(holes)} of {n * n} pairs ({first}, {second}) are not covered; the first is "
-            f"({hole[0]}, {hole[1]})."
-        ),
+    fault = f"of {n * n} pairs ({', '.join(check_id[-2:])}) are not covered"
+    checks.forbid_many(
+        check_id, [list(hole) for hole in holes], fault, lambda hole: f"is ({hole[0]}, {hole[1]})"
     )
 
 
@@ -151,14 +147,9 @@ def _symmetry_name(n: int, axes: Sequence[int], flips: Sequence[bool]) -> str:
 
 def _unconnected_cells(voxels: Collection[Cell]) -> list[list[int]]:
     """Return the cells that no walk through faces joins to the first."""
-    unreached = set(voxels)
-    waiting = [next(iter(voxels))] if voxels else []
-    unreached.difference_update(waiting)
-    while waiting:
-        x, y, z = waiting.pop()
-        beside = {(x - 1, y, z), (x + 1, y, z), (x, y - 1, z), (x, y + 1, z)}
-        beside |= {(x, y, z - 1), (x, y, z + 1)}
-        joined = beside & unreached
-        unreached -= joined
-        waiting.extend(joined)
-    return [list(cell) for cell in sorted(unreached)]
+    if not voxels:
+        return []
+    cells: set[tuple[int, ...]] = set(voxels)
+    first: tuple[int, ...] = next(iter(voxels))
+    joined = reachable(first, lambda cell: cells.intersection(side_neighbours(cell)))
+    return [list(cell) for cell in sorted(cells - joined)]

@@ -25,16 +25,12 @@ from pydantic_core import CoreSchema, core_schema
 
 Int = Annotated[int, Strict()]
 """A whole number of our own parameters; those of answers are `WholeNumber`s."""
-
 Index = Annotated[int, Strict(), Field(ge=0)]
 """A whole number from 0."""
-
 Number = Annotated[float, Strict(), AllowInfNan(False)]
 """A finite number, whole or not: no boolean, no string."""
-
 Pair = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
-
 Text = Annotated[str, Strict()]
 """A string."""
 
@@ -83,12 +79,9 @@ class _WholeBounds:
 
 WholeNumber = Annotated[int, _WholeBounds()]
 """A whole number; 3.0 becomes 3, as JSON Schema's integer has it. No boolean, no string."""
-
 WholeIndex = Annotated[int, _WholeBounds(least=0)]
 """A whole number from 0."""
-
 WholeIndexPair = Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)]
-
 WholeDigit = Annotated[int, _WholeBounds(least=0, greatest=9)]
 """A whole number from 0 to 9."""
 
@@ -153,12 +146,9 @@ def _untitled(node: JsonValue) -> JsonValue:
 
 ShortAnswer = WholeNumber | Text
 """A whole number, a word, the letter or the text of an option, a date."""
-
 ShortNumber = WholeNumber | Number | Text
 """A number, whole or not; a fraction is a string such as ``"2/3"``."""
-
 ShortTruth = StrictBool | WholeNumber | Text
 """A truth value: as JSON writes it, as 0 or 1, or as a word."""
-
 ShortList = WholeNumber | Text | tuple[WholeNumber | Text, ...]
 """Words or numbers in order, or a set of them; as an array, or as a string with separators."""

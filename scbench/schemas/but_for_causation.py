@@ -8,7 +8,6 @@ from scbench.schemas.base import AnswerModel, Index, ParamsModel, Text, WholeNum
 
 Question = Literal["but_for", "necessary_set"]
 """Whether the outcome had happened but for one event, or which of some events were necessary."""
-
 _Word = Annotated[Text, Field(min_length=1, max_length=60)]
 _Phrase = tuple[_Word, _Word, _Word, _Word, _Word]
 _Literal = tuple[Index, StrictBool]

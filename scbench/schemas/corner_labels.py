@@ -9,13 +9,10 @@ from scbench.schemas.base import Int
 
 Corner = Literal["bottom-left", "bottom-right", "top-right", "top-left"]
 Side = Literal["bottom", "right", "top", "left"]
-
 CORNERS: tuple[Corner, ...] = ("bottom-left", "bottom-right", "top-right", "top-left")
 """The corners counter-clockwise: the ring."""
-
 SIDES: tuple[Side, ...] = ("bottom", "right", "top", "left")
 """The sides counter-clockwise; side i joins corners i and i + 1 of the ring."""
-
 SequenceT = TypeVar("SequenceT", bound=Sequence[str])
 
 
@@ -31,12 +28,9 @@ def no_repeats(names: SequenceT) -> SequenceT:
 
 
 _FOUR = Field(min_length=4, max_length=4)
-
 CornerOrder = Annotated[tuple[Corner, ...], _FOUR, AfterValidator(no_repeats)]
 """The order in which a square's corner labels are written."""
-
 SideOrder = Annotated[tuple[Side, ...], _FOUR, AfterValidator(no_repeats)]
 """The sides by index."""
-
 Squares = Annotated[tuple[Annotated[tuple[Int, ...], _FOUR], ...], Field(min_length=1)]
 """Corner labels of one or more squares; different integers are different classes."""

@@ -8,7 +8,6 @@ from scbench.schemas.base import AnswerModel, Index, Int, Number, ParamsModel, T
 
 _MAX_COUNT = 10_000
 """Vertices, faces, and corners of a face; more could not be graded in reasonable time."""
-
 Length = Annotated[Number, Field(gt=0)]
 
 

@@ -9,7 +9,6 @@ from scbench.schemas.base import AnswerModel, ParamsModel, Text
 Axis = Literal["x", "y", "z"]
 AXES: dict[str, tuple[Axis, ...]] = {"2D": ("x", "y"), "3D": ("x", "y", "z")}
 """The axes of each dimension."""
-
 Leaf = Annotated[Text, Field(pattern=r"^[01]+$")]
 Label = Annotated[Text, Field(pattern=r"^(?:[01]+)?$")]
 

@@ -9,7 +9,6 @@ from typing_extensions import TypedDict
 from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel, WholeNumber
 
 MAX_CELLS = 100_000
-
 Cell = tuple[Index, ...]
 
 

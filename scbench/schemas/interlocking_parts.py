@@ -1,6 +1,6 @@
 """A cage printed as interlocking parts. Lengths are in mm, areas in mm², volumes in mm³."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
@@ -8,12 +8,7 @@ from scbench.schemas.base import AnswerModel, Number, Pair, ParamsModel, Text, T
 
 FileType = Literal["STL", "OpenSCAD", "Python Generating OpenSCAD", "Python Generating STL"]
 
-FILE_TYPES: tuple[FileType, ...] = (
-    "STL",
-    "OpenSCAD",
-    "Python Generating OpenSCAD",
-    "Python Generating STL",
-)
+FILE_TYPES: tuple[FileType, ...] = get_args(FileType)
 
 
 class Printing(ParamsModel):

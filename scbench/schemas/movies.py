@@ -8,7 +8,6 @@ from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
 Template = Literal["list", "prose", "titles"]
 """How genres and themes are told: in lists, in sentences, or not at all."""
-
 Title = Annotated[Text, Field(min_length=1, max_length=120)]
 Year = Annotated[int, Field(ge=1890, le=2100)]
 Tags = Annotated[

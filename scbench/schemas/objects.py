@@ -8,7 +8,6 @@ from scbench.schemas.base import AnswerModel, ParamsModel, ShortAnswer, Text
 
 AnchorFormat = Literal["none", "number", "roman", "hex", "letter", "bullet"]
 """What stands before each entry; without any, the entries are one sentence."""
-
 Name = Annotated[Text, Field(min_length=1, max_length=40, pattern="^[a-z]+(?: [a-z]+)*$")]
 Adjective = Annotated[Text, Field(max_length=40, pattern="^[a-z]*$")]
 Quantity = Annotated[Text, Field(min_length=1, max_length=60, pattern="^(?:[0-9]+|[a-z -]+)$")]

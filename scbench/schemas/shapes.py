@@ -15,7 +15,6 @@ from pydantic import BaseModel
 from scbench.schemas.base import json_schema
 
 Node = dict[str, Any]
-
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _KINDS = {
     "integer": ("a whole number", "whole numbers"),

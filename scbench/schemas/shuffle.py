@@ -11,7 +11,6 @@ AnchorFormat = Literal[
     "none", "number", "roman", "hex", "letter", "bullet", "ordinal", "step", "clock"
 ]
 """What stands before each event; without any, the events are one paragraph."""
-
 Name = Annotated[Text, Field(min_length=2, max_length=40, pattern="^[A-Za-z' -]+$")]
 Person = Annotated[int, Field(ge=0, le=11)]
 Wording = Annotated[int, Field(ge=0, le=99)]
