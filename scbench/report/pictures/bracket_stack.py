@@ -13,18 +13,14 @@ from scbench.report.pictures.shared.text_views import (
     table_text,
     text_picture,
 )
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
 _STEP, _LINE, _ACROSS = 11, 13, 66
 _LINES = 8
 _CLOSES = {pair[0]: pair[1] for pair in PAIRS}
 
-_LEGEND = {
-    "target": "still open",
-    "right": "closes it",
-    "wrong": "the first fault",
-    "missing": "not given",
-}
+_LEGEND = texts("bracket_stack.legend")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:

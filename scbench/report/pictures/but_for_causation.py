@@ -8,20 +8,14 @@ from scbench.graders.shared.short_answers import entries, option
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import Cell, Row, mark, table_text, text_picture
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.but_for_causation import Answer, Params
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WIDTH, _HEIGHT, _GAP = 124, 34, 36
 _ACROSS = 22
 
-_LEGEND = {
-    "target": "the outcome",
-    "given": "dashed box: did not happen; dashed arrow: unless",
-    "note": "supposed not to happen",
-    "right": "necessary",
-    "missing": "necessary, not named",
-    "wrong": "answered wrongly",
-}
+_LEGEND = texts("but_for_causation.legend")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:

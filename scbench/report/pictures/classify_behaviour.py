@@ -12,15 +12,12 @@ from scbench.report.pictures.shared.labelled_squares import (
     sheet,
     tuple_text,
 )
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.classify_behaviour import Answer, Params
 from scbench.schemas.corner_labels import CORNERS
 
 _MOST_SQUARES = 47
-_NAMES = {
-    "known behaviour": "known",
-    "three domains meeting": "three domains",
-    "ambiguous": "ambiguous",
-}
+_NAMES = texts("classify_behaviour.names")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:

@@ -19,6 +19,7 @@ from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import body_mesh, box_around, pulled_in
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.csg_union import Answer, Params
 
 _MOST_CORNERS = 12_000
@@ -36,24 +37,7 @@ _ON_PAIRS = ("self_intersection", "touching")
 _ON_SHELLS = ("zero_volume", "nesting")
 _ON_VERTICES = ("coordinates", "duplicate_vertices", "outliers")
 
-_WORDS = {
-    "not_empty": "there are no faces",
-    "coordinates": "{n} vertices are absurdly far away",
-    "indices": "{n} faces name vertices that do not exist, or one twice",
-    "duplicate_vertices": "vertices are doubled at {n} places",
-    "outliers": "{n} vertices lie far away from all others",
-    "degenerate_faces": "{n} faces have no area",
-    "planar_faces": "{n} faces are not flat",
-    "winding": "{n} edges join faces that disagree which side is outside",
-    "watertight": "{n} edges are open",
-    "edge_manifold": "{n} edges are on more than two faces",
-    "simple_faces": "{n} faces cross themselves",
-    "self_intersection": "{n} pairs of faces cut through each other",
-    "touching": "{n} pairs of faces lie on each other",
-    "zero_volume": "{n} shells enclose no volume",
-    "nesting": "{n} shells lie inside material or point the wrong way",
-    "resource_limit": "it is too large to be judged",
-}
+_WORDS = texts("csg_union.faults")
 
 
 class _Mesh(NamedTuple):

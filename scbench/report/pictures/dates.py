@@ -12,20 +12,11 @@ from scbench.report.pictures.shared.text_views import (
     table_text,
     text_picture,
 )
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.dates import Answer, Params
 
 _DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
-_STEPS = {
-    "days": "{n:+} days from {of}",
-    "weeks": "{n:+} weeks from {of}",
-    "months": "{n:+} months from {of}",
-    "years": "{n:+} years from {of}",
-    "counted_day": "day {n} if {of} is day 1",
-    "weekday_after": "first {day} after {of}",
-    "weekday_before": "last {day} before {of}",
-    "month_last": "last day of the month of {of}",
-    "month_first": "first day of the month after {of}",
-}
+_STEPS = texts("dates.steps")
 Day = tuple[int, int, int]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
 _MOST_TRIANGLES = 400
@@ -11,12 +12,7 @@ _MOST_TRIANGLES = 400
 _MOST_OUTLINES = 12
 """Missing triangles up to which each has a thick outline."""
 
-_MARKED = {
-    "empty_circle": "dashed: a circle with a point in it (ringed)",
-    "repeats": "thick: a triangle listed twice",
-    "overlap": "thick: an edge at which triangles overlap",
-    "all_points": "ringed: a point in no triangle",
-}
+_MARKED = texts("delaunay_triangulation.marked")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:

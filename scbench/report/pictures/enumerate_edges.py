@@ -13,6 +13,7 @@ from scbench.report.pictures.shared.labelled_squares import (
     sheet,
     tuple_text,
 )
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.enumerate_edges import Answer, Params
 
@@ -112,11 +113,7 @@ def _below(
         return (("wrong", "no list"),)
     pair_words = " ".join(_pair_text(pair) for pair in listed_pairs[:3]) or "no pair"
     lines = [("ink", pair_words + (" ..." if len(listed_pairs) > 3 else ""))]
-    for check_id, words in (
-        ("indices", "no such pair"),
-        ("ascending", "larger first"),
-        ("repeats", "listed twice"),
-    ):
+    for check_id, words in texts("enumerate_edges.form").items():
         if check_id in faults:
             lines.append(("wrong", words))
     if missing:

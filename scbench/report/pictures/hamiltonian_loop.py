@@ -6,6 +6,7 @@ from itertools import pairwise
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import joint
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
 _MOST_STEPS = 12_000
@@ -137,12 +138,7 @@ def _caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
     if "visited" not in verdicts.metrics:
         return f"{summary}, but only {free} are free; {verdicts.fraction}."
     parts = [f"{summary}; {verdicts.metrics['visited']} of {free} free cells visited"]
-    for check_id, words in (
-        ("inside", "outside the grid"),
-        ("free", "blocked"),
-        ("repeats", "visited again"),
-        ("adjacent", "jumps"),
-    ):
+    for check_id, words in texts("hamiltonian_loop.faults").items():
         check = verdicts.check(check_id)
         count = check.details.get("count", 0) if check else 0
         if count:

@@ -11,6 +11,7 @@ import shapely
 from scbench.graders.hide_and_seek import Camera, boxes, fitted_view_pixels, true_camera
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.hide_and_seek import Answer, Params
 
 _MOST_PEOPLE = 1_000
@@ -20,11 +21,7 @@ _MOST_RINGS = 8
 _FAR_AWAY = 1_000.0
 """How far shadows reach that have no end, in metres."""
 
-_WORDS = {
-    "people_apart": "{n} pairs of people overlap|{n} pair of people overlaps",
-    "clear_of_building": "{n} people stand in the building|{n} person stands in the building",
-    "distance": "{n} people are too far away|{n} person is too far away",
-}
+_WORDS = texts("hide_and_seek.faults")
 
 Floats = npt.NDArray[np.float64]
 XY = tuple[float, float]
@@ -49,10 +46,7 @@ class _Crowd(NamedTuple):
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the building and its shadow; with an answer the crowd and who of it can be seen."""
     crowd = None if answer is None else _crowd(params, answer, verdicts)
-    legend: Legend = [
-        ("given", "the building"),
-        ("note", "where a whole person is hidden by it"),
-    ]
+    legend: Legend = [*texts("hide_and_seek.legend").items()]
     plan = _plan(params, crowd, bool(verdicts))
     view = _view(params, crowd, verdicts.metrics)
     caption = _caption(params, answer, crowd, verdicts)

@@ -12,6 +12,7 @@ from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes,
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
 from scbench.report.pictures.shared.text_views import joint
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.hyper_snake import Answer, Params
 
 MOST_CELLS = 8_000
@@ -117,14 +118,7 @@ _FINE = 11
 """In cells of fewer pixels a path is shown by shades alone."""
 _MOST_TEXT = 120
 
-_FAULTS = {
-    "start": "the first cell is not the start",
-    "dimensions": "a cell has too few or too many coordinates",
-    "inside": "the path leaves the box",
-    "walls": "the path runs into a wall",
-    "repeats": "the path comes back to a cell",
-    "moves": "the path jumps or moves diagonally",
-}
+_FAULTS = texts("hyper_snake.faults")
 
 Cell = Sequence[int]
 

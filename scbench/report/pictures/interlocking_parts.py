@@ -23,6 +23,7 @@ from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Sh
 from scbench.report.draw.solids import creases, loose_edges, pulled_in
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.interlocking_parts import Answer, Params
 
 _MOST_PARTS = 40
@@ -36,24 +37,7 @@ _WIDENED = 5
 _ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6")
 """Colours of the parts: none is that of what is wrong."""
 
-_OF_PART = {
-    "readable": "cannot be read",
-    "closed": "not closed",
-    "one_body": "in pieces",
-    "right_side_out": "inside out",
-    "self_intersection": "cuts itself",
-    "rigid": "not moved rigidly",
-    "bed_size": "too large",
-    "bed_level": "not on the bed",
-    "bed_contact": "little on the bed",
-    "balance": "falls over",
-    "overhangs": "overhang",
-    "gap_wide_enough": "gaps too narrow",
-    "gap_narrow_enough": "a gap too wide",
-    "rods_gripped": "grips too few rods",
-    "thickness_faces": "no bars",
-    "thickness": "bars not as thick",
-}
+_OF_PART = texts("interlocking_parts.of_part")
 """What is wrong with a part that the offenders of a check name."""
 _INVALID = tuple(_OF_PART)[:6]
 _CRITERIA = (
@@ -113,11 +97,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     ]
 
 
-_TASK_LEGEND = (
-    ("ink", "rods"),
-    ("target", "the space inside"),
-    ("quiet", "the printer's bed and the height of a part"),
-)
+_TASK_LEGEND = tuple(texts("interlocking_parts.task_legend").items())
 
 
 def _task(params: Params) -> Scene:

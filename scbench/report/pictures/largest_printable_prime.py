@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from scbench.graders.largest_printable_prime import HEIGHTS, Pose, Stand, groups, pose
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Gauge, Panel, Picture, Verdicts, gauge_panels
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.largest_printable_prime import Answer, Params
 
 _GLYPHS = 240
@@ -65,11 +66,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         Panel("the tower from the side", side, f"The tower. {caption}"),
     ]
     panels += gauge_panels(_gauges(params, verdicts))
-    legend = [
-        ("answer", "a digit, with bars"),
-        ("given", "the digit below it"),
-        ("note", "stands upright, seen from the front"),
-    ]
+    legend = [*texts("largest_printable_prime.legend").items()]
     wrong = []
     if any(digit.unsupported for digit in digits):
         wrong.append("framed: cannot be printed on the one below; thick bars hang in the air")
@@ -303,11 +300,7 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
         parts.append("far more than any tower can have")
     if verdicts.passed("prime") is False:
         parts.append("the number is not a prime")
-    for check_id, says in (
-        ("stack", "cannot be printed on the one below, first at position {}"),
-        ("printable", "cannot be printed as turned, first at position {}"),
-        ("allowed", "may not be used so, first at position {}"),
-    ):
+    for check_id, says in texts("largest_printable_prime.positions").items():
         check = verdicts.check(check_id)
         if check is not None and failed.get(check_id):
             parts.append(f"{check.details['count']} {says.format(failed[check_id][0])}")

@@ -16,6 +16,7 @@ from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import upright_prisms
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 _MOST_BRICKS = 1500
@@ -29,18 +30,7 @@ _PAIRS_NAMED = 1000
 _TURN = np.linspace(0, 2 * np.pi, 73)
 _FORMS = {"hemisphere": "Half a hollow ball", "wall": "A round wall", "ring": "Half a ring"}
 _SINGLE = {"layers": "in no layer", "hollow": "in the hollow", "outside": "outside"}
-_WORDS = {
-    "not_empty": "there are no bricks",
-    "layers": "{n} in no layer",
-    "hollow": "{n} wholly in the hollow",
-    "outside": "{n} wholly outside",
-    "duplicates": "{n} listed twice",
-    "overlap": "{n} pairs overlap",
-    "studs": "{n} pairs off the stud grid",
-    "support": "{n} not joined to the ground",
-    "balance": "{n} groups tip over",
-    "resource_limit": "too many to be judged",
-}
+_WORDS = texts("lego_hemispherical_shell.faults")
 
 
 Grid = tuple[tuple[float, ...], tuple[float, ...]]
@@ -84,11 +74,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     legend = [("answer", "bricks"), ("target", "outline of the target")]
     if wall.wrong:
         legend.append(("wrong", "bricks that break a rule (crossed out)"))
-    legend += [
-        ("right", "cut: bricks in the target"),
-        ("missing", "target without bricks (hatched)"),
-        ("surplus", "cut: bricks outside the target"),
-    ]
+    legend += texts("lego_hemispherical_shell.legend").items()
     views = (
         Panel("the bricks", _scene(wall, target, radius), caption),
         Panel("cut through the axis", _axis_cut(target, radius, wall), caption),

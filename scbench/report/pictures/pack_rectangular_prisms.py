@@ -10,6 +10,7 @@ import numpy as np
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
 _MOST_BOXES = 700
@@ -26,12 +27,7 @@ _BEYOND = 6.0
 _ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6", "c7", "given")
 """Colours of the sizes: none is that of what is wrong."""
 
-_WORDS = {
-    "corners": "{n} without volume",
-    "sizes": "{n} of no listed size",
-    "overlap": "{n} pairs overlap",
-    "resource_limit": "too many boxes to be judged",
-}
+_WORDS = texts("pack_rectangular_prisms.faults")
 
 Ends = tuple[Points, Points]
 

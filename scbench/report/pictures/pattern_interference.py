@@ -4,14 +4,11 @@ from scbench.graders.pattern_interference import following
 from scbench.graders.shared.short_answers import entries, integer
 from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.text_views import Cell, Row, table_picture
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.pattern_interference import Answer, Params
 
 _BASE_WORDS = {"add": "+ {}", "subtract": "- {}", "multiply": "x {}", "add_digits": "+ its digits"}
-_CHANGE_WORDS = {
-    "every": "every {n}: {amount:+}",
-    "divisible": "if {n} divides: {amount:+}",
-    "repeat": "if seen: {amount:+}",
-}
+_CHANGE_WORDS = texts("pattern_interference.changes")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:

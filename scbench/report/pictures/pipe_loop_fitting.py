@@ -6,6 +6,7 @@ from typing import Any
 
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     Answer,
@@ -391,16 +392,7 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     if not verdicts:
         return f"{summary}."
     faults: list[str] = []
-    words: dict[str, str] = {
-        "inside": "outside the square",
-        "length": "pipes of a wrong length",
-        "repeats": "joints used twice",
-        "touches": "touches",
-        "hairpins": "hairpins",
-        "angle_range": "angles out of range",
-        "avoid_margin": "joints too near a wall",
-        "min_point_separation": "pairs of joints too near each other",
-    }
+    words: dict[str, str] = texts("pipe_loop_fitting.counted")
     for check in verdicts[0].checks:
         if check.passed is not False:
             continue
@@ -418,15 +410,7 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     return f"{'; '.join((summary, *faults))}; {verdicts.fraction}."
 
 
-_UNCOUNTED = {
-    "centroid_box": "the mean of the joints out of its box",
-    "must_touch_boundary": "too few walls touched",
-    "min_turns": "too few turns",
-    "max_straight_run": "too long a straight run",
-    "min_convex_hull_area": "too small a hull",
-    "fixed_start": "a start out of place",
-    "resource_limit": "far too many",
-}
+_UNCOUNTED = texts("pipe_loop_fitting.faults")
 
 
 def _singular(words: str) -> str:

@@ -20,6 +20,7 @@ from scbench.report.draw.svg import Drawing, as_float
 from scbench.report.draw.voxels import rectangles
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import side_by_side
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 Floats = npt.NDArray[np.float64]
@@ -168,12 +169,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     return Picture(panels, caption, _LEGEND, _text(params.grid, black, positive))
 
 
-_LEGEND = (
-    ("given", "positive, and asked for"),
-    ("missing", "missed"),
-    ("surplus", "too many"),
-    ("note", "where the formula is zero"),
-)
+_LEGEND = tuple(texts("polynomial_curve_fitting.legend").items())
 
 
 def _read_cells(rows: Sequence[str]) -> Cells:

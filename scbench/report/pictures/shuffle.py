@@ -7,6 +7,7 @@ from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import Cell, Row, mark, table_text, text_picture
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.shuffle import Answer, Params
 
 _STEP, _LANE, _LEFT_MARGIN, _RIGHT_MARGIN = 26, 30, 150, 150
@@ -14,12 +15,7 @@ _ACROSS = 40
 """Events drawn beside each other; what follows goes on below."""
 _LINES = 10
 
-_LEGEND = {
-    "given": "a swap; dashed: they merely meet",
-    "target": "asked for",
-    "right": "what is there at the end",
-    "wrong": "what was answered",
-}
+_LEGEND = texts("shuffle.legend")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:

@@ -10,6 +10,7 @@ from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
 from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
 _SHADES = 12
@@ -30,10 +31,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     metrics = verdicts.metrics
     caption = _caption(params, answer, verdicts)
     region = _region(metrics.get("region_before"), params)
-    legend = [
-        ("rock", "height: the stronger the colour, the higher"),
-        ("note", "largest flat region before"),
-    ]
+    legend = [*texts("terrain_levelling.legend").items()]
     low, high = float(before.min()), float(before.max())
     after = None
     if "heights_after" in metrics:
@@ -48,11 +46,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if after is not None:
         flat = _region(metrics.get("region_after"), params)
         panels += _after(before, after, region, flat, (low, high), caption)
-        legend += [
-            ("right", "largest flat region after"),
-            ("missing", "lower than before"),
-            ("surplus", "higher than before"),
-        ]
+        legend += texts("terrain_levelling.legend_after").items()
     terrain = (before, region) if after is None else (after, flat)
     if before.size <= _MOST_COLUMNS:
         title, role = ("as columns", "note") if after is None else ("after, as columns", "right")

@@ -13,6 +13,7 @@ from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Scene, Shape
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
 _MOST_BODIES = 400
@@ -25,13 +26,7 @@ _SLIM = 1.3
 """A stack so many times as high as wide is squeezed in space, and lies on its side beside that."""
 _MOST_MARKS = 12
 
-_WORDS = {
-    "reach": "{n} out of reach",
-    "rotation": "{n} without a direction",
-    "unit_quaternions": "{n} quaternions not of length 1",
-    "intersection": "{n} pairs cut each other",
-    "resource_limit": "too many to be judged",
-}
+_WORDS = texts("tetrahedra_shadow_projection.faults")
 
 _FACES: Faces = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
 _EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))

@@ -12,6 +12,7 @@ from scbench.report.pictures.shared.labelled_squares import (
     tuple_text,
 )
 from scbench.report.pictures.shared.text_views import side_by_side
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 _MOST_PATTERNS = 60
@@ -93,11 +94,7 @@ def _answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[
 
 def _reasons(verdicts: Verdicts) -> Mapping[tuple[int, ...], str]:
     why: dict[tuple[int, ...], str] = {}
-    for check_id, words in (
-        ("all_classes", ""),
-        ("known", "not as known"),
-        ("forced", "can stay apart"),
-    ):
+    for check_id, words in texts("topology_enumeration.reasons").items():
         for pattern in map(tuple, verdicts.failures.get(check_id, ())):
             count = max(pattern) + 1
             why.setdefault(pattern, words or f"{count} class{'es' * (count > 1)}")
@@ -133,11 +130,7 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts, missing: Sequen
 
 
 def _legend(answered: Sequence[Tile], lacking: Sequence[Tile]) -> tuple[tuple[str, str], ...]:
-    words = {
-        "right": "listed, and right: the classes must meet",
-        "wrong": "listed, but wrong; the curves show how the classes can stay apart",
-        "": "",
-    }
+    words = texts("topology_enumeration.legend")
     states = sorted({tile.state for tile in answered})
     legend = [(state, words[state]) for state in states if state]
     if lacking:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.two_segments import Answer, Params
 
 KINDS = {"triangle": 3, "quadrilateral": 4, "pentagon": 5, "hexagon": 6}
@@ -16,11 +17,7 @@ _ROLES = {3: series(5), 4: series(4), 5: series(3), 6: series(2)}
 _BEYOND = 1.5
 """How far outside the frame ends are drawn, in sides of the frame."""
 
-_WORDS = {
-    "length": "a segment without length",
-    "one_side": "a segment along a side",
-    "distinct": "both segments the same",
-}
+_WORDS = texts("two_segments.faults")
 
 XY = tuple[float, float]
 Exact = tuple[Fraction, Fraction]

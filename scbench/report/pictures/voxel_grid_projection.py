@@ -11,6 +11,7 @@ from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import voxels
 from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 _READ = 50_000
@@ -27,12 +28,7 @@ _BANDS = ("answer", "water", "given", "faint")
 _VIEWS = (("projection_xy", 0, 1, 2), ("projection_xz", 0, 2, 1), ("projection_yz", 1, 2, 0))
 """Check, the axes of a shadow, to the right and upwards, and the axis it falls along."""
 
-_WORDS = {
-    "cells": "{n} entries are no cells of the cube|{n} entry is no cell of the cube",
-    "permitted": "{n} cells are forbidden|{n} cell is forbidden",
-    "repeats": "{n} cells are listed more than once|{n} cell is listed more than once",
-    "connected": "{n} cells hang apart|{n} cell hangs apart",
-}
+_WORDS = texts("voxel_grid_projection.faults")
 
 Cell = tuple[int, int, int]
 
@@ -237,15 +233,7 @@ def _shadow_drawing(params: Params, cells: _Cells, answered: bool, verdicts: Ver
     return drawing
 
 
-_PLAIN = {
-    "[[0, 1, 0], [1, 0, 0], [0, 0, 1]]": "x and y exchanged",
-    "[[0, 0, 1], [0, 1, 0], [1, 0, 0]]": "x and z exchanged",
-    "[[1, 0, 0], [0, 0, 1], [0, 1, 0]]": "y and z exchanged",
-    "[[-1, 0, 0], [0, 1, 0], [0, 0, 1]]": "mirrored along x",
-    "[[1, 0, 0], [0, -1, 0], [0, 0, 1]]": "mirrored along y",
-    "[[1, 0, 0], [0, 1, 0], [0, 0, -1]]": "mirrored along z",
-    "[[-1, 0, 0], [0, -1, 0], [0, 0, -1]]": "mirrored through the middle",
-}
+_PLAIN = texts("voxel_grid_projection.symmetries")
 
 
 def _plainest(names: Sequence[str]) -> Sequence[str]:

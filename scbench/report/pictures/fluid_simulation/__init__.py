@@ -21,6 +21,7 @@ from scbench.report.pictures.fluid_simulation.rain_worlds import (
     read_world,
     section,
 )
+from scbench.report.pictures.shared.words import texts
 from scbench.schemas.fluid_simulation import Answer, Params
 
 _ROUGHEST = 8_000
@@ -30,33 +31,9 @@ _AHEAD = 4
 """How far outside the world boxes are still drawn."""
 
 
-_GOALS = {
-    "lake_surface": "one lake with a surface of {min_columns} columns or more",
-    "wide_lakes": "{lakes} separate lakes, each with a block of {side} x {side} columns",
-    "high_water": "{min_voxels} voxels of water or more at z = {min_z} or above",
-    "hidden_water": "{min_voxels} voxels of water or more, all of it under rock",
-    "lakes_on_levels": "{lakes} lakes on {levels} different levels",
-    "deep_water": "water {min_depth} voxels deep",
-    "large_lakes": "{lakes} lakes of {min_voxels} voxels or more each",
-    "ring_lake": "a lake all round a dry square of {dry_side} x {dry_side} columns",
-    "water_levels": "water at z = {water_at}, and none at z = {dry_at}",
-    "exact_volume": "exactly {voxels} voxels of water",
-    "hidden_lakes": "{lakes} lakes of {min_voxels} voxels or more, all under rock",
-}
+_GOALS = texts("fluid_simulation.goals")
 
-_COUNTED = {
-    "lake_surface": "columns of the widest lake",
-    "wide_lakes": "lakes that are wide enough",
-    "high_water": "voxels high enough",
-    "hidden_water": "voxels of water",
-    "lakes_on_levels": "lakes on levels of their own",
-    "deep_water": "depth of the deepest water",
-    "large_lakes": "lakes that are large enough",
-    "ring_lake": "lakes round a dry square",
-    "water_levels": "levels with water",
-    "exact_volume": "voxels of water",
-    "hidden_lakes": "lakes that are large enough",
-}
+_COUNTED = texts("fluid_simulation.counted")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -144,11 +121,7 @@ def _start(params: Params, goal: str, answer: Answer | None, verdicts: Verdicts)
         caption = f"There are no earthworks to draw. {caption}"
     elif verdicts:
         caption = f"The world cannot be worked out; {verdicts.fraction}. {caption}"
-    legend = (
-        ("rock", "rock"),
-        ("water", "where most of the rain falls"),
-        ("note", "must not be changed"),
-    )
+    legend = tuple(texts("fluid_simulation.legend").items())
     panels = (
         Panel("the ground", Scene(tuple(parts), azimuth=-60, elevation=35), caption),
         Panel("from above", drawing, caption),
@@ -294,10 +267,7 @@ def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     if kind == "exact_volume":
         reached, sense = verdicts.metrics["water_voxels"], "exactly"
     gauges = [Gauge(_COUNTED[kind], reached, target, goal.passed, sense)]
-    for check_id, label in (
-        ("no_visible_water", "columns with visible water"),
-        ("dry_levels", "wet levels that must be dry"),
-    ):
+    for check_id, label in texts("fluid_simulation.gauges").items():
         check = verdicts.check(check_id)
         if check is not None:
             count = check.details.get("count", 0)

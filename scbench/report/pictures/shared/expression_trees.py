@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.text_views import mark, text_picture
+from scbench.report.pictures.shared.words import texts
 
 MOST_LEAVES = 64
 """Numbers or truth values of an expression that is drawn."""
@@ -14,10 +15,7 @@ _WIDTH, _HEIGHT = 46, 46
 _LONGEST = 9
 """Characters of a value; all of them are shown where the pointer rests, and in a terminal."""
 
-_LEGEND = {
-    "right": "the value",
-    "wrong": "the first step whose slip alone gives the answer, or the last",
-}
+_LEGEND = texts("expression_trees.legend")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from scbench.graders.shared.short_answers import Value, integer, quote
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.pictures.shared.words import texts
 
 _ENDS = ("l", "r", "u", "d", "lr", "ud", "ld", "lu", "rd", "ru")
 _JOINTS = dict(zip(map(frozenset, _ENDS), "╴╶╵╷─│┐┘┌└", strict=True))
@@ -48,13 +49,7 @@ _MOST_TABLES = 10
 """Tables beside each other."""
 _SIGNS = {"right": " ok", "wrong": " WRONG", "missing": " MISSING", "note": " *"}
 """What stands behind words with a role in a terminal."""
-_WORDS = {
-    "right": "right",
-    "wrong": "wrong",
-    "missing": "missing",
-    "note": "counts",
-    "target": "asked for",
-}
+_WORDS = texts("text_views.legend")
 
 
 class Cell(NamedTuple):
