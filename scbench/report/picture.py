@@ -6,9 +6,12 @@ from the verdicts' checks and metrics and judged by nothing else. It must take a
 the task's schema, however wrong, and any verdict of any answer.
 """
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
+from importlib.resources import files
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -81,10 +84,20 @@ class Verdicts(tuple[Verdict, ...]):
         check = self.check(check_id)
         return None if check is None else check.passed
 
-    def faults(self, words: Mapping[str, str]) -> list[str]:
+    def failed(self, check_id: str) -> bool:
+        """Return whether a check was evaluated and failed."""
+        return self.passed(check_id) is False
+
+    def details(self, check_id: str) -> Mapping[str, Any]:
+        """Return the details of a check; empty if there is none."""
+        check = self.check(check_id)
+        return {} if check is None else check.details
+
+    def faults(self, words: Mapping[str, str], **values: object) -> list[str]:
         """Return what is wrong: the words of each failed check, by check id, in their order.
 
         ``{n}`` in them is the number of offenders; of "many|one" the half that goes with it stays.
+        Other names in braces are those of `values`.
         """
         failed = {check.id: check for verdict in self for check in verdict.checks}
         sentences = []
@@ -92,7 +105,7 @@ class Verdicts(tuple[Verdict, ...]):
             check = failed.get(check_id)
             if check is not None and check.passed is False:
                 n = check.details.get("count", 1)
-                sentences.append(text.split("|")[-1 if n == 1 else 0].format(n=n))
+                sentences.append(text.split("|")[-1 if n == 1 else 0].format(n=n, **values))
         return sentences
 
     def fault_count(self, check_id: str) -> int:
@@ -135,6 +148,24 @@ class Picture:
 
 Legend = list[tuple[str, str]]
 """Role and words of each colour that needs words."""
+
+
+def wrong_legend(clauses: Mapping[str, object]) -> Legend:
+    """Return the line of a legend for what is wrong: the words of the clauses that hold."""
+    words = [words for words, holds in clauses.items() if holds]
+    return [("wrong", "; ".join(words))] * bool(words)
+
+
+@cache
+def _tables() -> dict[str, dict[str, dict[str, str]]]:
+    return tomllib.loads(files("scbench.report").joinpath("pictures/words.toml").read_text("utf-8"))
+
+
+def texts(name: str) -> dict[str, str]:
+    """Return a table of words, by check id, role or kind; its name is as in `words.toml`."""
+    task, use = name.split(".")
+    return _tables()[task][use]
+
 
 Draw = Callable[[Any, Any, Sequence[Verdict]], Picture]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from scbench.graders.shared.short_answers import unspaced
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
@@ -13,7 +13,6 @@ from scbench.report.pictures.shared.text_views import (
     table_text,
     text_picture,
 )
-from scbench.report.pictures.shared.words import texts
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
 _STEP, _LINE, _ACROSS = 11, 13, 66

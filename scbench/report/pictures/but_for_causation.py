@@ -6,9 +6,8 @@ from textwrap import wrap
 from scbench.graders.but_for_causation import necessary
 from scbench.graders.shared.short_answers import entries, option
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.report.pictures.shared.text_views import Cell, Row, mark, table_text, text_picture
-from scbench.report.pictures.shared.words import texts
 from scbench.schemas.but_for_causation import Answer, Params
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.report.pictures.shared.labelled_squares import (
     Tile,
     interfaces,
@@ -12,7 +12,6 @@ from scbench.report.pictures.shared.labelled_squares import (
     sheet,
     tuple_text,
 )
-from scbench.report.pictures.shared.words import texts
 from scbench.schemas.classify_behaviour import Answer, Params
 from scbench.schemas.corner_labels import CORNERS
 

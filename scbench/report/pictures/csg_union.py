@@ -18,8 +18,7 @@ from scbench.graders.shared.meshes import (
 from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import body_mesh, box_around, pulled_in
-from scbench.report.picture import Legend, Panel, Picture, Verdicts
-from scbench.report.pictures.shared.words import texts
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.schemas.csg_union import Answer, Params
 
 _MOST_CORNERS = 12_000

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Legend, Panel, Picture, Verdicts
-from scbench.report.pictures.shared.words import texts
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
 _MOST_TRIANGLES = 400

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.report.pictures.shared.labelled_squares import (
     Stroke,
     Tile,
@@ -13,7 +13,6 @@ from scbench.report.pictures.shared.labelled_squares import (
     sheet,
     tuple_text,
 )
-from scbench.report.pictures.shared.words import texts
 from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.enumerate_edges import Answer, Params
 

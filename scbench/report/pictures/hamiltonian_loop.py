@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.report.pictures.shared.text_views import joint
-from scbench.report.pictures.shared.words import texts
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
 _MOST_STEPS = 12_000

@@ -10,8 +10,7 @@ import shapely
 
 from scbench.graders.hide_and_seek import Camera, boxes, fitted_view_pixels, true_camera
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
-from scbench.report.pictures.shared.words import texts
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels, texts
 from scbench.schemas.hide_and_seek import Answer, Params
 
 _MOST_PEOPLE = 1_000

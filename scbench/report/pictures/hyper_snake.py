@@ -10,9 +10,8 @@ import numpy as np
 
 from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels, texts
 from scbench.report.pictures.shared.text_views import joint
-from scbench.report.pictures.shared.words import texts
 from scbench.schemas.hyper_snake import Answer, Params
 
 MOST_CELLS = 8_000

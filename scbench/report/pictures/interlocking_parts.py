@@ -22,8 +22,7 @@ from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.solids import creases, loose_edges, pulled_in
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.words import texts
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.schemas.interlocking_parts import Answer, Params
 
 _MOST_PARTS = 40

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
-from scbench.report.pictures.shared.words import texts
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels, texts
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     Answer,

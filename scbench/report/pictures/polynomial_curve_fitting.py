@@ -18,9 +18,8 @@ from scbench.graders.polynomial_curve_fitting.formula import (
 )
 from scbench.report.draw.svg import Drawing, as_float
 from scbench.report.draw.voxels import rectangles
-from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.report.pictures.shared.text_views import side_by_side
-from scbench.report.pictures.shared.words import texts
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 Floats = npt.NDArray[np.float64]

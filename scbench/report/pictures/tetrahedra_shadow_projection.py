@@ -12,8 +12,7 @@ from scbench.graders.tetrahedra_shadow_projection import Floats, corners
 from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Scene, Shape
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.words import texts
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
 _MOST_BODIES = 400

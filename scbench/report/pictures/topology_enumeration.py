@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from scbench.graders.shared.corner_labels import canonical, on_ring
-from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.report.pictures.shared.labelled_squares import (
     Tile,
     interfaces,
@@ -12,7 +12,6 @@ from scbench.report.pictures.shared.labelled_squares import (
     tuple_text,
 )
 from scbench.report.pictures.shared.text_views import side_by_side
-from scbench.report.pictures.shared.words import texts
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 _MOST_PATTERNS = 60

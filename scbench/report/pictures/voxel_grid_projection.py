@@ -10,8 +10,7 @@ from scbench.graders.voxel_grid_projection import forbidden
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import voxels
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
-from scbench.report.pictures.shared.words import texts
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels, texts
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 _READ = 50_000

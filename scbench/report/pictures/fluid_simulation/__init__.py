@@ -10,7 +10,7 @@ from scbench.graders.fluid_simulation.earthworks import ground
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import roughness, voxels
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
+from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels, texts
 from scbench.report.pictures.fluid_simulation.rain_worlds import (
     MOST_LAKES,
     World,
@@ -21,7 +21,6 @@ from scbench.report.pictures.fluid_simulation.rain_worlds import (
     read_world,
     section,
 )
-from scbench.report.pictures.shared.words import texts
 from scbench.schemas.fluid_simulation import Answer, Params
 
 _ROUGHEST = 8_000

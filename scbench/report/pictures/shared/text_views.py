@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from scbench.graders.shared.short_answers import Value, integer, quote
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.words import texts
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 
 _ENDS = ("l", "r", "u", "d", "lr", "ud", "ld", "lu", "rd", "ru")
 _JOINTS = dict(zip(map(frozenset, _ENDS), "╴╶╵╷─│┐┘┌└", strict=True))
