@@ -150,10 +150,10 @@ Legend = list[tuple[str, str]]
 """Role and words of each colour that needs words."""
 
 
-def wrong_legend(clauses: Mapping[str, object]) -> Legend:
+def wrong_legend(clauses: Mapping[str, object], between: str = "; ") -> Legend:
     """Return the line of a legend for what is wrong: the words of the clauses that hold."""
     words = [words for words, holds in clauses.items() if holds]
-    return [("wrong", "; ".join(words))] * bool(words)
+    return [("wrong", between.join(words))] * bool(words)
 
 
 @cache

@@ -43,11 +43,7 @@ class Unfolded(NamedTuple):
     height: float
 
     def at(self, cell: Sequence[int]) -> Place:
-        """Return the upper left corner of a cell; one outside the box lies just outside its part.
-
-        Args:
-            cell: as many coordinates as there are axes.
-        """
+        """Return the upper left corner of a cell; those outside the box lie beside its part."""
         place = [0.0, 0.0]
         for way, c, n, step in zip(self.ways, cell, self.extents, self.steps, strict=True):
             place[way] += min(max(c, -1), n) * step

@@ -2,10 +2,18 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels, texts
+from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.picture import (
+    Gauge,
+    Legend,
+    Panel,
+    Picture,
+    Verdicts,
+    gauge_panels,
+    texts,
+    wrong_legend,
+)
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     Answer,
@@ -106,21 +114,19 @@ def draw_asked(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
             case CoverQuadrants():
                 _quadrants(drawing, params.side, verdicts)
             case WallMargin():
-                m, far = constraint.margin, params.side - constraint.margin
-                fulfilled = verdicts.passed(constraint.type) is not False
-                corners = [(m, m), (far, m), (far, far), (m, far)]
-                role = "note" if fulfilled else "wrong"
+                low, high = constraint.margin, params.side - constraint.margin
+                role = "wrong" if verdicts.failed(constraint.type) else "note"
+                corners = rectangle((low, low), (high, high))
                 drawing.line(corners, role, dashed=True, closed=True, tip="margin")
             case CentroidBox():
                 _centroid(drawing, constraint, verdicts)
             case TouchWalls():
                 _walls(drawing, params.side, verdicts)
             case FixedStart():
-                fulfilled = verdicts.passed(constraint.type) is not False
-                role, radius = ("note" if fulfilled else "wrong"), constraint.tolerance
-                place = (constraint.x, constraint.y)
+                role = "wrong" if verdicts.failed(constraint.type) else "note"
+                place, radius = (constraint.x, constraint.y), constraint.tolerance
                 drawing.ring(place, role, radius=radius, units="task", dashed=True, tip="start")
-                if not fulfilled:
+                if role == "wrong":
                     drawing.text(place, "start here", "wrong", size=10, shift=(0, -16), bold=True)
 
 
@@ -153,11 +159,12 @@ def _walls(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
     check = verdicts.check("must_touch_boundary")
     if check is None or "touched" not in check.details:
         return
-    ends: dict[str, tuple[XY, XY]] = {
-        "left": ((0, 0), (0, side)),
-        "right": ((side, 0), (side, side)),
-        "bottom": ((0, 0), (side, 0)),
-        "top": ((0, side), (side, side)),
+    corners = rectangle((0, 0), (side, side))
+    ends = {
+        "left": (corners[0], corners[3]),
+        "right": corners[1:3],
+        "bottom": corners[:2],
+        "top": (corners[3], corners[2]),
     }
     for wall, line in ends.items():
         if wall in check.details["touched"]:
@@ -225,18 +232,14 @@ def _square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
     low, high = -_OUTSIDE * side, (1 + _OUTSIDE) * side
     xs, ys = ([min(max(p[i], low), high) for p in joints] for i in range(2))
     pad = 0.03 * side
-    frame = (
-        min(0.0, *xs, 0.0) - pad,
-        min(0.0, *ys, 0.0) - pad,
-        max(side, *xs, side) + pad,
-        max(side, *ys, side) + pad,
-    )
+    left_edge, bottom = min(0.0, *xs, 0.0) - pad, min(0.0, *ys, 0.0) - pad
+    frame = (left_edge, bottom, max(side, *xs, side) + pad, max(side, *ys, side) + pad)
     size = 360 if side <= 8 else 500 if side <= 16 else 680
     drawing = Drawing(frame, size=size)
     if side <= 60:
         drawing.strokes([[(i, 0), (i, side)] for i in range(1, side)], "faint", width=0.6)
         drawing.strokes([[(0, i), (side, i)] for i in range(1, side)], "faint", width=0.6)
-    drawing.line([(0, 0), (side, 0), (side, side), (0, side)], "given", closed=True, width=5)
+    drawing.line(rectangle((0, 0), (side, side)), "given", closed=True, width=5)
     drawing.text((0, 0), 0, "quiet", size=9, shift=(-7, 8))
     drawing.text((side, 0), f"{side} m", "quiet", size=9, shift=(-4, 10))
     return drawing
@@ -258,14 +261,12 @@ def _draw_loop(
         for i, joint in enumerate(joints):
             drawing.dot(joint, role, radius=min(thick + 0.5, 3), tip=f"joint {i}")
     legend.insert(0, (role, "the loop, from the dot"))
-    kinds = {
+    wrong = {
         "pipes of a wrong length": _mark_lengths(drawing, joints, failed.get("length", ())),
         "crossings and touches": _mark_meetings(drawing, joints, verdicts),
         "joints that break a rule": _mark_joints(drawing, joints, verdicts),
     }
-    words = [name for name, there in kinds.items() if there]
-    if words:
-        legend.append(("wrong", ", ".join(words)))
+    legend += wrong_legend(wrong, ", ")
     if params.crossings and verdicts.passed("crossings"):
         legend.append(("right", "ringed: crossings, as many as asked"))
     start = joints[0]
@@ -275,11 +276,10 @@ def _draw_loop(
         drawing.line([start, tip], "ink", width=max(thick * 0.7, 1.2), arrow=True)
     drawing.dot(start, "ink", radius=5, tip="joint 0")
     for constraint in params.constraints:
-        if isinstance(constraint, FixedStart) and verdicts.passed(constraint.type) is False:
+        if isinstance(constraint, FixedStart) and verdicts.failed(constraint.type):
             drawing.ring(start, "wrong", radius=9, width=3, tip="the start is out of place")
-            drawing.line(
-                [start, (constraint.x, constraint.y)], "wrong", dashed=True, width=2, arrow=True
-            )
+            goal = (constraint.x, constraint.y)
+            drawing.line([start, goal], "wrong", dashed=True, width=2, arrow=True)
 
 
 def _pipe(joints: Sequence[XY], i: int) -> tuple[XY, XY]:
@@ -364,8 +364,7 @@ def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> Iterator[Gaug
     if not verdicts:
         return
     n = len(answer.points)
-    count = verdicts.passed("count")
-    if count is False or verdicts.passed("resource_limit") is False:
+    if verdicts.failed("count") or verdicts.failed("resource_limit"):
         yield Gauge("joints", n, params.pipes, False, "exactly")
     crossings = verdicts.check("crossings")
     if crossings is not None and "count" in crossings.details:
@@ -373,13 +372,13 @@ def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> Iterator[Gaug
         if params.crossings or count_crossings:
             yield Gauge("crossings", count_crossings, params.crossings, crossings.passed, "exactly")
     metrics = verdicts.metrics
-    if verdicts.passed("length") is False:
-        upper = 1 + params.length_tolerance
-        lower = 1 - params.length_tolerance
-        if metrics["longest"] > upper:
-            yield Gauge("longest pipe", metrics["longest"], upper, False, "at most", " m")
-        if metrics["shortest"] < lower:
-            yield Gauge("shortest pipe", metrics["shortest"], lower, False, "at least", " m")
+    if verdicts.failed("length"):
+        upper, lower = 1 + params.length_tolerance, 1 - params.length_tolerance
+        longest, shortest = metrics["longest"], metrics["shortest"]
+        if longest > upper:
+            yield Gauge("longest pipe", longest, upper, False, "at most", " m")
+        if shortest < lower:
+            yield Gauge("shortest pipe", shortest, lower, False, "at least", " m")
     yield from gauges_of(params, verdicts)
 
 
@@ -390,30 +389,11 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
         summary += f", the first {_MOST_JOINTS} drawn"
     if not verdicts:
         return f"{summary}."
-    faults: list[str] = []
-    words: dict[str, str] = texts("pipe_loop_fitting.counted")
+    words = texts("pipe_loop_fitting.faults")
+    faults = []
     for check in verdicts[0].checks:
-        if check.passed is not False:
-            continue
-        count: Any = check.details.get("count", 0)
-        if check.id in words:
-            limit_note = " (50 marked)" if count > 50 else ""
-            noun = words[check.id] if count != 1 else _singular(words[check.id])
-            faults.append(f"{count} {noun}{limit_note}")
-        elif check.id == "crossings":
-            faults.append(f"{count} crossing{'s' * (count != 1)}")
-        elif check.id == "coverage_quadrants":
-            faults.append(f"{count} empty quadrant{'s' * (count > 1)}")
-        elif check.id in _UNCOUNTED:
-            faults.append(_UNCOUNTED[check.id])
+        if check.passed is False and check.id in words:
+            n = check.details.get("count", 0)
+            note = " (50 marked)" if n > 50 else ""
+            faults.append(words[check.id].split("|")[-1 if n == 1 else 0].format(n=n, note=note))
     return f"{'; '.join((summary, *faults))}; {verdicts.fraction}."
-
-
-_UNCOUNTED = texts("pipe_loop_fitting.faults")
-
-
-def _singular(words: str) -> str:
-    head, _, tail = words.partition(" ")
-    return (
-        f"{head.removesuffix('es') if head == 'touches' else head.removesuffix('s')} {tail}".strip()
-    )
