@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from scbench.graders.shared.short_answers import unspaced
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.text_views import (
+from scbench.report.pictures.shared.tables import (
     Cell,
     Row,
     mark,

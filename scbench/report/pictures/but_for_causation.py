@@ -7,7 +7,7 @@ from scbench.graders.but_for_causation import necessary
 from scbench.graders.shared.short_answers import entries, option
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.text_views import Cell, Row, mark, table_text, text_picture
+from scbench.report.pictures.shared.tables import Cell, Row, mark, table_text, text_picture
 from scbench.schemas.but_for_causation import Answer, Params
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -5,13 +5,7 @@ from typing import Any
 
 from scbench.graders.shared.corner_labels import on_ring
 from scbench.report.picture import Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.labelled_squares import (
-    Tile,
-    interfaces,
-    key_text,
-    sheet,
-    tuple_text,
-)
+from scbench.report.pictures.shared.squares import Tile, interfaces, key_text, sheet, tuple_text
 from scbench.schemas.classify_behaviour import Answer, Params
 from scbench.schemas.corner_labels import CORNERS
 

@@ -8,14 +8,8 @@ import numpy.typing as npt
 from manifold3d import Manifold
 
 from scbench.graders.csg_union.solids import solid_body, union_body
-from scbench.graders.shared.meshes import (
-    Faces,
-    PolygonMesh,
-    difference_bodies,
-    shells,
-    to_body,
-    triangulate,
-)
+from scbench.graders.shared import meshes
+from scbench.graders.shared.meshes import PolygonMesh, triangulate
 from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import body_mesh, box_around, pulled_in
@@ -42,7 +36,7 @@ class _Mesh(NamedTuple):
     """What can be drawn of an answer."""
 
     points: Points
-    faces: Faces
+    faces: meshes.Faces
     at: list[int]
     """Position of each face in the answer's list."""
     left_out: int
@@ -154,7 +148,7 @@ def _bad_faces(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
     bad = {place[i] for i in offenders if i in place}
     firsts = {place[i] for c in _ON_SHELLS for i in failed.get(c, ()) if i in place}
     if firsts:
-        shell = shells(mesh.faces)
+        shell = meshes.shells(mesh.faces)
         bad |= set(np.flatnonzero(np.isin(shell, shell[sorted(firsts)])).tolist())
     return bad
 
@@ -222,7 +216,7 @@ def _differences(
     """Return the bodies that are surplus and missing, if they agree with the verdict's volumes."""
     r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
     try:
-        return difference_bodies(*_body(mesh), union, v - i, r - i)
+        return meshes.difference_bodies(*_body(mesh), union, v - i, r - i)
     except ValueError:
         return None  # not all of the mesh is drawn
 
@@ -261,7 +255,7 @@ def _cut_scene(mesh: _Mesh, union: Manifold) -> Scene:
     low, high = _body_bounds(union)
     middle = (low[1] + high[1]) / 2
     # What is kept lies on the side that the normal points to.
-    half = to_body(*_body(mesh)).trim_by_plane((0.0, 1.0, 0.0), middle)
+    half = meshes.to_body(*_body(mesh)).trim_by_plane((0.0, 1.0, 0.0), middle)
     edges = body_mesh(union.trim_by_plane((0.0, 1.0, 0.0), middle), "target").outline
     outline = Lines(edges, "target", 1.5, dashed=True, name="edges of the union")
     parts = (body_mesh(half, "answer", name="the answer"), outline)

@@ -5,13 +5,7 @@ from calendar import monthrange, weekday
 from scbench.graders.dates import date, date_of
 from scbench.graders.shared.short_answers import quote
 from scbench.report.picture import Picture, Verdicts, texts
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    Row,
-    table_panels,
-    table_text,
-    text_picture,
-)
+from scbench.report.pictures.shared.tables import Cell, Row, table_panels, table_text, text_picture
 from scbench.schemas.dates import Answer, Params
 
 _DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")

@@ -5,7 +5,7 @@ from typing import Any
 
 from scbench.graders.shared.corner_labels import on_ring
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.labelled_squares import (
+from scbench.report.pictures.shared.squares import (
     Stroke,
     Tile,
     joining,

@@ -6,27 +6,12 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from scbench.graders.fluid_simulation.earthworks import (
-    Cells,
-    ground,
-    pack,
-    padded,
-    padded_strides,
-    parts,
-    unpack,
-)
+from scbench.graders.fluid_simulation import earthworks
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing, Fill, rectangle
-from scbench.report.draw.voxels import rectangles, roughness, voxels
-from scbench.report.picture import (
-    Gauge,
-    Panel,
-    Picture,
-    Verdicts,
-    gauge_panels,
-    texts,
-    wrong_legend,
-)
+from scbench.report.draw.voxels import Cells, rectangles, roughness, voxels
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Panel, Picture, Verdicts, texts, wrong_line
 from scbench.schemas.fluid_simulation import Answer, Params
 
 Part = tuple[slice | int, ...]
@@ -77,7 +62,7 @@ def _read_world(params: Params, metrics: Mapping[str, Any], verdicts: Verdicts) 
     for z in verdicts.failures.get("dry_levels", ()):
         wrong[:, :, z] = water[:, :, z]
     drains = [(x, y) for x, y in metrics.get("drains", ())]
-    changed = np.any(water | (rock ^ ground(params)), axis=2)
+    changed = np.any(water | (rock ^ earthworks.ground(params)), axis=2)
     for x, y in [*drains, *params.rain]:
         changed[x, y] = True
     x, y, width = _window(changed)
@@ -129,12 +114,12 @@ def cells_from_text(text: str, width: int, height: int) -> Cells:
 
 def _bodies(water: Cells, limit: int) -> list[Cells]:
     """Return the bodies of water, joined face to face, in the order in which verdicts list them."""
-    space = padded(water)
+    space = earthworks.padded(water)
     lakes: list[Cells] = []
-    for part in parts(pack(space), padded_strides(water.shape)):
+    for part in earthworks.parts(earthworks.pack(space), earthworks.padded_strides(water.shape)):
         if len(lakes) == limit:
             break
-        lakes.append(unpack(part, space.shape)[:, : water.shape[1], : water.shape[2]])
+        lakes.append(earthworks.unpack(part, space.shape)[:, : water.shape[1], : water.shape[2]])
     return lakes
 
 
@@ -304,7 +289,7 @@ def _cut_row(world: World, verdicts: Verdicts) -> int:
 
 def _start(params: Params, goal: str, answer: Answer | None, verdicts: Verdicts) -> Picture:
     width, stretch = params.width, _stretch(params.width)
-    rock = ground(params)
+    rock = earthworks.ground(params)
     parts: list[Shape] = [_stretched(voxels(rock, "rock", name="rock"), stretch)]
     top = params.height * stretch
     surface = rock.sum(axis=2) * stretch
@@ -487,7 +472,7 @@ def _legend(world: World, verdicts: Verdicts) -> tuple[tuple[str, str], ...]:
         "frames: boxes that were ignored": verdicts.failures.get("boxes"),
     }
     water = [("water", "water")] * bool(world.water.any())
-    return (("rock", "rock"), ("note", "must not be changed"), *water, *wrong_legend(wrong))
+    return (("rock", "rock"), ("note", "must not be changed"), *water, *wrong_line(wrong))
 
 
 def _caption(goal: str, metrics: Mapping[str, Any], verdicts: Verdicts) -> str:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.text_views import joint
+from scbench.report.pictures.shared.tables import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
 _MOST_STEPS = 12_000

@@ -10,16 +10,8 @@ import shapely
 
 from scbench.graders.hide_and_seek import Camera, boxes, fitted_view_pixels, true_camera
 from scbench.report.draw.svg import Drawing, rectangle
-from scbench.report.picture import (
-    Gauge,
-    Legend,
-    Panel,
-    Picture,
-    Verdicts,
-    gauge_panels,
-    texts,
-    wrong_legend,
-)
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts, wrong_line
 from scbench.schemas.hide_and_seek import Answer, Params
 
 _MOST_PEOPLE = 1_000
@@ -94,7 +86,7 @@ def _legend(crowd: _Crowd | None, judged: bool) -> Legend:
         "crossed out: in the building": crowd.inside,
         "arrows: too far away": crowd.far,
     }
-    return [("right", "people who are hidden")] * bool(hidden) + wrong_legend(wrong)
+    return [("right", "people who are hidden")] * bool(hidden) + wrong_line(wrong)
 
 
 def _shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapely)

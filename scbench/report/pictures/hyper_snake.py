@@ -10,8 +10,9 @@ import numpy as np
 
 from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing, rectangle
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels, texts
-from scbench.report.pictures.shared.text_views import joint
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
+from scbench.report.pictures.shared.tables import joint
 from scbench.schemas.hyper_snake import Answer, Params
 
 MOST_CELLS = 8_000

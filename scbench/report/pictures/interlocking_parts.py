@@ -20,21 +20,10 @@ from scbench.graders.interlocking_parts.printed_parts import read_parts
 from scbench.graders.shared.meshes import to_body
 from scbench.machine.sandbox import ChildError, Limits
 from scbench.report.draw.outlines import fill
-from scbench.report.draw.scene import (
-    XYZ,
-    Faces,
-    Lines,
-    Marks,
-    Mesh,
-    Points,
-    Scene,
-    Shape,
-    boxes,
-    wire,
-)
+from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.solids import creases, loose_edges, pulled_in
 from scbench.report.draw.svg import Drawing, rectangle
-from scbench.report.picture import Panel, Picture, Verdicts, texts, wrong_legend
+from scbench.report.picture import Panel, Picture, Verdicts, texts, wrong_line
 from scbench.schemas.interlocking_parts import Answer, Params
 
 _MOST_PARTS = 40
@@ -94,7 +83,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     failed = verdicts.failures
     faults = _part_faults(failed)
     wrong = faults or {"rod_passes", "nut_held", "interference"} & set(failed)
-    legend = (("ink", "rods"), *wrong_legend({"what breaks a rule": wrong}))
+    legend = (("ink", "rods"), *wrong_line({"what breaks a rule": wrong}))
     panels = (
         Panel("put together", _together(params, parts, failed), caption),
         Panel("taken apart", _apart(params, parts, faults), caption),
@@ -193,8 +182,9 @@ def _together(params: Params, parts: Sequence[_DrawnPart], failed: Failures) -> 
         for part in parts
     ]
     if clashes:
-        corners = [(clash["low"], clash["high"]) for clash in clashes]
-        near = [_clipped_clash(params, low, high) for low, high in corners]
+        far = 2 * params.outer.z[1]
+        ends = np.array([(c["low"], c["high"]) for c in clashes], dtype=np.float64)
+        near = np.clip(ends, -far, far).tolist()
         shapes.append(boxes(near, "wrong", opacity=0.7, name="where parts overlap"))
         labels = tuple("{} and {}".format(*clash["parts"]) for clash in clashes)
         middles = np.array([np.add(low, high) / 2 for low, high in near])
@@ -210,12 +200,6 @@ def _together(params: Params, parts: Sequence[_DrawnPart], failed: Failures) -> 
             edges = boxes([((-x, -y, space.z[0]), (x, y, space.z[1]))], "wrong").outline
             shapes.append(Lines(edges, "wrong", 2.5, dashed=True, name=words))
     return Scene(tuple(shapes), azimuth=-60, elevation=20)
-
-
-def _clipped_clash(params: Params, low: XYZ, high: XYZ) -> tuple[XYZ, XYZ]:
-    far = 2 * params.outer.z[1]
-    ends = np.clip(np.array([low, high], dtype=np.float64), -far, far)
-    return ends[0].tolist(), ends[1].tolist()
 
 
 def _rod_faults(params: Params, failed: Failures) -> list[Lines | Marks]:

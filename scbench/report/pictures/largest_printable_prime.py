@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 
 from scbench.graders.largest_printable_prime import HEIGHTS, Pose, Stand, groups, pose
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Gauge, Panel, Picture, Verdicts, gauge_panels, texts
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.schemas.largest_printable_prime import Answer, Params
 
 _GLYPHS = 240

@@ -1,7 +1,7 @@
 """Words of a row, how often the letters stand in each, and the sum so far."""
 
 from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import Cell, Row, sum_rows, table_picture
+from scbench.report.pictures.shared.tables import Cell, Row, sum_rows, table_picture
 from scbench.schemas.letter_counting import Answer, Params
 
 

@@ -9,16 +9,8 @@ import numpy as np
 from scbench.report.draw.scene import Lines, Marks, Scene
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import columns
-from scbench.report.picture import (
-    Gauge,
-    Legend,
-    Panel,
-    Picture,
-    Verdicts,
-    gauge_panels,
-    texts,
-    wrong_legend,
-)
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts, wrong_line
 from scbench.schemas.maze_3d import Answer, Params
 
 _SPARE = 6
@@ -144,7 +136,7 @@ def _plan(
         "another way, from ring to ring": routes.second,
         "B, out of reach": routes.reached,
     }
-    legend += wrong_legend(wrong)
+    legend += wrong_line(wrong)
     legend.append(("missing", "hatched: not there"))
     return drawing
 

@@ -3,13 +3,7 @@
 from scbench.graders.movies import points_of
 from scbench.graders.shared.short_answers import option
 from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    Row,
-    table_panels,
-    table_text,
-    text_picture,
-)
+from scbench.report.pictures.shared.tables import Cell, Row, table_panels, table_text, text_picture
 from scbench.schemas.movies import Answer, Params
 
 

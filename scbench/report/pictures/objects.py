@@ -2,7 +2,7 @@
 
 from scbench.graders.objects import quantity_of
 from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import Cell, Row, sum_rows, table_picture
+from scbench.report.pictures.shared.tables import Cell, Row, sum_rows, table_picture
 from scbench.schemas.objects import Answer, Params
 
 

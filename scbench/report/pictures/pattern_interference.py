@@ -3,7 +3,7 @@
 from scbench.graders.pattern_interference import following
 from scbench.graders.shared.short_answers import entries, integer
 from scbench.report.picture import Picture, Verdicts, texts
-from scbench.report.pictures.shared.text_views import Cell, Row, table_picture
+from scbench.report.pictures.shared.tables import Cell, Row, table_picture
 from scbench.schemas.pattern_interference import Answer, Params
 
 _BASE_WORDS = {"add": "+ {}", "subtract": "- {}", "multiply": "x {}", "add_digits": "+ its digits"}

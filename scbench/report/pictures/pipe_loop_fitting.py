@@ -1,34 +1,13 @@
 """A loop of pipes in its square: what is asked of it drawn around it, and every place it fails."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from scbench.report.draw.svg import Drawing, rectangle
-from scbench.report.picture import (
-    Gauge,
-    Legend,
-    Panel,
-    Picture,
-    Verdicts,
-    gauge_panels,
-    texts,
-    wrong_legend,
-)
-from scbench.schemas.pipe_loop_fitting import (
-    AngleRange,
-    Answer,
-    CentroidBox,
-    Constraint,
-    CoverQuadrants,
-    FixedStart,
-    HullArea,
-    JointSeparation,
-    MaxStraightRun,
-    MinTurns,
-    Params,
-    TouchWalls,
-    WallMargin,
-)
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts, wrong_line
+from scbench.schemas import pipe_loop_fitting as schema
+from scbench.schemas.pipe_loop_fitting import Answer, Params
 
 XY = tuple[float, float]
 Piece = tuple[XY, XY]
@@ -86,43 +65,30 @@ def hull(points: Sequence[XY]) -> list[XY]:
     return corners
 
 
-_CONSTRAINT_WORDS: Mapping[type[Constraint], str] = {
-    AngleRange: "angles of {0.min_deg:g} to {0.max_deg:g} degrees",
-    CentroidBox: "mean of the joints in the box",
-    TouchWalls: "touching {0.walls} walls",
-    MinTurns: "{0.turns} turns or more",
-    MaxStraightRun: "at most {0.joints} straight joints in a row",
-    CoverQuadrants: "a joint in every quadrant",
-    WallMargin: "{0.margin:g} m away from the walls",
-    HullArea: "hull of {0.area:g} square metres or more",
-    FixedStart: "start in the circle",
-    JointSeparation: "joints {0.distance:g} m apart",
-}
-
-
 def asked_for(params: Params) -> list[str]:
     """Return what the loop must keep, in a few words each."""
+    words = texts("pipe_loop_fitting.constraints")
     n = params.crossings
     crossings = f"{n} crossing{'s' * (n > 1)}" if n else "no crossing"
-    return [crossings, *(_CONSTRAINT_WORDS[type(c)].format(c) for c in params.constraints)]
+    return [crossings, *(words[type(c).__name__].format(c) for c in params.constraints)]
 
 
 def draw_asked(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
     """Draw the lines, boxes and walls that constraints are about, those not kept as wrong."""
     for constraint in params.constraints:
         match constraint:
-            case CoverQuadrants():
+            case schema.CoverQuadrants():
                 _quadrants(drawing, params.side, verdicts)
-            case WallMargin():
+            case schema.WallMargin():
                 low, high = constraint.margin, params.side - constraint.margin
                 role = "wrong" if verdicts.failed(constraint.type) else "note"
                 corners = rectangle((low, low), (high, high))
                 drawing.line(corners, role, dashed=True, closed=True, tip="margin")
-            case CentroidBox():
+            case schema.CentroidBox():
                 _centroid(drawing, constraint, verdicts)
-            case TouchWalls():
+            case schema.TouchWalls():
                 _walls(drawing, params.side, verdicts)
-            case FixedStart():
+            case schema.FixedStart():
                 role = "wrong" if verdicts.failed(constraint.type) else "note"
                 place, radius = (constraint.x, constraint.y), constraint.tolerance
                 drawing.ring(place, role, radius=radius, units="task", dashed=True, tip="start")
@@ -141,7 +107,7 @@ def _quadrants(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
         drawing.box((x, y), (x + half, y + half), "missing", hatched=True, opacity=0.5, tip=tip)
 
 
-def _centroid(drawing: Drawing, constraint: CentroidBox, verdicts: Verdicts) -> None:
+def _centroid(drawing: Drawing, constraint: schema.CentroidBox, verdicts: Verdicts) -> None:
     low, high = (constraint.xmin, constraint.ymin), (constraint.xmax, constraint.ymax)
     drawing.box(low, high, "note", opacity=0.25, edge="note", tip="where the mean must lie")
     check = verdicts.check(constraint.type)
@@ -182,16 +148,16 @@ def gauges_of(params: Params, verdicts: Verdicts) -> Iterator[Gauge]:
             continue
         details, ok = check.details, check.passed
         match constraint:
-            case TouchWalls() if "touched" in details:
+            case schema.TouchWalls() if "touched" in details:
                 yield Gauge("walls touched", len(details["touched"]), constraint.walls, ok)
-            case MinTurns() if "turns" in details:
+            case schema.MinTurns() if "turns" in details:
                 yield Gauge("turns", details["turns"], constraint.turns, ok)
-            case MaxStraightRun() if "length" in details:
+            case schema.MaxStraightRun() if "length" in details:
                 name = "straight joints in a row"
                 yield Gauge(name, details["length"], constraint.joints, ok, "at most")
-            case HullArea() if "area" in details:
+            case schema.HullArea() if "area" in details:
                 yield Gauge("hull", details["area"], constraint.area, ok, unit=" m²")
-            case FixedStart() if "distance" in details:
+            case schema.FixedStart() if "distance" in details:
                 limit = constraint.tolerance
                 yield Gauge("start off by", details["distance"], limit, ok, "at most", " m")
 
@@ -252,7 +218,7 @@ def _draw_loop(
         return
     failed = verdicts.failures
     role = "right" if verdicts and verdicts[0].score == 1 else "answer"
-    if any(isinstance(constraint, HullArea) for constraint in params.constraints):
+    if any(isinstance(constraint, schema.HullArea) for constraint in params.constraints):
         drawing.line(hull(joints), "note", dashed=True, closed=True, width=1.5, tip="hull")
         legend.append(("note", "dashed: convex hull of the joints"))
     thick = min(max(drawing.scale / 14, 1.2), 3)
@@ -266,7 +232,7 @@ def _draw_loop(
         "crossings and touches": _mark_meetings(drawing, joints, verdicts),
         "joints that break a rule": _mark_joints(drawing, joints, verdicts),
     }
-    legend += wrong_legend(wrong, ", ")
+    legend += wrong_line(wrong, ", ")
     if params.crossings and verdicts.passed("crossings"):
         legend.append(("right", "ringed: crossings, as many as asked"))
     start = joints[0]
@@ -276,7 +242,7 @@ def _draw_loop(
         drawing.line([start, tip], "ink", width=max(thick * 0.7, 1.2), arrow=True)
     drawing.dot(start, "ink", radius=5, tip="joint 0")
     for constraint in params.constraints:
-        if isinstance(constraint, FixedStart) and verdicts.failed(constraint.type):
+        if isinstance(constraint, schema.FixedStart) and verdicts.failed(constraint.type):
             drawing.ring(start, "wrong", radius=9, width=3, tip="the start is out of place")
             goal = (constraint.x, constraint.y)
             drawing.line([start, goal], "wrong", dashed=True, width=2, arrow=True)

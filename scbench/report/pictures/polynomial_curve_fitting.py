@@ -6,20 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from scbench.graders.polynomial_curve_fitting.formula import (
-    X_AXIS,
-    Formula,
-    FormulaError,
-    FormulaSizeError,
-    Op,
-    foreign_tokens,
-    parse,
-    plain_lines,
-)
+from scbench.graders.polynomial_curve_fitting import formula as formulas
+from scbench.graders.polynomial_curve_fitting.formula import Formula, Op
 from scbench.report.draw.svg import Drawing, as_float
 from scbench.report.draw.voxels import rectangles
 from scbench.report.picture import Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.text_views import side_by_side
+from scbench.report.pictures.shared.tables import side_by_side
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 Floats = npt.NDArray[np.float64]
@@ -51,10 +43,10 @@ def zero_curve(text: str, signs: npt.NDArray[np.bool_]) -> list[Line]:
     n = len(signs)
     if len(text) > _MOST_CHARACTERS:
         return []
-    plain = plain_lines(text.strip())
+    plain = formulas.plain_lines(text.strip())
     try:
-        formula = None if foreign_tokens(plain) else parse(plain)
-    except (FormulaError, FormulaSizeError):
+        formula = None if formulas.foreign_tokens(plain) else formulas.parse(plain)
+    except (formulas.FormulaError, formulas.FormulaSizeError):
         return []
     if formula is None or len(formula.nodes) > _MOST_NODES or formula.faults:
         return []
@@ -80,7 +72,7 @@ def _values(formula: Formula, at: Floats) -> Floats:
             case Op.CONSTANT:
                 live[number] = np.full((1, 1), as_float(node.value))
             case Op.NAME:
-                live[number] = at[None, :] if node.axes == X_AXIS else at[:, None]
+                live[number] = at[None, :] if node.axes == formulas.X_AXIS else at[:, None]
             case Op.NEGATE:
                 live[number] = -live[node.first]
             case Op.POWER:

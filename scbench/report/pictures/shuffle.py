@@ -6,7 +6,7 @@ from scbench.graders.shared.short_answers import option, quote
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.text_views import Cell, Row, mark, table_text, text_picture
+from scbench.report.pictures.shared.tables import Cell, Row, mark, table_text, text_picture
 from scbench.schemas.shuffle import Answer, Params
 
 _STEP, _LANE, _LEFT_MARGIN, _RIGHT_MARGIN = 26, 30, 150, 150

@@ -9,7 +9,8 @@ from scbench.graders.terrain_levelling.blast_simulation import largest_flat
 from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels, texts
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
 _SHADES = 12

@@ -4,14 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from scbench.graders.shared.corner_labels import canonical, on_ring
 from scbench.report.picture import Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.labelled_squares import (
-    Tile,
-    interfaces,
-    sheet,
-    square_text,
-    tuple_text,
-)
-from scbench.report.pictures.shared.text_views import side_by_side
+from scbench.report.pictures.shared.squares import Tile, interfaces, sheet, square_text, tuple_text
+from scbench.report.pictures.shared.tables import side_by_side
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 _MOST_PATTERNS = 60

@@ -10,7 +10,8 @@ from scbench.graders.voxel_grid_projection import forbidden
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import voxels
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels, texts
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 _READ = 50_000

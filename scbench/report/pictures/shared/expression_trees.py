@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts, texts
-from scbench.report.pictures.shared.text_views import mark, text_picture
+from scbench.report.pictures.shared.tables import mark, text_picture
 
 MOST_LEAVES = 64
 """Numbers or truth values of an expression that is drawn."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from scbench.graders.shared.corner_labels import canonical, crossed_sides
 from scbench.report.draw.svg import Drawing
-from scbench.report.pictures.shared.text_views import side_by_side
+from scbench.report.pictures.shared.tables import side_by_side
 
 Point = tuple[float, float]
 
