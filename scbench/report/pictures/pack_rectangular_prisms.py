@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
@@ -26,7 +27,6 @@ _BEYOND = 6.0
 _ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6", "c7", "given")
 """Colours of the sizes: none is that of what is wrong."""
 
-_WORDS = texts("pack_rectangular_prisms.faults")
 
 Ends = tuple[Points, Points]
 
@@ -77,11 +77,12 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
         return []
     packing = _packing(params, answer, Verdicts())
     ends = list(zip(packing.low.tolist(), packing.high.tolist(), strict=True))
-    kinds = sorted(set(packing.kind))
-    groups = [[e for e, kind in zip(ends, packing.kind, strict=True) if kind == k] for k in kinds]
+    groups: dict[int, list[Any]] = {}
+    for pair, kind in zip(ends, packing.kind, strict=True):
+        groups.setdefault(kind, []).append(pair)
     return [
         boxes(group, _role(k) if k >= 0 else "wrong", name=_size_words(params, k) if k >= 0 else "")
-        for k, group in zip(kinds, groups, strict=True)
+        for k, group in sorted(groups.items())
     ]
 
 
@@ -143,9 +144,7 @@ def _packing(params: Params, answer: Answer, verdicts: Verdicts) -> _Packing:
     )
 
 
-def _near_most(
-    low: Points, high: Points, need: int
-) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def _near_most(low: Points, high: Points, need: int) -> npt.NDArray[np.bool_]:
     """Return which boxes lie where most others do, so that one far away leaves them in view."""
     if not len(low):
         return np.zeros(0, dtype=bool)
@@ -153,7 +152,7 @@ def _near_most(
     away = np.abs((low + high) / 2 - middle)
     spread = np.quantile(away, 0.75, axis=0, method="lower")
     reach = _BEYOND * np.maximum(spread, need ** (1 / 3))
-    near: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.all(
+    near: npt.NDArray[np.bool_] = np.all(
         (np.abs(low - middle) <= reach) & (np.abs(high - middle) <= reach), axis=1
     )
     return near
@@ -162,10 +161,9 @@ def _near_most(
 def _wrong(verdicts: Verdicts) -> dict[int, str]:
     failed = verdicts.failures
     faults: dict[int, str] = {}
-    for i in failed.get("corners", ()):
-        faults.setdefault(i, "no volume")
-    for i in failed.get("sizes", ()):
-        faults.setdefault(i, "not listed")
+    for check_id, words in (("corners", "no volume"), ("sizes", "not listed")):
+        for i in failed.get(check_id, ()):
+            faults.setdefault(i, words)
     for a, b in failed.get("overlap", ())[:_MOST_PAIRS]:
         faults.setdefault(a, f"overlaps {b}")
         faults.setdefault(b, f"overlaps {a}")
@@ -225,10 +223,7 @@ def _scene(
 def _unplaced_boxes(
     lines: Sequence[Mapping[str, Any]], x: float, y: float, least: float
 ) -> list[Lines | Marks]:
-    """Return one dashed box, beside the packing, for each size of which some are not placed.
-
-    Boxes that could hardly be seen are drawn with a longest side of ``least``.
-    """
+    """Return a dashed box, at least so long, for each size of which some are not placed."""
     parts: list[Lines | Marks] = []
     for line in lines:
         short = line["listed"] - line["placed"]
@@ -289,9 +284,8 @@ def _fill_profile(packing: _Packing) -> Drawing:
     ends = np.unique(np.concatenate([packing.low[:, 2], packing.high[:, 2]]))
     middle = (ends[:-1] + ends[1:]) / 2
     area = (packing.high[:, 0] - packing.low[:, 0]) * (packing.high[:, 1] - packing.low[:, 1])
-    covers = (packing.low[None, :, 2] < middle[:, None]) & (
-        middle[:, None] < packing.high[None, :, 2]
-    )
+    covers = packing.low[None, :, 2] < middle[:, None]
+    covers &= middle[:, None] < packing.high[None, :, 2]
     share = np.minimum(covers @ area / across, 1.0)
     drawing = Drawing((-36, -30, 360, 146), size=396, margin=4)
     drawing.box((0, 0), (340, 120), "missing", hatched=True)
@@ -319,7 +313,7 @@ def _caption(answer: Answer, packing: _Packing, verdicts: Verdicts) -> str:
         findings.append(f"the first {_MOST_BOXES} are drawn")
     if packing.far:
         findings.append(f"{packing.far} far away not drawn")
-    findings += verdicts.faults(_WORDS)
+    findings += verdicts.faults(texts("pack_rectangular_prisms.faults"))
     for verdict in verdicts:
         findings += [
             f"{line['placed']} of {line['listed']} of {' x '.join(map(str, line['size']))} placed"
