@@ -14,8 +14,6 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WIDTH, _HEIGHT, _GAP = 124, 34, 36
 _ACROSS = 22
 
-_LEGEND = texts("but_for_causation.legend")
-
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw events by causes; with an answer what happened, and letters wrong or right."""
@@ -53,7 +51,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         rows.append((f"({event})", words, f"if {causes}" if causes else "told", *fates))
     head = ("", "event", "rule", *columns)
     panel = Panel("causes to the left", drawing, caption)
-    return text_picture([panel], caption, table_text(head, rows, 140), _LEGEND)
+    return text_picture(
+        [panel], caption, table_text(head, rows, 140), texts("but_for_causation.legend")
+    )
 
 
 def _yes(value: bool | None) -> str:
@@ -131,9 +131,8 @@ def _graph(
     for event, (_, conditions) in rules.items():
         for cause, expected in conditions:
             (ax, ay), (bx, by) = place[cause], place[event]
-            drawing.line(
-                [(ax + _WIDTH, ay), (bx - 2, by)], "given", dashed=not expected, arrow=True
-            )
+            ends = [(ax + _WIDTH, ay), (bx - 2, by)]
+            drawing.line(ends, "given", dashed=not expected, arrow=True)
     for event, (x, y) in place.items():
         low, high = (x, y - _HEIGHT / 2), (x + _WIDTH, y + _HEIGHT / 2)
         drawing.box(low, high, "paper", edge="given", dashed=happened.get(event) is False)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from scbench.graders.polynomial_curve_fitting import formula as formulas
 from scbench.graders.polynomial_curve_fitting.formula import Formula, Op
-from scbench.report.draw.svg import Drawing, as_float
+from scbench.report.draw.svg import Drawing, as_float, rectangle
 from scbench.report.draw.voxels import rectangles
 from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.report.pictures.shared.tables import side_by_side
@@ -30,15 +30,13 @@ _OPERATORS = {
 
 
 def zero_curve(text: str, signs: npt.NDArray[np.bool_]) -> list[Line]:
-    """Return pieces of the curve on which a formula is zero.
+    """Return pieces of the curve on which a formula is zero, in coordinates of columns and rows.
+
+    None if the formula is too long or not one, or if doubles do not give the verdict's signs.
 
     Args:
         text: the formula, as it was answered.
         signs: where a verdict found it positive, indexed row, column.
-
-    Returns:
-        Pieces in coordinates of columns and rows; none if the formula is too long or not one, or
-        if doubles do not give the verdict's signs.
     """
     n = len(signs)
     if len(text) > _MOST_CHARACTERS:
@@ -93,13 +91,11 @@ def crossings(values: Floats, at: Floats) -> list[Line]:
         values: indexed y, x; squares with a corner that is not finite are left out.
         at: the places of rows and of columns.
     """
-    positive = values > 0
-    finite = np.isfinite(values)
-    corners = [
+    some, every = (
         part[:-1, :-1].astype(int) + part[:-1, 1:] + part[1:, :-1] + part[1:, 1:]
-        for part in (positive, finite)
-    ]
-    mixed = (corners[0] > 0) & (corners[0] < 4) & (corners[1] == 4)
+        for part in (values > 0, np.isfinite(values))
+    )
+    mixed = (some > 0) & (some < 4) & (every == 4)
     lines: list[Line] = []
     for i, j in np.argwhere(mixed).tolist():
         ring = [(i, j), (i, j + 1), (i + 1, j + 1), (i + 1, j)]
@@ -149,18 +145,16 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         produced.text(centre, "no value anywhere", "wrong", size=16, bold=True)
     counts = f"{int(missed.sum())} missed, {int(surplus.sum())} too many"
     matched = f"{metrics['matched']} of {metrics['cells']} cells match"
-    caption = f"{matched} ({counts}); {verdicts.fraction}."
-    if metrics["matched"] < metrics["cells"] and not verdicts[0].score:
-        caption = f"{matched} ({counts}), {_failure_words(verdicts)}; {verdicts.fraction}."
+    imperfect = metrics["matched"] < metrics["cells"] and not verdicts[0].score
+    why = f", {_failure_words(verdicts)}" if imperfect else ""
+    caption = f"{matched} ({counts}){why}; {verdicts.fraction}."
+    legend = tuple(texts("polynomial_curve_fitting.legend").items())
     panels = (
         target,
         Panel("drawn by the formula", produced, f"What the formula draws. {caption}"),
         Panel("difference", difference, f"Where the two differ. {caption}"),
     )
-    return Picture(panels, caption, _LEGEND, _text(params.grid, black, positive))
-
-
-_LEGEND = tuple(texts("polynomial_curve_fitting.legend").items())
+    return Picture(panels, caption, legend, _text(params.grid, black, positive))
 
 
 def _read_cells(rows: Sequence[str]) -> Cells:
@@ -181,26 +175,21 @@ def _sheet(n: int) -> Drawing:
     return drawing
 
 
-def _fill(drawing: Drawing, cells: Cells, role: str, *, hatched: bool = False) -> None:
-    drawing.mosaic(_bounds(cells), role, hatched=hatched, crisp=True)
-
-
 def _cell_map(cells: Cells) -> Drawing:
     drawing = _sheet(len(cells))
-    _fill(drawing, cells, "ink")
+    drawing.mosaic(_bounds(cells), "ink", crisp=True)
     return drawing
 
 
 def _difference(black: Cells, positive: Cells) -> Drawing:
     drawing = _sheet(len(black))
-    _fill(drawing, black & positive, "given")
+    drawing.mosaic(_bounds(black & positive), "given", crisp=True)
     fine = drawing.scale >= _FINE
-    _fill(drawing, black & ~positive, "missing", hatched=fine)
-    _fill(drawing, positive & ~black, "surplus")
+    drawing.mosaic(_bounds(black & ~positive), "missing", hatched=fine, crisp=True)
+    drawing.mosaic(_bounds(positive & ~black), "surplus", crisp=True)
     if fine:
         for x0, y0, x1, y1 in _bounds(black & ~positive):
-            corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
-            drawing.line(corners, "missing", closed=True, width=1.5)
+            drawing.line(rectangle((x0, y0), (x1, y1)), "missing", closed=True, width=1.5)
     return drawing
 
 
@@ -219,8 +208,7 @@ def _failure_words(verdicts: Verdicts) -> str:
 
 def _nowhere(verdicts: Verdicts) -> bool:
     """Return whether a formula has no value in any cell."""
-    check = verdicts.check("defined")
-    without = check.details.get("count", 0) if check and check.passed is False else 0
+    without = verdicts.fault_count("defined")
     return bool(without) and without == verdicts.metrics.get("cells")
 
 

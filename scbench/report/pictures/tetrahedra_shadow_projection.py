@@ -239,8 +239,6 @@ def _caption(answer: Answer, arrangement: _Arrangement, verdicts: Verdicts) -> s
         if "covered" in metrics:
             findings.append(f"the shadow covers {metrics['covered']:.1%} of the target")
             findings.append(f"{metrics['spill']:.1%} is spill")
-        findings += [
-            *verdicts.faults(texts("tetrahedra_shadow_projection.faults")),
-            verdicts.fraction,
-        ]
+        findings += verdicts.faults(texts("tetrahedra_shadow_projection.faults"))
+        findings.append(verdicts.fraction)
     return "; ".join(findings) + "."

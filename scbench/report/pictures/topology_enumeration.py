@@ -18,19 +18,16 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     ring = POLYGONS[len(params.corner_order)]
     order = tuple(map(ring.index, params.corner_order))
     key = Tile(order=order, letters=params.known, corners=len(ring))
-    panels = [Panel("order of the corners", sheet([key], half=45), _question(params))]
+    question = _question(params)
+    panels = [Panel("order of the corners", sheet([key], half=45), question)]
     if answer is None:
-        return Picture(tuple(panels), _question(params), text="\n".join(_key_lines(params)))
-    answered = _answered_tiles(params, answer, verdicts)
+        return Picture(tuple(panels), question, text="\n".join(_key_lines(params)))
+    tiles = _answered_tiles(params, answer, verdicts)
     missing = [tuple(pattern) for pattern in verdicts.metrics.get("missing", ())]
     caption = _caption(params, answer, verdicts, missing)
-    tiles = list(answered)
     if tiles:
-        title = (
-            "listed"
-            if len(answer.configs) <= _MOST_PATTERNS
-            else f"the first {_MOST_PATTERNS} listed"
-        )
+        cut = len(answer.configs) > _MOST_PATTERNS
+        title = f"the first {_MOST_PATTERNS} listed" if cut else "listed"
         panels.append(Panel(title, sheet(tiles), caption))
     lacking = [_missing(params, pattern) for pattern in missing[:_MOST_PATTERNS]]
     if lacking:
@@ -57,9 +54,7 @@ def _key_lines(params: Params) -> list[str]:
 def _answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[Tile]:
     k = len(params.corner_order)
     why = _reasons(verdicts)
-    surplus = (
-        {tuple(pattern) for pattern in verdicts.metrics.get("surplus", ())} if verdicts else set()
-    )
+    surplus = {tuple(pattern) for pattern in verdicts.metrics.get("surplus", ())}
     short = set(verdicts.failures.get("corners", ()))
     judged = "surplus" in verdicts.metrics
     again = {tuple(pattern) for pattern in verdicts.failures.get("repeats", ())}
@@ -104,18 +99,11 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts, missing: Sequen
     n = len(answer.configs)
     summary = f"{n} pattern{'s' * (n != 1)} listed"
     if verdicts and "surplus" in verdicts.metrics:
-        faults = []
-        for check_id, words in (
-            ("corners", f"without {len(params.corner_order)} labels"),
-            ("repeats", "repeated"),
-        ):
-            count = verdicts.fault_count(check_id)
-            faults += [f"{count} {words}"] if count else []
+        k = len(params.corner_order)
+        faults = verdicts.faults(texts("topology_enumeration.faults"), k=k)
         surplus = len(verdicts.metrics["surplus"])
-        faults += (
-            [f"{surplus} that {'do' if surplus > 1 else 'does'} not belong"] if surplus else []
-        )
-        faults += [f"{len(missing)} missing"] if missing else []
+        belong = f"{surplus} that {'do' if surplus > 1 else 'does'} not belong"
+        faults += [belong] * bool(surplus) + [f"{len(missing)} missing"] * bool(missing)
         summary += f"; {', '.join(faults) or 'all right, and none is missing'}"
     if n > _MOST_PATTERNS:
         summary += f"; the first {_MOST_PATTERNS} are drawn"
@@ -124,11 +112,8 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts, missing: Sequen
 
 def _legend(answered: Sequence[Tile], lacking: Sequence[Tile]) -> tuple[tuple[str, str], ...]:
     words = texts("topology_enumeration.legend")
-    states = sorted({tile.state for tile in answered})
-    legend = [(state, words[state]) for state in states if state]
-    if lacking:
-        legend.append(("missing", "missing: the classes must meet here too"))
-    return tuple(legend)
+    states = sorted({tile.state for tile in answered} - {""}) + ["missing"] * bool(lacking)
+    return tuple((state, words[state]) for state in states)
 
 
 def _text(params: Params, answered: Sequence[Tile], lacking: Sequence[Tile]) -> str:
