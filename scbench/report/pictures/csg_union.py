@@ -188,10 +188,8 @@ def _fault_marks(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines
             width = {"winding": 3.0, "watertight": 4.0}.get(check, 6.0)
             dashed = check == "winding"
             parts.append(Lines(paths, "wrong", width, dashed, check.replace("_", " ")))
-    vertices: list[int] = []
-    for check in _ON_VERTICES:
-        for entry in failed.get(check, ())[:_MOST_MARKS]:
-            vertices += [entry] if isinstance(entry, int) else entry[:2]
+    entries = [entry for check in _ON_VERTICES for entry in failed.get(check, ())[:_MOST_MARKS]]
+    vertices = [i for e in entries for i in ([e] if isinstance(e, int) else e[:2])]
     vertices = [i for i in dict.fromkeys(vertices) if i < len(mesh.points)][:_MOST_MARKS]
     if vertices:
         labels = tuple(str(i) for i in vertices)

@@ -59,7 +59,6 @@ def _weeks(year: int, month: int, right: Day | None, answered: Day | None) -> li
     days: list[Cell] = [Cell("")] * first
     for day in range(1, length + 1):
         here = (year, month, day)
-        days.append(
-            Cell(f"{day:>2}", "right" if here == right else "wrong" if here == answered else "")
-        )
+        role = "right" if here == right else "wrong" if here == answered else ""
+        days.append(Cell(f"{day:>2}", role))
     return [days[i : i + 7] for i in range(0, len(days), 7)]

@@ -182,12 +182,11 @@ def _draw_unfolded(
     for food in params.food:
         if layout.holds(food):
             _draw_food(drawing, layout.middle(food), path, lost=tuple(food) in missed)
-    if params.food:
-        eaten = "food" if path is None else "food that is eaten"
-        if path is None or len(missed) < len(params.food):
-            legend.append(("right" if path is not None else "target", eaten))
-        if missed:
-            legend.append(("wrong", "food that is missed"))
+    if params.food and path is None:
+        legend.append(("target", "food"))
+    elif len(missed) < len(params.food):
+        legend.append(("right", "food that is eaten"))
+    legend += [("wrong", "food that is missed")] * bool(params.food and missed)
     if layout.holds(params.start):
         x, y = layout.middle(params.start)
         drawing.dot((x, y), "note", radius=max(min(cell * 0.34, 10), 3), tip="start")

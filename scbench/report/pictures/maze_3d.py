@@ -303,10 +303,8 @@ def _caption(params: Params, routes: _Routes, verdicts: Verdicts, cut: bool) -> 
         parts.append("There is a second way from A to B.")
     elif routes.first:
         cells, jumps = len(routes.first), len(routes.jumped)
-        parts.append(
-            f"The only route has {cells} of {params.size**2} cells and {jumps} "
-            f"jump{'s' * (jumps != 1)}."
-        )
+        route = f"The only route has {cells} of {params.size**2} cells"
+        parts.append(f"{route} and {jumps} jump{'s' * (jumps != 1)}.")
     if routes.reached:
         count = len(routes.reached)
         parts.append(f"From A, {count} cell{'s' * (count != 1)} can be reached, but not B.")

@@ -31,10 +31,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             (letter, Cell(name, role), *(pair[i] or "·" for pair in pairs), Cell(sums[i], role))
             for i, ((letter, name), role) in enumerate(zip(rows, roles, strict=True))
         ]
-    panels = [
-        *table_panels("choices", head, rows, caption),
-        *table_panels("liked", (), liked, caption),
-    ]
+    panels = table_panels("choices", head, rows, caption)
+    panels += table_panels("liked", (), liked, caption)
     text = f"{table_text(head, rows)}\n\nliked:\n{table_text((), liked)}"
     return text_picture(panels, caption, text)
 

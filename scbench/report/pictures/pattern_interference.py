@@ -16,12 +16,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     rules = "; ".join(changes) or "none"
     caption = verdicts.caption(f"Remainders by {params.modulus}. Changes in order: {rules}.")
     # All terms but the first, as if the prompt had shown that one alone.
-    terms = (
-        params.start,
-        *following(
-            params.model_copy(update={"shown": 1, "asked": params.shown + params.asked - 1})
-        ),
-    )
+    from_first = params.model_copy(update={"shown": 1, "asked": params.shown + params.asked - 1})
+    terms = (params.start, *following(from_first))
     answered = list((entries(answer.answer) if answer else None) or ())
     rows: list[Row] = []
     for i, term in enumerate(terms):
