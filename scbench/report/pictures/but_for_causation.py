@@ -11,6 +11,9 @@ from scbench.report.pictures.shared.tables import Cell, Row, mark, table_text, t
 from scbench.schemas.but_for_causation import Answer, Params
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+Rules = Mapping[int, tuple[str, tuple[tuple[int, bool], ...]]]
+Course = dict[int, bool]
+
 _WIDTH, _HEIGHT, _GAP = 124, 34, 36
 _ACROSS = 22
 
@@ -92,11 +95,7 @@ def _played(params: Params, without: int | None) -> dict[int, bool]:
 
 
 def _graph(
-    params: Params,
-    rules: Mapping[int, tuple[str, tuple[tuple[int, bool], ...]]],
-    roles: dict[int, str],
-    happened: dict[int, bool],
-    without: dict[int, bool],
+    params: Params, rules: Rules, roles: dict[int, str], happened: Course, without: Course
 ) -> Drawing:
     level: dict[int, int] = {event: 0 for event in range(len(params.events)) if event not in rules}
     while ready := [

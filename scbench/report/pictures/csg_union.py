@@ -83,7 +83,7 @@ def _instance(params: Params) -> Picture:
         for s in params.solids
     ]
     names = tuple(str(i + 1) for i in range(len(middles)))
-    parts = (*_solids(params, 0.55), Marks(np.array(middles), "ink", 0, names))
+    parts: tuple[Shape, ...] = (*_solids(params, 0.55), Marks(np.array(middles), "ink", 0, names))
     many = len(params.solids)
     caption = f"{many} solid{'s' * (many > 1)} whose union is to be given as one closed mesh."
     scene = Scene(parts, grid=_body_bounds(union_body(params)))
@@ -180,7 +180,6 @@ def _missing_edges(edges: Sequence[Points], present: Sequence[Points]) -> tuple[
 
 
 def _fault_marks(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Marks]:
-    """Return what marks wrong edges and vertices."""
     parts: list[Lines | Marks] = []
     for check in _ON_EDGES:
         paths = tuple(mesh.points[list(edge)] for edge in failed.get(check, ())[:_MOST_MARKS])

@@ -60,7 +60,6 @@ def _sided_tile(params: Params, i: int) -> Tile:
 
 
 def _square_faults(verdicts: Verdicts) -> Mapping[int, Mapping[str, list[Any]]]:
-    """Return what the verdict found in each square, by check id."""
     by_square: dict[int, dict[str, list[Any]]] = {}
     for check_id, offenders in verdicts.failures.items():
         for item in offenders:

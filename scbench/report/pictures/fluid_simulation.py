@@ -49,7 +49,6 @@ class World(NamedTuple):
 
 
 def _read_world(params: Params, metrics: Mapping[str, Any], verdicts: Verdicts) -> World:
-    """Return what a verdict's metrics and failed checks tell of the world."""
     rock, fallen, water = (
         cells_from_text(metrics[name], params.width, params.height)
         for name in ("rock", "fallen_rock", "water")
@@ -88,7 +87,6 @@ def _window(changed: Cells) -> tuple[int, int, int]:
 
 
 def _cut_open(world: World, cut: int) -> World:
-    """Return the world without what lies before a row."""
     behind = np.zeros_like(world.rock)
     behind[:, cut:] = True
     rock, fallen, water, wrong = (cells & behind for cells in world[:4])
@@ -124,7 +122,6 @@ def _bodies(water: Cells, limit: int) -> list[Cells]:
 
 
 def _middle_cell(mask: Cells) -> tuple[int, int]:
-    """Return the cell of a map that is nearest to the middle of them all."""
     places = np.argwhere(mask)
     off = ((places - places.mean(axis=0)) ** 2).sum(axis=1)
     x, y = places[off.argmin()].tolist()
@@ -199,9 +196,8 @@ def _side_cut(world: World, cut: int) -> Drawing:
     for z in range(height):
         drawing.text((0, z + 0.5), z, "quiet", size=9, anchor="end", shift=(-4, 0))
     drawing.text((0, 0), f"x = {world.corner[0]}", "quiet", size=10, anchor="start", shift=(0, 12))
-    drawing.text(
-        (width, 0), world.corner[0] + width - 1, "quiet", size=10, anchor="end", shift=(0, 12)
-    )
+    end = world.corner[0] + width - 1
+    drawing.text((width, 0), end, "quiet", size=10, anchor="end", shift=(0, 12))
     return drawing
 
 
@@ -308,7 +304,7 @@ def _start(params: Params, goal: str, answer: Answer | None, verdicts: Verdicts)
     for zone in params.protected[:_BOXES]:
         low, high = zone.low, zone.high
         far = (high[0] + 1, high[1] + 1)
-        drawing.box((low[0], low[1]), far, "note", hatched=True, edge="note", dashed=True)
+        drawing.box(low, far, "note", hatched=True, edge="note", dashed=True)
     for x, y in params.rain[:64]:
         drawing.dot((x + 0.5, y + 0.5), "water", radius=3, tip=f"rain at {x}, {y}")
     drawing.text((0, 0), "x →", "quiet", anchor="start", shift=(14, 10))
@@ -351,11 +347,10 @@ def _zone(
 def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdicts) -> Scene:
     width, stretch = world.width, _stretch(world.width)
     top = params.height * stretch
-    stood = world.rock & ~world.fallen
     solid = world.rock | world.water
     parts: list[Shape] = [wire((0, 0, 0), (width, width, top), "faint", name="the world")]
     for mask, role, name in (
-        (stood, "rock", "rock"),
+        (world.rock & ~world.fallen, "rock", "rock"),
         (world.fallen & world.rock, "wrong", "rock that fell"),
         (world.water & ~world.wrong, "water", "water"),
         (world.wrong, "wrong", "water where it must not be"),
@@ -367,10 +362,8 @@ def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdic
         parts.append(Lines((np.array(ends),), "wrong", 2, dashed=True, name="seen from above"))
     drains = world.drains[:_MOST_LAKES]
     if drains:
-        paths = tuple(
-            np.array([(x + 0.5, y + 0.5, top * 1.2), (x + 0.5, y + 0.5, -top * 0.2)])
-            for x, y in drains
-        )
+        ends = [(x + 0.5, y + 0.5) for x, y in drains]
+        paths = tuple(np.array([(*end, top * 1.2), (*end, -top * 0.2)]) for end in ends)
         parts.append(Lines(paths, "wrong", 3, dashed=True, name="water runs out at z = 0"))
     for zone in params.protected if answer is not None else ():
         shift = (*world.corner, 0)
@@ -403,9 +396,9 @@ def _ignored(params: Params, world: World, answer: Answer, verdicts: Verdicts) -
         low, high = (
             [
                 int(min(max(v - a, -_AHEAD), n + _AHEAD))
-                for v, a, n in zip(corner, start, end, strict=True)
+                for v, a, n in zip(c, start, end, strict=True)
             ]
-            for corner in (box.xyzMin, box.xyzMax)
+            for c in (box.xyzMin, box.xyzMax)
         )
         pairs = [sorted(pair) for pair in zip(low, high, strict=True)]
         least, greatest = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
@@ -437,9 +430,8 @@ def _lake_table(metrics: Mapping[str, Any], verdicts: Verdicts) -> Panel:
         ]
         for k, (place, value) in enumerate(zip(places.values(), values, strict=True)):
             wrong = hidden and k == 4 and lake["visible"]
-            drawing.text(
-                (place, y), value, "wrong" if wrong else role, size=12, bold=wrong or i in good
-            )
+            colour = "wrong" if wrong else role
+            drawing.text((place, y), value, colour, size=12, bold=wrong or i in good)
     remainder = metrics["lake_count"] - len(lakes)
     if remainder > 0:
         y = (len(lakes) + 1) * row + 8

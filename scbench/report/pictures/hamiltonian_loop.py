@@ -173,6 +173,4 @@ def _sign_meanings(rows: Sequence[str]) -> Iterable[str]:
     """Yield an empty line, and what the signs in the rows mean that are no lines."""
     meanings = {".": "not visited", "#": "blocked", "*": "entered more than once, or by a jump"}
     key = [f"{sign} {words}" for sign, words in meanings.items() if any(sign in r for r in rows)]
-    if key:
-        yield ""
-        yield ", ".join(key)
+    yield from ("", ", ".join(key)) if key else ()

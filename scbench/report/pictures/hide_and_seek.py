@@ -262,7 +262,6 @@ def _view(params: Params, crowd: _Crowd | None, metrics: Mapping[str, Any]) -> D
 
 
 def _project(camera: Camera, points: Floats) -> Floats:
-    """Return where points lie in the picture: column and row."""
     rays = points - np.array(camera.eye)
     ahead = np.maximum(rays @ np.array(camera.forward), 1e-6)
     columns, rows = camera.image

@@ -211,7 +211,6 @@ def _draw_box_grid(drawing: Drawing, layout: Unfolded) -> None:
 
 
 def _name_axes(drawing: Drawing, layout: Unfolded) -> None:
-    """Write along which way the axes run, outside the frame."""
     across, down = (
         ", then ".join(f"axis {axis}" for axis, w in enumerate(layout.ways) if w == way)
         for way in (0, 1)
@@ -316,7 +315,6 @@ def _mark_path_faults(drawing: Drawing, layout: Unfolded, path: _Path, verdicts:
 
 
 def _in_space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
-    """Return the box in three dimensions, with the path as a line."""
     size = [min(n, 40) for n in params.size]
 
     def points(cells: Sequence[Cell]) -> Points:

@@ -156,7 +156,6 @@ def _part(params: Params, number: int, shell: Shell, transform: Sequence[float])
 
 
 def _part_faults(failed: Failures) -> dict[int, str]:
-    """Return the first thing that is wrong with each part."""
     first_faults: dict[int, str] = {}
     for check, words in _OF_PART.items():
         for entry in failed.get(check, ()):

@@ -111,7 +111,6 @@ def _drawn_bricks(answer: Answer, target: Body, radius: float, verdicts: Verdict
 
 
 def _wrong(verdicts: Verdicts, count: int, total: int) -> dict[int, str]:
-    """Return the bricks that checks point at, with a word each."""
     metrics = verdicts.metrics
     faults: dict[int, str] = {}
 

@@ -38,7 +38,6 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def _answered_choice(answer: Answer | None, params: Params) -> int | None:
-    """Return the choice that was named, with its year or without."""
     for names in ([f[0] for f in params.choices], [f"{f[0]} ({f[1]})" for f in params.choices]):
         place = option(answer.answer, names) if answer else None
         if place is not None:

@@ -254,7 +254,6 @@ def _cut_boxes(
 
 
 def _shared(packing: _Packing) -> Ends:
-    """Return what pairs of boxes have in common that are known to overlap."""
     place = {i: k for k, i in enumerate(packing.at)}
     pairs = [(place[a], place[b]) for a, b in packing.overlaps if a in place and b in place]
     i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -278,7 +277,6 @@ def _number_labels(
 
 
 def _fill_profile(packing: _Packing) -> Drawing:
-    """Draw how much of the box is filled, all along its longest side."""
     low, high = packing.low.min(axis=0), packing.high.max(axis=0)
     across = max(float((high[0] - low[0]) * (high[1] - low[1])), 1e-9)
     ends = np.unique(np.concatenate([packing.low[:, 2], packing.high[:, 2]]))

@@ -271,17 +271,13 @@ def _mark_lengths(drawing: Drawing, joints: Sequence[XY], wrong: Sequence[int]) 
 
 
 def _mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> bool:
-    crossings = verdicts.check("crossings")
-    wrong = False
-    if crossings is not None:
-        ok = crossings.passed
-        for i, j in crossings.details.get("pipes", ()):
-            if max(i, j) < len(joints):
-                place = crossing(_pipe(joints, i), _pipe(joints, j))
-                role = "right" if ok else "wrong"
-                tip = f"pipes {i} and {j} cross"
-                drawing.ring(place, role, radius=8, width=2 if ok else 3, tip=tip)
-                wrong = wrong or not ok
+    wrong, ok = False, verdicts.passed("crossings")
+    role, width = ("right", 2) if ok else ("wrong", 3)
+    for i, j in verdicts.details("crossings").get("pipes", ()):
+        if max(i, j) < len(joints):
+            place = crossing(_pipe(joints, i), _pipe(joints, j))
+            drawing.ring(place, role, radius=8, width=width, tip=f"pipes {i} and {j} cross")
+            wrong = wrong or not ok
     for i, j in verdicts.failures.get("touches", ()):
         if max(i, j) < len(joints):
             place = contact(_pipe(joints, i), _pipe(joints, j))
@@ -292,7 +288,6 @@ def _mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -
 
 
 def _mark_joints(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> bool:
-    """Ring the joints that verdicts point at, and write what is wrong with them."""
     failed = verdicts.failures
     marks: list[tuple[int, str, str]] = []
     marks += [(i, "outside", "") for i in failed.get("inside", ())]
@@ -315,28 +310,25 @@ def _mark_joints(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> 
             drawing.ring(joints[i], "wrong", radius=6)
             drawing.ring(joints[j], "wrong", radius=6)
             marks.append((i, "", ""))
-    run = verdicts.check("max_straight_run")
-    if run is not None and run.passed is False:
-        row = [i for i in run.details.get("joints", ()) if i < len(joints)]
-        if row:
-            n = len(joints)
-            path = [joints[(row[0] - 1) % n], *(joints[i] for i in row), joints[(row[-1] + 1) % n]]
-            drawing.line(path, "wrong", width=6, opacity=0.6, tip="too long a straight run")
-            marks.append((row[0], "", ""))
+    run = verdicts.details("max_straight_run") if verdicts.failed("max_straight_run") else {}
+    row = [i for i in run.get("joints", ()) if i < len(joints)]
+    if row:
+        n = len(joints)
+        path = [joints[(row[0] - 1) % n], *(joints[i] for i in row), joints[(row[-1] + 1) % n]]
+        drawing.line(path, "wrong", width=6, opacity=0.6, tip="too long a straight run")
+        marks.append((row[0], "", ""))
     return bool(marks)
 
 
 def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> Iterator[Gauge]:
     if not verdicts:
         return
-    n = len(answer.points)
     if verdicts.failed("count") or verdicts.failed("resource_limit"):
-        yield Gauge("joints", n, params.pipes, False, "exactly")
-    crossings = verdicts.check("crossings")
-    if crossings is not None and "count" in crossings.details:
-        count_crossings = crossings.details["count"]
-        if params.crossings or count_crossings:
-            yield Gauge("crossings", count_crossings, params.crossings, crossings.passed, "exactly")
+        yield Gauge("joints", len(answer.points), params.pipes, False, "exactly")
+    crossings = verdicts.details("crossings").get("count")
+    if crossings is not None and (params.crossings or crossings):
+        ok = verdicts.passed("crossings")
+        yield Gauge("crossings", crossings, params.crossings, ok, "exactly")
     metrics = verdicts.metrics
     if verdicts.failed("length"):
         upper, lower = 1 + params.length_tolerance, 1 - params.length_tolerance

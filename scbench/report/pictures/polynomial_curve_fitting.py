@@ -207,7 +207,6 @@ def _failure_words(verdicts: Verdicts) -> str:
 
 
 def _nowhere(verdicts: Verdicts) -> bool:
-    """Return whether a formula has no value in any cell."""
     without = verdicts.fault_count("defined")
     return bool(without) and without == verdicts.metrics.get("cells")
 

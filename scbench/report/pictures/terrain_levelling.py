@@ -183,7 +183,6 @@ def _after(
 
 
 def _scene(heights: Heights, region: Region, flat_role: str) -> Scene:
-    """Return the ground as columns, the row y = 0 at the back."""
     turned, flat = heights[::-1].T, region[::-1].T
     stretch = max(len(heights) / 40, 0.5)
     base = float(turned.min()) - 1

@@ -109,7 +109,6 @@ def _direction(pose: Pose) -> tuple[float, ...]:
 
 
 def _wrong(verdicts: Verdicts) -> dict[int, str]:
-    """Return the tetrahedra that checks point at, with a word each."""
     faults: dict[int, str] = {}
     for i in verdicts.failures.get("reach", ()):
         faults.setdefault(i, "out of reach")

@@ -110,7 +110,6 @@ def _cross(a: Exact, b: Exact, p: Exact) -> Fraction:
 
 
 def _halves(region: Sequence[Exact], a: Exact, b: Exact) -> list[list[Exact]]:
-    """Cut a convex polygon along the line through two points."""
     values = [_cross(a, b, p) for p in region]
     halves: list[list[Exact]] = [[], []]
     for i, (p, value) in enumerate(zip(region, values, strict=True)):

@@ -135,7 +135,6 @@ def _scene(
 
 
 def _holes(n: int, verdicts: Verdicts) -> list[Shape]:
-    """Return lines through the cube where no cell is met."""
     paths = []
     for check_id, i, j, along in _VIEWS:
         holes = verdicts.failures.get(check_id, ())
