@@ -6,11 +6,14 @@ from the verdicts' checks and metrics and judged by nothing else. It must take a
 the task's schema, however wrong, and any verdict of any answer.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
+from importlib.resources import files
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import Any
 
 from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
@@ -81,10 +84,20 @@ class Verdicts(tuple[Verdict, ...]):
         check = self.check(check_id)
         return None if check is None else check.passed
 
-    def faults(self, words: Mapping[str, str]) -> list[str]:
+    def failed(self, check_id: str) -> bool:
+        """Return whether a check was evaluated and failed."""
+        return self.passed(check_id) is False
+
+    def details(self, check_id: str) -> Mapping[str, Any]:
+        """Return the details of a check; empty if there is none."""
+        check = self.check(check_id)
+        return {} if check is None else check.details
+
+    def faults(self, words: Mapping[str, str], **values: object) -> list[str]:
         """Return what is wrong: the words of each failed check, by check id, in their order.
 
         ``{n}`` in them is the number of offenders; of "many|one" the half that goes with it stays.
+        Other names in braces are those of `values`.
         """
         failed = {check.id: check for verdict in self for check in verdict.checks}
         sentences = []
@@ -92,7 +105,7 @@ class Verdicts(tuple[Verdict, ...]):
             check = failed.get(check_id)
             if check is not None and check.passed is False:
                 n = check.details.get("count", 1)
-                sentences.append(text.split("|")[-1 if n == 1 else 0].format(n=n))
+                sentences.append(text.split("|")[-1 if n == 1 else 0].format(n=n, **values))
         return sentences
 
     def fault_count(self, check_id: str) -> int:
@@ -135,6 +148,24 @@ class Picture:
 
 Legend = list[tuple[str, str]]
 """Role and words of each colour that needs words."""
+
+
+def wrong_line(clauses: Mapping[str, object], between: str = "; ") -> Legend:
+    """Return the line of a legend for what is wrong: the words of the clauses that hold."""
+    words = [words for words, holds in clauses.items() if holds]
+    return [("wrong", between.join(words))] * bool(words)
+
+
+@cache
+def _tables() -> dict[str, dict[str, dict[str, str]]]:
+    return tomllib.loads(files("scbench.report").joinpath("pictures/words.toml").read_text("utf-8"))
+
+
+def texts(name: str) -> dict[str, str]:
+    """Return a table of words, by check id, role or kind; its name is as in `words.toml`."""
+    task, use = name.split(".")
+    return _tables()[task][use]
+
 
 Draw = Callable[[Any, Any, Sequence[Verdict]], Picture]
 
@@ -208,54 +239,3 @@ def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) 
         drawing.text(place, line, "ink" if i else "wrong", size=12, anchor="start", bold=not i)
     panel = Panel("what failed", drawing, " ".join(lines))
     return replace(picture, panels=(panel, *picture.panels))
-
-
-_ROW = 34
-_WIDTH = 300
-
-
-class Gauge(NamedTuple):
-    """One figure beside the one asked for.
-
-    Attributes:
-        label: what is counted.
-        value: what the answer reached.
-        target: what was asked for.
-        passed: what the verdict says of it; None if it was not judged.
-        sense: whether so much is the least, the most, or the only right figure.
-        unit: after both figures.
-    """
-
-    label: str
-    value: float
-    target: float
-    passed: bool | None
-    sense: str = "at least"
-    unit: str = ""
-
-
-def gauge_panels(gauges: Iterable[Gauge]) -> list[Panel]:
-    """Return a panel of bars, each with a mark at the wanted figure; none without gauges."""
-    rows = list(gauges)
-    if not rows:
-        return []
-    drawing = Drawing(
-        (0, 0, _WIDTH, _ROW * len(rows)), size=max(_WIDTH, _ROW * len(rows)), up=False
-    )
-    words = []
-    for i, row in enumerate(rows):
-        says = f"{row.value:.4g}{row.unit}; {row.sense} {row.target:.4g}{row.unit}"
-        words.append(f"{row.label}: {says}")
-        role = {True: "right", False: "wrong", None: "quiet"}[row.passed]
-        sign = {True: "✓", False: "✗", None: ""}[row.passed]
-        drawing.text((0, i * _ROW + 7), sign, role, anchor="start", size=12, bold=True)
-        drawing.text((14 * bool(sign), i * _ROW + 7), row.label, anchor="start", size=12)
-        drawing.text((_WIDTH, i * _ROW + 7), says, role, anchor="end", size=12, bold=True)
-        full = max(row.value, row.target, 1e-9) * 1.15
-        top, bottom = i * _ROW + 17, i * _ROW + 25
-        drawing.box((0, top), (_WIDTH, bottom), "faint", opacity=0.5)
-        end = max(0.0, row.value) / full * _WIDTH
-        drawing.box((0, top), (end, bottom), role, hatched=row.passed is False)
-        mark = row.target / full * _WIDTH
-        drawing.line([(mark, top - 3), (mark, bottom + 3)], "ink", width=2)
-    return [Panel("what was asked for", drawing, "; ".join(words) + ".")]

@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from scbench.base.model import Check, Verdict
-from scbench.report.picture import Gauge, Verdicts, gauge_panels
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Verdicts
 
 
 def bars(panel) -> list[ET.Element]:

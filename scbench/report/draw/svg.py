@@ -62,6 +62,11 @@ def arrow_head(tail: tuple[float, float], tip: tuple[float, float], role: str, w
     return f'<polygon points="{point_list(wings)}" class="f-{known_role(role)}"/>'
 
 
+def rectangle(low: Sequence[float], high: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the corners of a rectangle, from the lowest along x, round to the one above it."""
+    return [(low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])]
+
+
 def known_role(name: str) -> str:
     """Return a role.
 

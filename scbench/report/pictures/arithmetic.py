@@ -34,20 +34,10 @@ def _slips(_: str, below: Sequence[Fraction], value: Fraction) -> Iterator[Fract
     """Yield what a step is easily taken for: a sign lost, another operator, a miscount by one."""
     first, second = below
     yield from (-value, abs(value), first + second, first - second, second - first, first * second)
-    yield from (
-        first + abs(second),
-        abs(first) + second,
-        value + 1,
-        value - 1,
-        value + 10,
-        value - 10,
-    )
+    yield from (first + abs(second), abs(first) + second)
+    yield from (value + 1, value - 1, value + 10, value - 10)
     if second:
-        yield from (
-            Fraction(first // second),
-            Fraction(int(first / second)),
-            Fraction(round(value)),
-        )
+        yield from map(Fraction, (first // second, int(first / second), round(value)))
 
 
 _RULES = Rules({"+": 1, "-": 1, "*": 2, "/": 2}, _node_value, str, _slips)

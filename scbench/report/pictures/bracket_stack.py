@@ -1,30 +1,26 @@
 """Brackets at the depth at which they stand, and the stack of those that are still open."""
 
 from collections.abc import Sequence
-
 from scbench.graders.shared.short_answers import unspaced
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    Row,
-    mark,
-    table_panels,
-    table_text,
-    text_picture,
-)
-from scbench.schemas.bracket_stack import PAIRS, Answer, Params
+from scbench.report.picture import Panel
+from scbench.report.picture import Picture
+from scbench.report.picture import Verdicts
+from scbench.schemas.bracket_stack import PAIRS
+from scbench.schemas.bracket_stack import Answer
+from scbench.schemas.bracket_stack import Params
+from scbench.report.picture import texts
+from scbench.report.pictures.shared.tables import Cell
+from scbench.report.pictures.shared.tables import Row
+from scbench.report.pictures.shared.tables import mark
+from scbench.report.pictures.shared.tables import table_panels
+from scbench.report.pictures.shared.tables import table_text
+from scbench.report.pictures.shared.tables import text_picture
+
 
 _STEP, _LINE, _ACROSS = 11, 13, 66
 _LINES = 8
 _CLOSES = {pair[0]: pair[1] for pair in PAIRS}
-
-_LEGEND = {
-    "target": "still open",
-    "right": "closes it",
-    "wrong": "the first fault",
-    "missing": "not given",
-}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -34,21 +30,19 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     for i, bracket in enumerate(params.sequence):
         if bracket in _CLOSES:
             stack.append(i)
-            depth.append(len(stack))
-        else:
-            depth.append(len(stack))
+        depth.append(len(stack))
+        if bracket not in _CLOSES:
             stack.pop()
     still = stack if verdicts else []
-    caption = verdicts.caption(
-        f"{len(params.sequence)} brackets; what is still open is to be closed."
-    )
+    count = len(params.sequence)
+    caption = verdicts.caption(f"{count} brackets; what is still open is to be closed.")
     panels = [Panel("brackets by depth", _depth_drawing(params.sequence, depth, still), caption)]
     head = ("place", "open", "needs", "given")
     rows = _stack(params.sequence, still, answer) if verdicts else []
     if rows:
         panels += table_panels("the stack, top first", head, rows, caption)
     text = f"{params.sequence}\n\n{table_text(head, rows)}" if rows else params.sequence
-    return text_picture(panels, caption, text, _LEGEND)
+    return text_picture(panels, caption, text, texts("bracket_stack.legend"))
 
 
 def _stack(sequence: str, still: Sequence[int], answer: Answer | None) -> list[Row]:
@@ -62,9 +56,8 @@ def _stack(sequence: str, still: Sequence[int], answer: Answer | None) -> list[R
         role = "" if astray else "right" if bracket == needs else "wrong" if bracket else "missing"
         astray = astray or bracket != needs
         rows.append((i + 1, sequence[i], needs, Cell(bracket or "-", role)))
-    rows += [
-        ("", "", "-", Cell(sign, "" if astray else "wrong")) for sign in closing[len(still) :][:5]
-    ]
+    role = "" if astray else "wrong"
+    rows += [("", "", "-", Cell(sign, role)) for sign in closing[len(still) :][:5]]
     return rows
 
 
@@ -82,8 +75,7 @@ def _depth_drawing(sequence: str, depth: Sequence[int], still: Sequence[int]) ->
             if i in still:
                 low = (place[0] - 5, place[1] - 7)
                 mark(drawing, low, (place[0] + 5, place[1] + 6), "target", f"place {i + 1}")
-            drawing.text(
-                place, sequence[i], "ink" if i in still else "quiet", size=12, bold=i in still
-            )
+            role = "ink" if i in still else "quiet"
+            drawing.text(place, sequence[i], role, size=12, bold=i in still)
         top += tall
     return drawing

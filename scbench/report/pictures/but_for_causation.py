@@ -6,22 +6,16 @@ from textwrap import wrap
 from scbench.graders.but_for_causation import necessary
 from scbench.graders.shared.short_answers import entries, option
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.text_views import Cell, Row, mark, table_text, text_picture
+from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.pictures.shared.tables import Cell, Row, mark, table_text, text_picture
 from scbench.schemas.but_for_causation import Answer, Params
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+Rules = Mapping[int, tuple[str, tuple[tuple[int, bool], ...]]]
+Course = dict[int, bool]
+
 _WIDTH, _HEIGHT, _GAP = 124, 34, 36
 _ACROSS = 22
-
-_LEGEND = {
-    "target": "the outcome",
-    "given": "dashed box: did not happen; dashed arrow: unless",
-    "note": "supposed not to happen",
-    "right": "necessary",
-    "missing": "necessary, not named",
-    "wrong": "answered wrongly",
-}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -60,7 +54,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         rows.append((f"({event})", words, f"if {causes}" if causes else "told", *fates))
     head = ("", "event", "rule", *columns)
     panel = Panel("causes to the left", drawing, caption)
-    return text_picture([panel], caption, table_text(head, rows, 140), _LEGEND)
+    return text_picture(
+        [panel], caption, table_text(head, rows, 140), texts("but_for_causation.legend")
+    )
 
 
 def _yes(value: bool | None) -> str:
@@ -99,11 +95,7 @@ def _played(params: Params, without: int | None) -> dict[int, bool]:
 
 
 def _graph(
-    params: Params,
-    rules: Mapping[int, tuple[str, tuple[tuple[int, bool], ...]]],
-    roles: dict[int, str],
-    happened: dict[int, bool],
-    without: dict[int, bool],
+    params: Params, rules: Rules, roles: dict[int, str], happened: Course, without: Course
 ) -> Drawing:
     level: dict[int, int] = {event: 0 for event in range(len(params.events)) if event not in rules}
     while ready := [
@@ -138,9 +130,8 @@ def _graph(
     for event, (_, conditions) in rules.items():
         for cause, expected in conditions:
             (ax, ay), (bx, by) = place[cause], place[event]
-            drawing.line(
-                [(ax + _WIDTH, ay), (bx - 2, by)], "given", dashed=not expected, arrow=True
-            )
+            ends = [(ax + _WIDTH, ay), (bx - 2, by)]
+            drawing.line(ends, "given", dashed=not expected, arrow=True)
     for event, (x, y) in place.items():
         low, high = (x, y - _HEIGHT / 2), (x + _WIDTH, y + _HEIGHT / 2)
         drawing.box(low, high, "paper", edge="given", dashed=happened.get(event) is False)

@@ -1,26 +1,17 @@
 """Squares with labelled corners, what happens inside them, and what an answer called it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.labelled_squares import (
-    Tile,
-    interfaces,
-    key_text,
-    sheet,
-    tuple_text,
-)
+from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.pictures.shared.squares import Tile, interfaces, key_text, sheet, tuple_text
 from scbench.schemas.classify_behaviour import Answer, Params
 from scbench.schemas.corner_labels import CORNERS
 
 _MOST_SQUARES = 47
-_NAMES = {
-    "known behaviour": "known",
-    "three domains meeting": "three domains",
-    "ambiguous": "ambiguous",
-}
+_NAMES = texts("classify_behaviour.names")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -37,8 +28,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     else:
         judged = "squares_right" in verdicts.metrics
         wrong = {item["square"]: item for item in verdicts.failures.get("names", ())}
-        tiles += [_answered_square(params, answer, i, wrong, judged) for i in range(n)][
-            :_MOST_SQUARES
+        tiles += [
+            _answered_square(params, answer, i, wrong, judged) for i in range(n)[:_MOST_SQUARES]
         ]
         caption = _caption(params, answer, verdicts)
     legend = []
@@ -63,10 +54,10 @@ def _answered_square(
 ) -> Tile:
     plain = _square_tile(params, i)
     if i >= len(answer.labels):
-        return Tile(plain.labels, plain.title, below=(("wrong", "no name"),))
+        return replace(plain, below=(("wrong", "no name"),))
     label = answer.labels[i]
     if not judged:
-        return Tile(plain.labels, plain.title, below=(("ink", _NAMES[label]),))
+        return replace(plain, below=(("ink", _NAMES[label]),))
     right = wrong[i]["expected"] if i in wrong else label
     strokes, junctions = interfaces(plain.labels, "ink")
     if right == "ambiguous":
@@ -86,8 +77,7 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     if not verdicts:
         return f"{len(answer.labels)} names for {n} squares.{limit_note}"
     right = verdicts.metrics.get("squares_right")
-    if right is None:
-        summary = f"{len(answer.labels)} names for {n} squares"
-    else:
+    summary = f"{len(answer.labels)} names for {n} squares"
+    if right is not None:
         summary = f"{right} of {n} squares have the right name"
     return f"{summary}; {verdicts.fraction}.{limit_note}"

@@ -1,25 +1,36 @@
 """Solids and the mesh of their union: broken edges and faces, missing and surplus volume."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
-
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
+from typing import NamedTuple
 import numpy as np
 from manifold3d import Manifold
-
-from scbench.graders.csg_union.solids import solid_body, union_body
-from scbench.graders.shared.meshes import (
-    Faces,
-    PolygonMesh,
-    difference_bodies,
-    shells,
-    to_body,
-    triangulate,
-)
+from scbench.graders.csg_union.solids import solid_body
+from scbench.graders.csg_union.solids import union_body
+from scbench.graders.shared.meshes import PolygonMesh
+from scbench.graders.shared.meshes import triangulate
 from scbench.report.draw.colours import series
-from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
-from scbench.report.draw.solids import body_mesh, box_around, pulled_in
-from scbench.report.picture import Legend, Panel, Picture, Verdicts
-from scbench.schemas.csg_union import Answer, Params
+from scbench.report.draw.scene import Lines
+from scbench.report.draw.scene import Marks
+from scbench.report.draw.scene import Mesh
+from scbench.report.draw.scene import Points
+from scbench.report.draw.scene import Scene
+from scbench.report.draw.scene import Shape
+from scbench.report.draw.solids import body_mesh
+from scbench.report.draw.solids import box_around
+from scbench.report.draw.solids import pulled_in
+from scbench.report.picture import Legend
+from scbench.report.picture import Panel
+from scbench.report.picture import Picture
+from scbench.report.picture import Verdicts
+from scbench.schemas.csg_union import Answer
+from scbench.schemas.csg_union import Params
+import numpy.typing as npt
+from scbench.graders.shared import meshes
+from scbench.report.picture import texts
+
+
 
 _MOST_CORNERS = 12_000
 """Corners of faces drawn of an answer; of one face, a tenth."""
@@ -36,31 +47,12 @@ _ON_PAIRS = ("self_intersection", "touching")
 _ON_SHELLS = ("zero_volume", "nesting")
 _ON_VERTICES = ("coordinates", "duplicate_vertices", "outliers")
 
-_WORDS = {
-    "not_empty": "there are no faces",
-    "coordinates": "{n} vertices are absurdly far away",
-    "indices": "{n} faces name vertices that do not exist, or one twice",
-    "duplicate_vertices": "vertices are doubled at {n} places",
-    "outliers": "{n} vertices lie far away from all others",
-    "degenerate_faces": "{n} faces have no area",
-    "planar_faces": "{n} faces are not flat",
-    "winding": "{n} edges join faces that disagree which side is outside",
-    "watertight": "{n} edges are open",
-    "edge_manifold": "{n} edges are on more than two faces",
-    "simple_faces": "{n} faces cross themselves",
-    "self_intersection": "{n} pairs of faces cut through each other",
-    "touching": "{n} pairs of faces lie on each other",
-    "zero_volume": "{n} shells enclose no volume",
-    "nesting": "{n} shells lie inside material or point the wrong way",
-    "resource_limit": "it is too large to be judged",
-}
-
 
 class _Mesh(NamedTuple):
     """What can be drawn of an answer."""
 
     points: Points
-    faces: Faces
+    faces: meshes.Faces
     at: list[int]
     """Position of each face in the answer's list."""
     left_out: int
@@ -76,10 +68,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     caption = _caption(mesh, verdicts, pulled)
     legend: Legend = []
     panels = [Panel("the answer", _answer_scene(mesh, union, verdicts, legend), caption)]
-    volumes = None
-    if metrics.get("surplus") or metrics.get("missing"):
-        volumes = _difference_bodies(mesh, union, metrics)
-    if volumes is not None:
+    unequal = metrics.get("surplus") or metrics.get("missing")
+    if volumes := _difference_bodies(mesh, union, metrics) if unequal else None:
         scene = _volume_scene(union, volumes, metrics, legend)
         panels.append(Panel("missing and surplus volume", scene, caption))
     if "volume_answer" in metrics and not mesh.left_out and _hollow(union):
@@ -90,29 +80,29 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the solids, or the answer's mesh, to be written as a file."""
     if answer is None:
-        return [
-            body_mesh(solid_body(solid), series(i), name=f"{i + 1}: {solid.kind}")
-            for i, solid in enumerate(params.solids)
-        ]
+        return _solids(params, 1.0)
     mesh, _ = _usable(answer, union_body(params))
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
     return [Mesh(mesh.points, cut.corners, "answer", name="the answer")]
 
 
+def _solids(params: Params, opacity: float) -> list[Mesh]:
+    return [
+        body_mesh(solid_body(solid), series(i), opacity=opacity, name=f"{i + 1}: {solid.kind}")
+        for i, solid in enumerate(params.solids)
+    ]
+
+
 def _instance(params: Params) -> Picture:
-    parts: list[Mesh | Marks] = []
-    for i, solid in enumerate(params.solids):
-        body = solid_body(solid)
-        parts.append(body_mesh(body, series(i), opacity=0.55, name=f"{i + 1}: {solid.kind}"))
     middles = [
         [(a + b) / 2 for a, b in zip(*_body_bounds(solid_body(s)), strict=True)]
         for s in params.solids
     ]
     names = tuple(str(i + 1) for i in range(len(middles)))
-    parts.append(Marks(np.array(middles), "ink", 0, names))
+    parts: tuple[Shape, ...] = (*_solids(params, 0.55), Marks(np.array(middles), "ink", 0, names))
     many = len(params.solids)
     caption = f"{many} solid{'s' * (many > 1)} whose union is to be given as one closed mesh."
-    scene = Scene(tuple(parts), grid=_body_bounds(union_body(params)))
+    scene = Scene(parts, grid=_body_bounds(union_body(params)))
     return Picture((Panel("the solids", scene, caption),), caption)
 
 
@@ -156,9 +146,8 @@ def _answer_scene(mesh: _Mesh, union: Manifold, verdicts: Verdicts, legend: Lege
         rims = _face_rims(mesh, sorted(bad))
         parts.append(Mesh(mesh.points, cut.corners[wrong], "wrong", 0.85, "wrong faces", rims))
     if not right:
-        edges = _missing_edges(
-            body_mesh(union, "target").outline, _face_rims(mesh, range(len(mesh.faces)))
-        )
+        rims = _face_rims(mesh, range(len(mesh.faces)))
+        edges = _missing_edges(body_mesh(union, "target").outline, rims)
         if edges:
             parts.append(Lines(edges, "target", 1.5, dashed=True, name="edges of the union"))
             legend.append(("target", "edges of the union that the answer does not have (dashed)"))
@@ -175,7 +164,7 @@ def _bad_faces(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
     bad = {place[i] for i in offenders if i in place}
     firsts = {place[i] for c in _ON_SHELLS for i in failed.get(c, ()) if i in place}
     if firsts:
-        shell = shells(mesh.faces)
+        shell = meshes.shells(mesh.faces)
         bad |= set(np.flatnonzero(np.isin(shell, shell[sorted(firsts)])).tolist())
     return bad
 
@@ -193,36 +182,29 @@ def _missing_edges(edges: Sequence[Points], present: Sequence[Points]) -> tuple[
     """Return the edges that do not run along one of a mesh's own edges."""
     if not present:
         return tuple(edges)
-    start, along = (
-        np.array([edge[0] for edge in present]),
-        np.array([e[1] - e[0] for e in present]),
-    )
+    start = np.array([edge[0] for edge in present])
+    along = np.array([edge[1] - edge[0] for edge in present])
     length = np.maximum(np.einsum("ij,ij->i", along, along), 1e-12)
 
-    def near(point: Points) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+    def near(point: Points) -> npt.NDArray[np.bool_]:
         share = np.clip(np.einsum("ij,ij->i", point - start, along) / length, 0, 1)
         away = start + share[:, None] * along - point
-        close: np.ndarray[Any, np.dtype[np.bool_]] = np.einsum("ij,ij->i", away, away) < _NEAR**2
+        close: npt.NDArray[np.bool_] = np.einsum("ij,ij->i", away, away) < _NEAR**2
         return close
 
     return tuple(edge for edge in edges if not np.any(near(edge[0]) & near(edge[1])))
 
 
 def _fault_marks(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Marks]:
-    """Return what marks wrong edges and vertices."""
     parts: list[Lines | Marks] = []
     for check in _ON_EDGES:
-        edges = failed.get(check, ())[:_MOST_MARKS]
-        paths = tuple(mesh.points[list(edge)] for edge in edges)
+        paths = tuple(mesh.points[list(edge)] for edge in failed.get(check, ())[:_MOST_MARKS])
         if paths:
-            width, dashed = {"winding": (3.0, True), "watertight": (4.0, False)}.get(
-                check, (6.0, False)
-            )
+            width = {"winding": 3.0, "watertight": 4.0}.get(check, 6.0)
+            dashed = check == "winding"
             parts.append(Lines(paths, "wrong", width, dashed, check.replace("_", " ")))
-    vertices: list[int] = []
-    for check in _ON_VERTICES:
-        for entry in failed.get(check, ())[:_MOST_MARKS]:
-            vertices += [entry] if isinstance(entry, int) else entry[:2]
+    entries = [entry for check in _ON_VERTICES for entry in failed.get(check, ())[:_MOST_MARKS]]
+    vertices = [i for e in entries for i in ([e] if isinstance(e, int) else e[:2])]
     vertices = [i for i in dict.fromkeys(vertices) if i < len(mesh.points)][:_MOST_MARKS]
     if vertices:
         labels = tuple(str(i) for i in vertices)
@@ -230,7 +212,7 @@ def _fault_marks(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines
     return parts
 
 
-def _body(mesh: _Mesh) -> tuple[Points, np.ndarray[Any, np.dtype[np.int64]]]:
+def _body(mesh: _Mesh) -> tuple[Points, npt.NDArray[np.int64]]:
     """Return points, each on a triangle, and triangles that face outwards."""
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
     used, corners = np.unique(cut.corners, return_inverse=True)
@@ -247,7 +229,7 @@ def _difference_bodies(
     """Return the bodies that are surplus and missing, if they agree with the verdict's volumes."""
     r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
     try:
-        return difference_bodies(*_body(mesh), union, v - i, r - i)
+        return meshes.difference_bodies(*_body(mesh), union, v - i, r - i)
     except ValueError:
         return None  # not all of the mesh is drawn
 
@@ -255,9 +237,9 @@ def _difference_bodies(
 def _volume_scene(
     union: Manifold, volumes: tuple[Manifold, Manifold], metrics: Mapping[str, Any], legend: Legend
 ) -> Scene:
-    union_volume = metrics["volume_union"]
-    ghost = body_mesh(union, "given", opacity=0.12)
-    parts: list[Shape] = [ghost]
+    parts: list[Shape] = [body_mesh(union, "given", opacity=0.12)]
+    # Slivers that rounding leaves would look like faults; shells of voids are negative.
+    thin = _ROUNDING * float(np.max(np.subtract(*_body_bounds(union)[::-1])))
     for role, body, words in (
         ("surplus", volumes[0], "surplus: in the answer, but not in the union"),
         ("missing", volumes[1], "missing: in the union, but not in the answer"),
@@ -265,12 +247,10 @@ def _volume_scene(
         pieces = metrics.get(role, ())
         if not pieces:
             continue
-        # Slivers that rounding leaves would look like faults; shells of voids are negative.
-        thin = _ROUNDING * float(np.max(np.subtract(*_body_bounds(union)[::-1])))
         parts.extend(
             body_mesh(part, role, opacity=0.8, thickness=thin)
             for part in body.decompose()
-            if abs(part.volume()) >= _ROUNDING * union_volume
+            if abs(part.volume()) >= _ROUNDING * metrics["volume_union"]
         )
         places = np.array([[*piece["low"], *piece["high"]] for piece in pieces])
         labels = tuple(f"{role} {piece['volume']:.4g}" for piece in pieces)
@@ -288,12 +268,11 @@ def _cut_scene(mesh: _Mesh, union: Manifold) -> Scene:
     low, high = _body_bounds(union)
     middle = (low[1] + high[1]) / 2
     # What is kept lies on the side that the normal points to.
-    half = to_body(*_body(mesh)).trim_by_plane((0.0, 1.0, 0.0), middle)
+    half = meshes.to_body(*_body(mesh)).trim_by_plane((0.0, 1.0, 0.0), middle)
     edges = body_mesh(union.trim_by_plane((0.0, 1.0, 0.0), middle), "target").outline
     outline = Lines(edges, "target", 1.5, dashed=True, name="edges of the union")
-    return Scene(
-        (body_mesh(half, "answer", name="the answer"), outline), elevation=35, grid=(low, high)
-    )
+    parts = (body_mesh(half, "answer", name="the answer"), outline)
+    return Scene(parts, elevation=35, grid=(low, high))
 
 
 def _caption(mesh: _Mesh, verdicts: Verdicts, pulled: int) -> str:
@@ -301,19 +280,16 @@ def _caption(mesh: _Mesh, verdicts: Verdicts, pulled: int) -> str:
     if not verdicts:
         return f"{many}."
     metrics = verdicts.metrics
-    findings = verdicts.faults(_WORDS)[:3]
-    if "volume_answer" in metrics:
+    findings = verdicts.faults(texts("csg_union.faults"))[:3]
+    if "volume_answer" in metrics and (metrics.get("missing") or metrics.get("surplus")):
         r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
-        if metrics.get("missing") or metrics.get("surplus"):
-            findings.append(
-                f"{(r - i) / r:.1%} of the union's volume is missing, {(v - i) / r:.1%} surplus"
-            )
+        words = f"{(r - i) / r:.1%} of the union's volume is missing, {(v - i) / r:.1%} surplus"
+        findings.append(words)
     if mesh.left_out:
         findings.append(f"{mesh.left_out} large faces are not drawn")
     if pulled:
         findings.append(f"{pulled} vertices far outside are drawn at the rim")
-    text = "; ".join(findings)
-    return f"{many}{': ' if text else '; '}{text}{'; ' if text else ''}{verdicts.fraction}."
+    return f"{many}{': ' if findings else '; '}{'; '.join([*findings, verdicts.fraction])}."
 
 
 def _volume_table(metrics: Mapping[str, Any]) -> str | None:

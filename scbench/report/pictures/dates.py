@@ -4,28 +4,12 @@ from calendar import monthrange, weekday
 
 from scbench.graders.dates import date, date_of
 from scbench.graders.shared.short_answers import quote
-from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    Row,
-    table_panels,
-    table_text,
-    text_picture,
-)
+from scbench.report.picture import Picture, Verdicts, texts
+from scbench.report.pictures.shared.tables import Cell, Row, table_panels, table_text, text_picture
 from scbench.schemas.dates import Answer, Params
 
 _DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
-_STEPS = {
-    "days": "{n:+} days from {of}",
-    "weeks": "{n:+} weeks from {of}",
-    "months": "{n:+} months from {of}",
-    "years": "{n:+} years from {of}",
-    "counted_day": "day {n} if {of} is day 1",
-    "weekday_after": "first {day} after {of}",
-    "weekday_before": "last {day} before {of}",
-    "month_last": "last day of the month of {of}",
-    "month_first": "first day of the month after {of}",
-}
+_STEPS = texts("dates.steps")
 Day = tuple[int, int, int]
 
 
@@ -75,7 +59,6 @@ def _weeks(year: int, month: int, right: Day | None, answered: Day | None) -> li
     days: list[Cell] = [Cell("")] * first
     for day in range(1, length + 1):
         here = (year, month, day)
-        days.append(
-            Cell(f"{day:>2}", "right" if here == right else "wrong" if here == answered else "")
-        )
+        role = "right" if here == right else "wrong" if here == answered else ""
+        days.append(Cell(f"{day:>2}", role))
     return [days[i : i + 7] for i in range(0, len(days), 7)]

@@ -3,20 +3,13 @@
 from collections.abc import Sequence
 
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts, wrong_line
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
 _MOST_TRIANGLES = 400
 """Triangles drawn of an answer that lists more."""
 _MOST_OUTLINES = 12
 """Missing triangles up to which each has a thick outline."""
-
-_MARKED = {
-    "empty_circle": "dashed: a circle with a point in it (ringed)",
-    "repeats": "thick: a triangle listed twice",
-    "overlap": "thick: an edge at which triangles overlap",
-    "all_points": "ringed: a point in no triangle",
-}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -51,14 +44,9 @@ def _draw_answer(
     for triangle in drawable:
         corners = [points[i] for i in triangle]
         wrong = tuple(sorted(triangle)) in surplus
-        drawing.area(
-            corners,
-            "surplus" if wrong else "right",
-            opacity=0.3 if wrong else 0.12,
-            edge="surplus" if wrong else "right",
-            width=2 if wrong else 1.5,
-            tip=f"triangle {list(triangle)}",
-        )
+        role, opacity, width = ("surplus", 0.3, 2) if wrong else ("right", 0.12, 1.5)
+        tip = f"triangle {list(triangle)}"
+        drawing.area(corners, role, opacity=opacity, edge=role, width=width, tip=tip)
     for triangle in missing:  # on top: a sliver shows by its outline alone
         corners = [points[i] for i in triangle]
         width = 2.5 if len(missing) <= _MOST_OUTLINES else 1
@@ -81,18 +69,15 @@ def _draw_answer(
         ("surplus", "listed, but wrong"),
         ("missing", "of a right answer, not listed"),
     ]
-    words = [meaning for check_id, meaning in _MARKED.items() if failed.get(check_id)]
-    if words:
-        legend.append(("wrong", "; ".join(words)))
+    marked = texts("delaunay_triangulation.marked")
+    legend += wrong_line({words: failed.get(check_id) for check_id, words in marked.items()})
     summary = f"{len(answer.triangles)} triangles listed"
     if not verdicts:
         return f"{summary}."
     if not missing and not surplus and not failed:
         return f"{summary}; {verdicts.fraction}."
-    return (
-        f"{summary}; {len(metrics.get('missing', ()))} missing, {len(surplus)} that do not belong; "
-        f"{verdicts.fraction}."
-    )
+    lost = len(metrics.get("missing", ()))
+    return f"{summary}; {lost} missing, {len(surplus)} that do not belong; {verdicts.fraction}."
 
 
 def _circle(

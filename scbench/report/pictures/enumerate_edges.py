@@ -1,20 +1,26 @@
 """Squares with labelled corners: the sides that an answer joins, and those it should join."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
-
 from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.picture import Legend, Panel, Picture, Verdicts
-from scbench.report.pictures.shared.labelled_squares import (
-    Stroke,
-    Tile,
-    joining,
-    key_text,
-    sheet,
-    tuple_text,
-)
-from scbench.schemas.corner_labels import CORNERS, SIDES
-from scbench.schemas.enumerate_edges import Answer, Params
+from scbench.report.picture import Legend
+from scbench.report.picture import Panel
+from scbench.report.picture import Picture
+from scbench.report.picture import Verdicts
+from scbench.schemas.corner_labels import CORNERS
+from scbench.schemas.corner_labels import SIDES
+from scbench.schemas.enumerate_edges import Answer
+from scbench.schemas.enumerate_edges import Params
+from dataclasses import replace
+from scbench.report.picture import texts
+from scbench.report.pictures.shared.squares import Stroke
+from scbench.report.pictures.shared.squares import Tile
+from scbench.report.pictures.shared.squares import joining
+from scbench.report.pictures.shared.squares import key_text
+from scbench.report.pictures.shared.squares import sheet
+from scbench.report.pictures.shared.squares import tuple_text
+
 
 _MOST_SQUARES = 47
 _PAIRS = 12
@@ -59,7 +65,6 @@ def _sided_tile(params: Params, i: int) -> Tile:
 
 
 def _square_faults(verdicts: Verdicts) -> Mapping[int, Mapping[str, list[Any]]]:
-    """Return what the verdict found in each square, by check id."""
     by_square: dict[int, dict[str, list[Any]]] = {}
     for check_id, offenders in verdicts.failures.items():
         for item in offenders:
@@ -86,21 +91,14 @@ def _answered(
         strokes.append(joining(4, first, second, role, tip=tip))
     for a, b in missing:
         tip = f"sides {a} and {b} are joined, but not listed"
-        strokes.append(
-            joining(4, ring_side[a], ring_side[b], "missing", dashed=True, width=2.5, tip=tip)
-        )
+        curve = joining(4, ring_side[a], ring_side[b], "missing", dashed=True, tip=tip)
+        strokes.append(curve._replace(width=2.5))
     changes = {side for side in range(4) if plain.labels[side] != plain.labels[(side + 1) % 4]}
     bare = {ring_side[n] for pair in surplus for n in pair} - changes
     state = "wrong" if faults else "right" if judged else ""
-    return Tile(
-        plain.labels,
-        plain.title,
-        state,
-        _notes_below(pairs, faults, missing),
-        tuple(strokes),
-        sides=plain.sides,
-        faults=tuple(sorted(bare)),
-    )
+    below = _notes_below(pairs, faults, missing)
+    crossed = tuple(sorted(bare))
+    return replace(plain, state=state, below=below, strokes=tuple(strokes), faults=crossed)
 
 
 def _notes_below(
@@ -112,13 +110,8 @@ def _notes_below(
         return (("wrong", "no list"),)
     pair_words = " ".join(_pair_text(pair) for pair in listed_pairs[:3]) or "no pair"
     lines = [("ink", pair_words + (" ..." if len(listed_pairs) > 3 else ""))]
-    for check_id, words in (
-        ("indices", "no such pair"),
-        ("ascending", "larger first"),
-        ("repeats", "listed twice"),
-    ):
-        if check_id in faults:
-            lines.append(("wrong", words))
+    form = texts("enumerate_edges.form")
+    lines += [("wrong", words) for check_id, words in form.items() if check_id in faults]
     if missing:
         pairs = " ".join(_pair_text(pair) for pair in missing[:2])
         lines.append(("missing", f"not listed: {pairs}"))
@@ -130,14 +123,9 @@ def _pair_text(pair: Sequence[int]) -> str:
 
 
 def _legend(tiles: Sequence[Tile]) -> list[tuple[str, str]]:
-    looks = {(stroke.role, stroke.dashed) for tile in tiles for stroke in tile.strokes}
-    words = (
-        (("right", False), "listed, and right"),
-        (("answer", False), "listed"),
-        (("wrong", False), "listed, but not certain or not even there"),
-        (("missing", True), "dashed: not listed, but certain"),
-    )
-    legend = [(key[0], meaning) for key, meaning in words if key in looks]
+    looks = {stroke.role for tile in tiles for stroke in tile.strokes}
+    words = texts("enumerate_edges.legend")
+    legend = [(role, meaning) for role, meaning in words.items() if role in looks]
     if any(tile.faults for tile in tiles):
         legend.append(("wrong", "crossed out: a side where nothing changes"))
     return legend
@@ -154,8 +142,8 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
         return f"{summary}; {verdicts.fraction}.{limit_note}"
     parts = [f"{metrics['squares_right']} of {n} squares have the right pairs"]
     surplus, missing = len(metrics.get("surplus", ())), len(metrics.get("missing", ()))
-    parts += [f"{surplus} wrong pair{'s' * (surplus > 1)} listed"] if surplus else []
-    parts += [f"{missing} missing"] if missing else []
+    parts += [f"{surplus} wrong pair{'s' * (surplus > 1)} listed"] * bool(surplus)
+    parts += [f"{missing} missing"] * bool(missing)
     form = set(verdicts.failures) & {"indices", "ascending", "repeats"}
     parts += ["some pairs are not written as asked"] if form else []
     return f"{'; '.join(parts)}; {verdicts.fraction}.{limit_note}"

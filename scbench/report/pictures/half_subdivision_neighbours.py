@@ -1,18 +1,34 @@
 """A square or cube of halved boxes: the target, and the boxes that were named as its neighbours."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import NamedTuple
-
 import numpy as np
-
 from scbench.graders.half_subdivision_neighbours import boxes as integer_boxes
-from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, boxes, wire
+from scbench.report.draw.scene import Lines
+from scbench.report.draw.scene import Marks
+from scbench.report.draw.scene import Mesh
+from scbench.report.draw.scene import Scene
+from scbench.report.draw.scene import Shape
+from scbench.report.draw.scene import boxes
+from scbench.report.draw.scene import wire
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
+from scbench.report.picture import Panel
+from scbench.report.picture import Picture
+from scbench.report.picture import Verdicts
+from scbench.schemas.half_subdivision_neighbours import AXES
+from scbench.schemas.half_subdivision_neighbours import Answer
+from scbench.schemas.half_subdivision_neighbours import Params
+from scbench.report.draw.svg import rectangle
+from scbench.report.picture import texts
+
+
 
 Interval = tuple[float, float]
 Box = tuple[Interval, ...]
+Ends = tuple[list[float], list[float]]
 Frame = tuple[float, float, float, float]
 
 DEEPEST = 60
@@ -69,18 +85,16 @@ def plan(places: Mapping[str, Box], groups: Sorted, frame: Frame, size: float) -
         for label in groups.parts.get(part, ()):
             if label in in_frame:
                 _paint(drawing, in_frame[label], part, label)
-    for label in groups.strangers:
-        if label in in_frame:
-            low, high = in_frame[label]
-            tip = f"{label[:DEEPEST]} is no leaf"
-            drawing.box(low, high, SURPLUS, hatched=True, edge=SURPLUS, width=3, tip=tip)
-            drawing.ring(_box_middle(low, high), SURPLUS, radius=7)
-    for label in groups.marked:
-        if label in in_frame:
-            low, high = in_frame[label]
-            drawing.line(_box_ring(low, high), SURPLUS, width=4, closed=True)
-            if max(high[0] - low[0], high[1] - low[1]) * drawing.scale < 24:
-                drawing.ring(_box_middle(low, high), SURPLUS, radius=14)
+    for label in filter(in_frame.__contains__, groups.strangers):
+        low, high = in_frame[label]
+        tip = f"{label[:DEEPEST]} is no leaf"
+        drawing.box(low, high, SURPLUS, hatched=True, edge=SURPLUS, width=3, tip=tip)
+        drawing.ring(_box_middle(low, high), SURPLUS, radius=7)
+    for label in filter(in_frame.__contains__, groups.marked):
+        low, high = in_frame[label]
+        drawing.line(_box_ring(low, high), SURPLUS, width=4, closed=True)
+        if max(high[0] - low[0], high[1] - low[1]) * drawing.scale < 24:
+            drawing.ring(_box_middle(low, high), SURPLUS, radius=14)
     _write_labels(drawing, {label: in_frame[label] for label in leaves}, groups, frame)
     return drawing
 
@@ -107,8 +121,7 @@ def _write_labels(
 
 
 def _box_ring(low: Sequence[float], high: Sequence[float]) -> list[tuple[float, float]]:
-    (x0, y0), (x1, y1) = low, high
-    return [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]
+    return [*rectangle(low, high), (low[0], low[1])]
 
 
 def _box_middle(low: Sequence[float], high: Sequence[float]) -> tuple[float, float]:
@@ -154,12 +167,9 @@ def cube(places: Mapping[str, Box], groups: Sorted) -> Scene:
     for part in ORDER:
         members = [places[label] for label in groups.parts.get(part, ()) if label in places]
         parts += _boxes([_box_ends(box) for box in members], part)
-    parts += _box_edges(
-        [_box_ends(places[label]) for label in groups.strangers if label in places], True
-    )
-    parts += _box_edges(
-        [_box_ends(places[label]) for label in groups.marked if label in places], False
-    )
+    for labels, dashed in ((groups.strangers, True), (groups.marked, False)):
+        outlined = [_box_ends(places[label]) for label in labels if label in places]
+        parts += _box_edges(outlined, dashed)
     ends = np.array([(1.07, 0, 0), (0, 1.07, 0), (0, 0, 1.07)])
     parts.append(Marks(ends, "quiet", 0, ("x", "y", "z")))
     return Scene(tuple(parts))
@@ -173,31 +183,25 @@ def pulled_apart(places: Mapping[str, Box], groups: Sorted, target: str) -> Scen
     centre = places[target]
     side = max(high - low for low, high in centre)
     near = [(low - 1.1 * side, high + 1.1 * side) for low, high in centre]
+
+    def moved(labels: Iterable[str]) -> dict[str, Ends]:
+        present = (label for label in labels if label in places)
+        ends = {label: _moved_apart(places[label], centre, near, _GAP * side) for label in present}
+        return {label: box for label, box in ends.items() if box is not None}
+
     parts: list[Shape] = []
     for part in ORDER:
-        members = {}
-        for label in groups.parts.get(part, ()):
-            if label in places:
-                ends = _moved_apart(places[label], centre, near, _GAP * side)
-                if ends is not None:
-                    members[label] = ends
+        members = moved(groups.parts.get(part, ()))
         parts += _boxes(list(members.values()), part)
         if members:
             middles = np.array([np.mean(ends, axis=0) for ends in members.values()])
             parts.append(Marks(middles, "ink", 0, tuple(members)))
     for labels, dashed in ((groups.strangers, True), (groups.marked, False)):
-        boxes_moved = [
-            _moved_apart(places[label], centre, near, _GAP * side)
-            for label in labels
-            if label in places
-        ]
-        parts += _box_edges([box for box in boxes_moved if box is not None], dashed)
+        parts += _box_edges(list(moved(labels).values()), dashed)
     return Scene(tuple(parts))
 
 
-def _moved_apart(
-    box: Box, centre: Box, near: Sequence[Interval], gap: float
-) -> tuple[list[float], list[float]] | None:
+def _moved_apart(box: Box, centre: Box, near: Sequence[Interval], gap: float) -> Ends | None:
     low, high = [], []
     for (a, b), (c, d), (least, greatest) in zip(box, centre, near, strict=True):
         start, end = max(a, least), min(b, greatest)
@@ -209,13 +213,11 @@ def _moved_apart(
     return low, high
 
 
-def _box_ends(box: Box) -> tuple[list[float], list[float]]:
+def _box_ends(box: Box) -> Ends:
     return [low for low, _ in box], [high for _, high in box]
 
 
-def _box_edges(
-    ends: Sequence[tuple[Sequence[float], Sequence[float]]], dashed: bool
-) -> list[Lines]:
+def _box_edges(ends: Sequence[Ends], dashed: bool) -> list[Lines]:
     """Return the edges alone, for boxes inside or around others that are drawn."""
     if not ends:
         return []
@@ -223,9 +225,7 @@ def _box_edges(
     return [Lines(boxes(ends, SURPLUS).outline, SURPLUS, 3.5, dashed=dashed, name=name)]
 
 
-def _boxes(
-    ends: Sequence[tuple[Sequence[float], Sequence[float]]], part: str
-) -> Iterator[Mesh | Lines]:
+def _boxes(ends: Sequence[Ends], part: str) -> Iterator[Mesh | Lines]:
     if not ends:
         return
     if part == MISSING:
@@ -287,12 +287,10 @@ def _square_panels(
     params: Params, places: dict[str, Box], groups: Sorted, caption: str
 ) -> list[Panel]:
     target = places[params.target]
-    small = min(high - low for low, high in target) < _SMALL
     square = plan(places, groups, (-0.01, -0.01, 1.01, 1.01), 340)
     panels = [Panel("the square", square, caption)]
-    if small:
-        frame = around(target, 1.6)
-        close = plan(places, groups, frame, 340)
+    if min(high - low for low, high in target) < _SMALL:
+        close = plan(places, groups, around(target, 1.6), 340)
         panels.append(Panel("close to the target", close, f"The same, larger. {caption}"))
     return panels
 
@@ -332,14 +330,11 @@ def _caption(params: Params, answer: Answer | None, groups: Sorted, verdicts: Ve
     if surplus:
         touch = f" ({grazing} touch at a corner or edge only)" if grazing else ""
         parts.append(f"{surplus} that {'are' if surplus > 1 else 'is'} no neighbour{touch}")
+    words = texts("half_subdivision_neighbours.faults")
     for check in verdicts[0].failed:
-        count = check.details.get("count", 0)
-        if check.id in {"tree", "leaves"}:
-            parts.append(f"{count} that {'are' if count > 1 else 'is'} no leaf")
-        elif check.id == "repeats":
-            parts.append(f"{count} named twice")
-        elif check.id == "target":
-            parts.append("the target itself named")
+        n = check.details.get("count", 0)
+        if check.id in words:
+            parts.append(words[check.id].split("|")[0 if n > 1 else -1].format(n=n))
     return f"{'; '.join(parts)}; {verdicts.fraction}."
 
 

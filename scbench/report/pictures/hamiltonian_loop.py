@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Legend, Panel, Picture, Verdicts
-from scbench.report.pictures.shared.text_views import joint
+from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
+from scbench.report.pictures.shared.tables import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
 _MOST_STEPS = 12_000
@@ -22,16 +22,14 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     free = n * n - len(params.blocked)
     if answer is None:
         drawing = _tour_grid(params, outside=False)
-        caption = (
-            f"{n} x {n} cells, {len(params.blocked)} of them blocked: visit all {free} others."
-        )
+        counts = f"{n} x {n} cells, {len(params.blocked)} of them blocked"
+        caption = f"{counts}: visit all {free} others."
         text = "\n".join(_tour_rows(params, {}))
         panel = Panel("the grid", drawing, caption)
         return Picture((panel,), caption, (("rock", "blocked"),), text)
     cells: list[Cell] = [(step["xy"][0], step["xy"][1]) for step in answer.steps[:_MOST_STEPS]]
     legend: Legend = [("rock", "blocked")]
-    outside = verdicts.passed("inside") is False
-    drawing = _tour_grid(params, outside=outside)
+    drawing = _tour_grid(params, outside=verdicts.failed("inside"))
     _draw_tour(drawing, params, cells, verdicts, legend)
     caption = _caption(answer, verdicts, free)
     rows = list(_tour_rows(params, _links(cells)))
@@ -48,8 +46,7 @@ def _tour_grid(params: Params, *, outside: bool) -> Drawing:
     drawing.strokes([[(0.5, t), (n + 0.5, t)] for t in ticks], "faint")
     drawing.strokes([[(t, 0.5), (t, n + 0.5)] for t in ticks], "faint")
     drawing.tiles([(x - 0.5, y - 0.5) for x, y in params.blocked], "rock", opacity=0.75)
-    frame = [(0.5, 0.5), (n + 0.5, 0.5), (n + 0.5, n + 0.5), (0.5, n + 0.5)]
-    drawing.line(frame, "ink", closed=True)
+    drawing.line(rectangle((0.5, 0.5), (n + 0.5, n + 0.5)), "ink", closed=True)
     every = 1 if drawing.scale >= 14 else 10
     for i in sorted({1, *range(every, n + 1, every)}):
         drawing.text((i, 0.5), i, "quiet", size=9, shift=(0, -8))
@@ -97,10 +94,9 @@ def _draw_tour(
                 drawing.text(place, i + 1, "quiet", size=9, shift=(-drawing.scale / 3, 10))
             numbered.add(cell)
     legend.insert(0, (role, "the tour, from the dot"))
-    if jumps:
-        legend.append(("wrong", "arrows: steps that do not lead to a neighbour"))
-    if open_end:
-        legend.append(("wrong", "dashed: the tour does not close"))
+    wrong = texts("hamiltonian_loop.wrong")
+    legend += [("wrong", wrong["jumps"])] * bool(jumps)
+    legend += [("wrong", wrong["open_end"])] * open_end
     legend.append(("missing", "hatched: not visited"))
 
 
@@ -112,19 +108,16 @@ def _mark_cells(
     repeated = verdicts.metrics.get("repeated", ())
     for x, y in repeated:
         drawing.ring((x, y), "wrong", radius=radius, width=2.5, tip="visited again")
-    if repeated:
-        legend.append(("wrong", "ringed: visited more than once"))
     entered = {cells[i] for i in failed.get("free", ()) if i < len(cells)}
     for cell in sorted(entered):
         drawing.cross(cell, "wrong", radius=radius * 0.7, width=3)
-    if entered:
-        legend.append(("wrong", "crosses: blocked cells that are entered"))
     away = {drawing.nearest(cells[i]) for i in failed.get("inside", ()) if i < len(cells)}
     for place in sorted(away):
         drawing.ring(place, "wrong", radius=5, width=2.5, tip="outside the grid")
         drawing.cross(place, "wrong", radius=3, width=2)
-    if away:
-        legend.append(("wrong", "crossed rings: outside the grid"))
+    marked = {"repeated": repeated, "entered": entered, "away": away}
+    wrong = texts("hamiltonian_loop.wrong")
+    legend += [("wrong", wrong[kind]) for kind, places in marked.items() if places]
 
 
 def _caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
@@ -137,18 +130,12 @@ def _caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
     if "visited" not in verdicts.metrics:
         return f"{summary}, but only {free} are free; {verdicts.fraction}."
     parts = [f"{summary}; {verdicts.metrics['visited']} of {free} free cells visited"]
-    for check_id, words in (
-        ("inside", "outside the grid"),
-        ("free", "blocked"),
-        ("repeats", "visited again"),
-        ("adjacent", "jumps"),
-    ):
-        check = verdicts.check(check_id)
-        count = check.details.get("count", 0) if check else 0
+    for check_id, words in texts("hamiltonian_loop.faults").items():
+        count = verdicts.details(check_id).get("count", 0)
         if count:
             limit_note = " (50 are marked)" if check_id != "repeats" and count > 50 else ""
             parts.append(f"{count} {words if count > 1 else words.removesuffix('s')}{limit_note}")
-    if verdicts.passed("closed") is False:
+    if verdicts.failed("closed"):
         parts.append("the end does not meet the start")
     return f"{'; '.join(parts)}; {verdicts.fraction}."
 
@@ -176,9 +163,7 @@ def _tour_rows(params: Params, links: Mapping[Cell, set[str]]) -> Iterable[str]:
         for x in range(1, n + 1):
             sides = links.get((x, y))
             sign = "#" if (x, y) in blocked else "."
-            if sides is not None:
-                sign = joint(sides, "*")
-            row.append(sign)
+            row.append(sign if sides is None else joint(sides, "*"))
             if n <= 58:
                 row.append("─" if sides and "r" in sides else " ")
         yield "".join(row).rstrip()
@@ -188,6 +173,4 @@ def _sign_meanings(rows: Sequence[str]) -> Iterable[str]:
     """Yield an empty line, and what the signs in the rows mean that are no lines."""
     meanings = {".": "not visited", "#": "blocked", "*": "entered more than once, or by a jump"}
     key = [f"{sign} {words}" for sign, words in meanings.items() if any(sign in r for r in rows)]
-    if key:
-        yield ""
-        yield ", ".join(key)
+    yield from ("", ", ".join(key)) if key else ()

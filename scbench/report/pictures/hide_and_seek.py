@@ -2,16 +2,30 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
-
+from typing import Any
+from typing import Literal
+from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import shapely
-
-from scbench.graders.hide_and_seek import Camera, boxes, fitted_view_pixels, true_camera
+from scbench.graders.hide_and_seek import Camera
+from scbench.graders.hide_and_seek import boxes
+from scbench.graders.hide_and_seek import fitted_view_pixels
+from scbench.graders.hide_and_seek import true_camera
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
-from scbench.schemas.hide_and_seek import Answer, Params
+from scbench.report.picture import Legend
+from scbench.report.picture import Panel
+from scbench.report.picture import Picture
+from scbench.report.picture import Verdicts
+from scbench.schemas.hide_and_seek import Answer
+from scbench.schemas.hide_and_seek import Params
+from scbench.report.draw.svg import rectangle
+from scbench.report.gauges import Gauge
+from scbench.report.gauges import gauge_panels
+from scbench.report.picture import texts
+from scbench.report.picture import wrong_line
+
+
 
 _MOST_PEOPLE = 1_000
 """People drawn of a larger crowd."""
@@ -20,11 +34,6 @@ _MOST_RINGS = 8
 _FAR_AWAY = 1_000.0
 """How far shadows reach that have no end, in metres."""
 
-_WORDS = {
-    "people_apart": "{n} pairs of people overlap|{n} pair of people overlaps",
-    "clear_of_building": "{n} people stand in the building|{n} person stands in the building",
-    "distance": "{n} people are too far away|{n} person is too far away",
-}
 
 Floats = npt.NDArray[np.float64]
 XY = tuple[float, float]
@@ -49,22 +58,17 @@ class _Crowd(NamedTuple):
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the building and its shadow; with an answer the crowd and who of it can be seen."""
     crowd = None if answer is None else _crowd_view(params, answer, verdicts)
-    legend: Legend = [
-        ("given", "the building"),
-        ("note", "where a whole person is hidden by it"),
-    ]
     plan = _plan(params, crowd, bool(verdicts))
     view = _view(params, crowd, verdicts.metrics)
     caption = _caption(params, answer, crowd, verdicts)
-    if crowd is not None:
-        legend += _legend(crowd, bool(verdicts.metrics))
     panels = [
         Panel("from above, in metres", plan, f"The place from above. {caption}"),
         Panel("what the sniper sees", view, f"From the sniper's eye. {caption}"),
     ]
     if answer is not None and verdicts:
         panels += gauge_panels(_gauges(params, answer, verdicts))
-    return Picture(tuple(panels), caption, tuple(legend))
+    legend = (*texts("hide_and_seek.legend").items(), *_legend(crowd, bool(verdicts.metrics)))
+    return Picture(tuple(panels), caption, legend)
 
 
 def _crowd_view(params: Params, answer: Answer, verdicts: Verdicts) -> _Crowd:
@@ -83,22 +87,19 @@ def _crowd_view(params: Params, answer: Answer, verdicts: Verdicts) -> _Crowd:
     )
 
 
-def _legend(crowd: _Crowd, judged: bool) -> Legend:
+def _legend(crowd: _Crowd | None, judged: bool) -> Legend:
+    if crowd is None:
+        return []
     if not judged:
         return [("answer", "people")]
-    legend = []
-    if set(crowd.near) - crowd.faulty - set(crowd.pixels):
-        legend.append(("right", "people who are hidden"))
-    wrong = []
-    if crowd.pixels:
-        wrong.append("filled: seen by the sniper")
-    if crowd.pairs:
-        wrong.append("hatched and ringed: people who overlap")
-    if crowd.inside:
-        wrong.append("crossed out: in the building")
-    if crowd.far:
-        wrong.append("arrows: too far away")
-    return legend + [("wrong", "; ".join(wrong))] * bool(wrong)
+    hidden = set(crowd.near) - crowd.faulty - set(crowd.pixels)
+    wrong = {
+        "filled: seen by the sniper": crowd.pixels,
+        "hatched and ringed: people who overlap": crowd.pairs,
+        "crossed out: in the building": crowd.inside,
+        "arrows: too far away": crowd.far,
+    }
+    return [("right", "people who are hidden")] * bool(hidden) + wrong_line(wrong)
 
 
 def _ground_shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapely)
@@ -135,8 +136,7 @@ def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:
     frame = _crowd_frame(params, crowd)
     drawing = Drawing(frame, size=380, margin=20)
     shadow = _ground_shadow(params)
-    parts = getattr(shadow, "geoms", [shadow])
-    for part in parts:
+    for part in getattr(shadow, "geoms", [shadow]):
         if part.geom_type == "Polygon" and not part.is_empty:
             cut = part.intersection(shapely.box(*frame))
             shape = cut if cut.geom_type == "Polygon" else part
@@ -149,10 +149,8 @@ def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:
     _sniper(drawing, params, frame)
     if crowd is not None:
         _people(drawing, params, crowd, frame, judged)
-    metre = drawing.scale
-    length = next(
-        m for m in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if m * metre > 30 or m == 1000
-    )
+    lengths = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+    length = next((m for m in lengths if m * drawing.scale > 30), 1000)
     start = (frame[0], frame[1])
     drawing.line([start, (start[0] + length, start[1])], "ink", width=2)
     drawing.text(start, f"{length} m", size=10, anchor="start", shift=(0, 11))
@@ -187,17 +185,18 @@ def _people(
     corners: dict[str, list[XY]] = {"right": [], "wrong": [], "hatched": []}
     for i in crowd.near:
         x, y = crowd.xy[i].tolist()
-        kind = "right"
-        if i in crowd.pixels:
-            kind = "wrong"
-        elif i in overlapping or i in crowd.inside:
-            kind = "hatched"
+        faulty = i in overlapping or i in crowd.inside
+        kind = "wrong" if i in crowd.pixels else "hatched" if faulty else "right"
         corners[kind].append((x - width / 2, y - depth / 2))
     size = (width, depth)
     drawing.tiles(corners["right"], "right" if judged else "answer", size=size, opacity=0.75)
     drawing.tiles(corners["hatched"], "wrong", size=size, hatched=True)
     drawing.tiles(corners["wrong"], "wrong", size=size)
-    outlines = [_footprint(x, y, width, depth) for kind in corners.values() for x, y in kind]
+    outlines = [
+        [*rectangle(corner, (corner[0] + width, corner[1] + depth)), corner]
+        for kind in corners.values()
+        for corner in kind
+    ]
     drawing.strokes(outlines, "ink", width=0.7)
     for i in sorted(crowd.pixels) if len(crowd.pixels) <= _MOST_RINGS else ():
         x, y = crowd.xy[i].tolist()
@@ -212,10 +211,6 @@ def _people(
             radius = max(width * drawing.scale * 0.9, 7)
             drawing.ring(middle, "wrong", radius=radius, width=2.5, tip=tip)
     _strays(drawing, crowd, frame)
-
-
-def _footprint(x: float, y: float, width: float, depth: float) -> list[XY]:
-    return [(x, y), (x + width, y), (x + width, y + depth), (x, y + depth), (x, y)]
 
 
 def _strays(drawing: Drawing, crowd: _Crowd, frame: tuple[float, float, float, float]) -> None:
@@ -275,13 +270,11 @@ def _view(params: Params, crowd: _Crowd | None, metrics: Mapping[str, Any]) -> D
             drawing.ring(centre.tolist(), "wrong", radius=radius, width=2.5, tip=tip)
             words = f"{crowd.pixels[i]} px"
             drawing.text(centre.tolist(), words, "wrong", bold=True, shift=(0, -radius - 7))
-    edge = [first.tolist(), (last[0], first[1]), last.tolist(), (first[0], last[1])]
-    drawing.line(edge, "quiet", closed=True, width=1)
+    drawing.line(rectangle(first.tolist(), last.tolist()), "quiet", closed=True, width=1)
     return drawing
 
 
 def _project(camera: Camera, points: Floats) -> Floats:
-    """Return where points lie in the picture: column and row."""
     rays = points - np.array(camera.eye)
     ahead = np.maximum(rays @ np.array(camera.forward), 1e-6)
     columns, rows = camera.image
@@ -317,11 +310,8 @@ def _draw_nearest_edges(drawing: Drawing, camera: Camera, low: Floats, high: Flo
 
 
 def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> list[Gauge]:
-    gauges = [
-        Gauge(
-            "people placed", len(answer.people), params.people, verdicts.passed("count"), "exactly"
-        )
-    ]
+    count = verdicts.passed("count")
+    gauges = [Gauge("people placed", len(answer.people), params.people, count, "exactly")]
     hidden = verdicts.check("hidden")
     if hidden is not None:
         pixels = hidden.details.get("pixels", 0)
@@ -344,7 +334,7 @@ def _caption(
         parts.append(f"{count} people are placed, of whom {_MOST_PEOPLE} are drawn")
     elif verdicts.passed("count") is False:
         parts.append(f"{count} people are placed instead of {params.people}")
-    parts += verdicts.faults(_WORDS)
+    parts += verdicts.faults(texts("hide_and_seek.faults"))
     if crowd.pixels:
         visible = len(crowd.pixels)
         pixels = sum(crowd.pixels.values())

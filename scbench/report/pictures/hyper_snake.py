@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes, wire
-from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
-from scbench.report.pictures.shared.text_views import joint
+from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
+from scbench.report.pictures.shared.tables import joint
 from scbench.schemas.hyper_snake import Answer, Params
 
 MOST_CELLS = 8_000
@@ -43,11 +44,7 @@ class Unfolded(NamedTuple):
     height: float
 
     def at(self, cell: Sequence[int]) -> Place:
-        """Return the upper left corner of a cell; one outside the box lies just outside its part.
-
-        Args:
-            cell: as many coordinates as there are axes.
-        """
+        """Return the upper left corner of a cell; those outside the box lie beside its part."""
         place = [0.0, 0.0]
         for way, c, n, step in zip(self.ways, cell, self.extents, self.steps, strict=True):
             place[way] += min(max(c, -1), n) * step
@@ -117,14 +114,7 @@ _FINE = 11
 """In cells of fewer pixels a path is shown by shades alone."""
 _MOST_TEXT = 120
 
-_FAULTS = {
-    "start": "the first cell is not the start",
-    "dimensions": "a cell has too few or too many coordinates",
-    "inside": "the path leaves the box",
-    "walls": "the path runs into a wall",
-    "repeats": "the path comes back to a cell",
-    "moves": "the path jumps or moves diagonally",
-}
+_FAULTS = texts("hyper_snake.faults")
 
 Cell = Sequence[int]
 
@@ -143,7 +133,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     path = None if answer is None else _path(answer, verdicts)
     missed = [tuple(cell) for cell in verdicts.failures.get("food", ())]
     legend: Legend = []
-    flat = _draw_unfolded(params, layout, path, missed, verdicts, legend)
+    flat = _draw_unfolded(params, layout, path, verdicts, legend)
     caption = _caption(params, path, verdicts)
     if answer is not None and len(answer.path) > _MOST_PATH:
         caption += f" Only the first {_MOST_PATH} of {len(answer.path)} entries are drawn."
@@ -158,11 +148,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 def _box_title(params: Params) -> str:
     n = len(params.size)
-    if n <= 2:
-        return "the box from above"
-    if n == 3:
-        return "the box in slices"
-    return f"the box of {n} axes, unfolded"
+    titles = {1: "the box from above", 2: "the box from above", 3: "the box in slices"}
+    return titles.get(n, f"the box of {n} axes, unfolded")
 
 
 def _path(answer: Answer, verdicts: Verdicts) -> _Path:
@@ -171,13 +158,9 @@ def _path(answer: Answer, verdicts: Verdicts) -> _Path:
 
 
 def _draw_unfolded(
-    params: Params,
-    layout: Unfolded,
-    path: _Path | None,
-    missed: Sequence[Cell],
-    verdicts: Verdicts,
-    legend: Legend,
+    params: Params, layout: Unfolded, path: _Path | None, verdicts: Verdicts, legend: Legend
 ) -> Drawing:
+    missed = [tuple(cell) for cell in verdicts.failures.get("food", ())]
     longer = max(layout.width, layout.height)
     size = min(max(34 * longer, 200), 340 if len(params.size) <= 2 else 640)
     frame = (0, 0, layout.width, layout.height)
@@ -188,8 +171,7 @@ def _draw_unfolded(
     _draw_box_grid(drawing, layout)
     walls = [layout.at(wall) for wall in params.walls if layout.holds(wall)]
     drawing.tiles(walls, "ink")
-    if walls:
-        legend.append(("ink", "walls"))
+    legend += [("ink", "walls")] * bool(walls)
     if path is not None:
         _draw_path(drawing, layout, path)
         legend.append(
@@ -200,12 +182,11 @@ def _draw_unfolded(
     for food in params.food:
         if layout.holds(food):
             _draw_food(drawing, layout.middle(food), path, lost=tuple(food) in missed)
-    if params.food:
-        eaten = "food" if path is None else "food that is eaten"
-        if path is None or len(missed) < len(params.food):
-            legend.append(("right" if path is not None else "target", eaten))
-        if missed:
-            legend.append(("wrong", "food that is missed"))
+    if params.food and path is None:
+        legend.append(("target", "food"))
+    elif len(missed) < len(params.food):
+        legend.append(("right", "food that is eaten"))
+    legend += [("wrong", "food that is missed")] * bool(params.food and missed)
     if layout.holds(params.start):
         x, y = layout.middle(params.start)
         drawing.dot((x, y), "note", radius=max(min(cell * 0.34, 10), 3), tip="start")
@@ -224,23 +205,20 @@ def _draw_box_grid(drawing: Drawing, layout: Unfolded) -> None:
     for x, y in layout.squares():
         inner += [[(x + i, y), (x + i, y + height)] for i in range(1, width)]
         inner += [[(x, y + i), (x + width, y + i)] for i in range(1, height)]
-        outer.append([(x, y), (x + width, y), (x + width, y + height), (x, y + height), (x, y)])
+        outer.append([*rectangle((x, y), (x + width, y + height)), (x, y)])
     drawing.strokes(inner, "faint")
     drawing.strokes(outer, "quiet")
 
 
 def _name_axes(drawing: Drawing, layout: Unfolded) -> None:
-    """Write along which way the axes run, outside the frame."""
     across, down = (
         ", then ".join(f"axis {axis}" for axis, w in enumerate(layout.ways) if w == way)
         for way in (0, 1)
     )
-    words = f"{across} →"
-    drawing.text((0, 0), words, "quiet", anchor="start", size=11, shift=(0, -14))
-    words = f"↓ {down}"
+    drawing.text((0, 0), f"{across} →", "quiet", anchor="start", size=11, shift=(0, -14))
     if down:
         corner = (0, layout.height)
-        drawing.text(corner, words, "quiet", anchor="start", size=11, shift=(0, 14))
+        drawing.text(corner, f"↓ {down}", "quiet", anchor="start", size=11, shift=(0, 14))
 
 
 def _shade_visited(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
@@ -325,12 +303,9 @@ def _mark_path_faults(drawing: Drawing, layout: Unfolded, path: _Path, verdicts:
                 if place not in marked:
                     marked.add(place)
                     drawing.cross(place, "wrong", radius=radius, width=1.5)
-    if not fault or path.legal >= len(path.cells):
+    if not fault or path.legal >= len(path.cells) or len(path.cells[path.legal]) != axes:
         return bool(marked)
-    cell = path.cells[path.legal]
-    if len(cell) != axes:
-        return bool(marked)
-    place = layout.middle(cell)
+    place = layout.middle(path.cells[path.legal])
     if path.legal:
         before = layout.middle(path.cells[path.legal - 1])
         drawing.line([before, place], "wrong", width=3, arrow=True)
@@ -340,7 +315,6 @@ def _mark_path_faults(drawing: Drawing, layout: Unfolded, path: _Path, verdicts:
 
 
 def _in_space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
-    """Return the box in three dimensions, with the path as a line."""
     size = [min(n, 40) for n in params.size]
 
     def points(cells: Sequence[Cell]) -> Points:
@@ -365,10 +339,9 @@ def _in_space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
         if len(after) > 2:
             parts.append(Lines((after[1:],), "quiet", 1.5, dashed=True, name="after it"))
     parts.append(Marks(points([params.start]), "note", 12, ("S",), name="start"))
-    for role, cells in (
-        ("right", [food for food in params.food if tuple(food) not in missed]),
-        ("wrong", [food for food in params.food if tuple(food) in missed]),
-    ):
+    eaten = [food for food in params.food if tuple(food) not in missed]
+    lost = [food for food in params.food if tuple(food) in missed]
+    for role, cells in (("right", eaten), ("wrong", lost)):
         if cells:
             parts.append(Marks(points(cells), role, 10, ("food",) * len(cells), name="food"))
     return Scene(tuple(parts), azimuth=-55, elevation=20)
@@ -378,8 +351,7 @@ def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     metrics = verdicts.metrics
     if "legal_prefix" not in metrics:
         return []
-    length = verdicts.check("length")
-    needed = (length.details if length else {}).get("needed", metrics["free_cells"])
+    needed = verdicts.details("length").get("needed", metrics["free_cells"])
     legal = metrics["legal_prefix"]
     flawless = legal == metrics["length"]
     label = "cells on the path" if flawless else "cells before the first fault"

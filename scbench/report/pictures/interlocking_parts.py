@@ -4,26 +4,48 @@ Parts are read as the grader reads them; programs are not run for a picture.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
-
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
+from typing import NamedTuple
 import numpy as np
 import shapely
 from manifold3d import Manifold
-from shapely import Polygon, box
+from shapely import Polygon
+from shapely import box
 from shapely.geometry.base import BaseGeometry
-
 from scbench.base.errors import CannotGrade
 from scbench.graders.interlocking_parts.print_checks import Shell
 from scbench.graders.interlocking_parts.printed_parts import read_parts
 from scbench.graders.shared.meshes import to_body
-from scbench.machine.sandbox import ChildError, Limits
+from scbench.machine.sandbox import ChildError
+from scbench.machine.sandbox import Limits
 from scbench.report.draw.outlines import fill
-from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
-from scbench.report.draw.solids import creases, loose_edges, pulled_in
+from scbench.report.draw.scene import Lines
+from scbench.report.draw.scene import Marks
+from scbench.report.draw.scene import Mesh
+from scbench.report.draw.scene import Points
+from scbench.report.draw.scene import Scene
+from scbench.report.draw.scene import Shape
+from scbench.report.draw.scene import boxes
+from scbench.report.draw.scene import wire
+from scbench.report.draw.solids import creases
+from scbench.report.draw.solids import loose_edges
+from scbench.report.draw.solids import pulled_in
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.schemas.interlocking_parts import Answer, Params
+from scbench.report.picture import Panel
+from scbench.report.picture import Picture
+from scbench.report.picture import Verdicts
+from scbench.schemas.interlocking_parts import Answer
+from scbench.schemas.interlocking_parts import Params
+from contextlib import suppress
+from scbench.report.draw.scene import Faces
+from scbench.report.draw.svg import rectangle
+from scbench.report.picture import texts
+from scbench.report.picture import wrong_line
+
+
 
 _MOST_PARTS = 40
 _MOST_TRIANGLES = 20_000
@@ -36,30 +58,16 @@ _WIDENED = 5
 _ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6")
 """Colours of the parts: none is that of what is wrong."""
 
-_OF_PART = {
-    "readable": "cannot be read",
-    "closed": "not closed",
-    "one_body": "in pieces",
-    "right_side_out": "inside out",
-    "self_intersection": "cuts itself",
-    "rigid": "not moved rigidly",
-    "bed_size": "too large",
-    "bed_level": "not on the bed",
-    "bed_contact": "little on the bed",
-    "balance": "falls over",
-    "overhangs": "overhang",
-    "gap_wide_enough": "gaps too narrow",
-    "gap_narrow_enough": "a gap too wide",
-    "rods_gripped": "grips too few rods",
-    "thickness_faces": "no bars",
-    "thickness": "bars not as thick",
-}
+_OF_PART = texts("interlocking_parts.of_part")
 """What is wrong with a part that the offenders of a check name."""
 _INVALID = tuple(_OF_PART)[:6]
 _CRITERIA = (
     *("valid parts", "printing", "gaps of parts", "size", "rods", "interference", "grip"),
     *("thickness of bars", "gaps of the cage"),
 )
+
+
+Failures = Mapping[str, Sequence[Any]]
 
 
 class _DrawnPart(NamedTuple):
@@ -70,7 +78,7 @@ class _DrawnPart(NamedTuple):
     """As it lies on the bed."""
     in_cage: Points
     """In the cage, pulled in where it is far away."""
-    faces: "np.ndarray[Any, np.dtype[np.int64]]"
+    faces: Faces
     body: Manifold | None
     """In the cage; None if it bounds no solid."""
 
@@ -95,41 +103,33 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         return Picture((panel,), caption, _TASK_LEGEND)
     failed = verdicts.failures
     faults = _part_faults(failed)
-    wrong = bool(faults) or bool({"rod_passes", "nut_held", "interference"} & set(failed))
-    legend = [("ink", "rods"), *([("wrong", "what breaks a rule")] if wrong else [])]
+    wrong = faults or {"rod_passes", "nut_held", "interference"} & set(failed)
+    legend = (("ink", "rods"), *wrong_line({"what breaks a rule": wrong}))
     panels = (
         Panel("put together", _assembled_view(params, parts, failed), caption),
         Panel("taken apart", _exploded_view(params, parts, faults), caption),
         Panel("on the bed, as printed", _beds(params, parts, faults, failed), caption),
         Panel(*_section(params, parts, failed), caption),
     )
-    return Picture(panels, caption, tuple(legend))
+    return Picture(panels, caption, legend)
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the parts, put together, to be written as a file."""
-    return [
-        _part_mesh(part, part.in_cage)
-        for part in (_drawn_parts(params, answer)[0] if answer else ())
-    ]
+    parts, _ = _drawn_parts(params, answer) if answer else ([], 0)
+    return [_part_mesh(part, part.in_cage) for part in parts]
 
 
-_TASK_LEGEND = (
-    ("ink", "rods"),
-    ("target", "the space inside"),
-    ("quiet", "the printer's bed and the height of a part"),
-)
+_TASK_LEGEND = tuple(texts("interlocking_parts.task_legend").items())
 
 
 def _task(params: Params) -> Scene:
     x, y, z = params.inner
     bar = params.bar
     inside = wire((-x / 2, -y / 2, bar), (x / 2, y / 2, bar + z), "target", width=2, name="inside")
-    bed_middle = -1.3 * x - params.printing.bed[0] / 2
     a, b, c = params.printing.bed
-    bed = wire(
-        (bed_middle - a / 2, -b / 2, 0), (bed_middle + a / 2, b / 2, c), "quiet", name="the bed"
-    )
+    middle = -1.3 * x - a / 2
+    bed = wire((middle - a / 2, -b / 2, 0), (middle + a / 2, b / 2, c), "quiet", name="the bed")
     return Scene((inside, bed, _rods(params)), elevation=20)
 
 
@@ -141,7 +141,7 @@ def _rods(params: Params) -> Lines:
 
 def _rod_corners(params: Params) -> list[tuple[float, float]]:
     at = params.rods.at
-    return [(-at, -at), (at, -at), (at, at), (-at, at)]
+    return rectangle((-at, -at), (at, at))
 
 
 def _drawn_parts(params: Params, answer: Answer) -> tuple[list[_DrawnPart], int]:
@@ -168,18 +168,15 @@ def _part(params: Params, number: int, shell: Shell, transform: Sequence[float])
     matrix = np.clip(np.array(transform).reshape(4, 4)[:3], -_FARTHEST, _FARTHEST)
     in_cage = shell.points @ matrix[:, :3].T + matrix[:, 3]
     width, depth, height = *params.outer.sides, params.outer.z[1]
-    within_reach, _ = pulled_in(
-        in_cage, (-width, -depth, -height / 2), (width, depth, 1.5 * height)
-    )
-    try:
+    near, far = (-width, -depth, -height / 2), (width, depth, 1.5 * height)
+    within_reach, _ = pulled_in(in_cage, near, far)
+    body = None
+    with suppress(ValueError):
         body = to_body(within_reach, shell.corners)
-    except ValueError:
-        body = None
     return _DrawnPart(number, shell.points, within_reach, shell.corners, body)
 
 
-def _part_faults(failed: Mapping[str, Sequence[Any]]) -> dict[int, str]:
-    """Return the first thing that is wrong with each part."""
+def _part_faults(failed: Failures) -> dict[int, str]:
     first_faults: dict[int, str] = {}
     for check, words in _OF_PART.items():
         for entry in failed.get(check, ()):
@@ -195,9 +192,7 @@ def _part_mesh(
     return Mesh(points, part.faces, role, opacity, f"part {part.number}", outline)
 
 
-def _assembled_view(
-    params: Params, parts: Sequence[_DrawnPart], failed: Mapping[str, Sequence[Any]]
-) -> Scene:
+def _assembled_view(params: Params, parts: Sequence[_DrawnPart], failed: Failures) -> Scene:
     invalid = {e["part"] for check in _INVALID for e in failed.get(check, ())}
     clashes = failed.get("interference", ())[:_MOST_MARKS]
     # Where parts clash is seen through them.
@@ -207,8 +202,9 @@ def _assembled_view(
         for part in parts
     ]
     if clashes:
-        corners = [(clash["low"], clash["high"]) for clash in clashes]
-        near = [_clipped_clash(params, low, high) for low, high in corners]
+        far = 2 * params.outer.z[1]
+        ends = np.array([(c["low"], c["high"]) for c in clashes], dtype=np.float64)
+        near = np.clip(ends, -far, far).tolist()
         shapes.append(boxes(near, "wrong", opacity=0.7, name="where parts overlap"))
         labels = tuple("{} and {}".format(*clash["parts"]) for clash in clashes)
         middles = np.array([np.add(low, high) / 2 for low, high in near])
@@ -226,13 +222,7 @@ def _assembled_view(
     return Scene(tuple(shapes), azimuth=-60, elevation=20)
 
 
-def _clipped_clash(params: Params, low: XYZ, high: XYZ) -> tuple[XYZ, XYZ]:
-    far = 2 * params.outer.z[1]
-    ends = np.clip(np.array([low, high], dtype=np.float64), -far, far)
-    return ends[0].tolist(), ends[1].tolist()
-
-
-def _rod_faults(params: Params, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Marks]:
+def _rod_faults(params: Params, failed: Failures) -> list[Lines | Marks]:
     top = params.outer.z[1] + 40
     shapes: list[Lines | Marks] = []
     for check, words in (("rod_passes", "blocked"), ("nut_held", "no hold")):
@@ -247,18 +237,16 @@ def _rod_faults(params: Params, failed: Mapping[str, Sequence[Any]]) -> list[Lin
 def _exploded_view(params: Params, parts: Sequence[_DrawnPart], faults: Mapping[int, str]) -> Scene:
     middle = np.array([0.0, 0.0, sum(params.outer.z) / 2])
     shapes: list[Shape] = []
-    places, labels = [], []
+    places = []
     for part in parts:
         centre = (part.in_cage.min(axis=0) + part.in_cage.max(axis=0)) / 2
         shifted = part.in_cage + (centre - middle) * (0.9, 0.9, 0.55)
         shapes.append(_part_mesh(part, shifted))
         places.append((shifted.min(axis=0) + shifted.max(axis=0)) / 2)
-        labels.append(str(part.number))
-    for bad in (False, True):
+    for bad, role in ((False, "ink"), (True, "wrong")):
         members = [k for k, part in enumerate(parts) if (part.number in faults) == bad]
         if members:
-            words = tuple(labels[k] for k in members)
-            role = "wrong" if bad else "ink"
+            words = tuple(str(parts[k].number) for k in members)
             shapes.append(Marks(np.array([places[k] for k in members]), role, 0, words))
     return Scene(tuple(shapes), azimuth=-60, elevation=20)
 
@@ -267,7 +255,7 @@ def _beds(
     params: Params,
     parts: Sequence[_DrawnPart],
     faults: Mapping[int, str],
-    failed: Mapping[str, Sequence[Any]],
+    failed: Failures,
 ) -> Scene:
     width, depth, _ = params.printing.bed
     columns = math.ceil(math.sqrt(1.2 * len(parts)))
@@ -305,11 +293,7 @@ def _lie(part: _DrawnPart, params: Params) -> Points:
 
 
 def _fault_marks(
-    params: Params,
-    part: _DrawnPart,
-    failed: Mapping[str, Sequence[Any]],
-    shift: Points,
-    lie: Points,
+    params: Params, part: _DrawnPart, failed: Failures, shift: Points, lie: Points
 ) -> Iterable[Mesh | Marks]:
     """Return what marks the failing spots of a part on its bed."""
     off = lie.mean(axis=0) - part.points.mean(axis=0)
@@ -329,14 +313,12 @@ def _fault_marks(
         if entry["part"] == part.number and entry["place"]:
             half, (x, y) = params.spacing.blocked / 2, entry["place"]
             tall = 2 * params.spacing.height
-            column = [((x - half, y - half, 0.0), (x + half, y + half, tall))]
-            shifted = [(np.add(a, shift).tolist(), np.add(b, shift).tolist()) for a, b in column]
+            low, high = (x - half, y - half, 0.0), (x + half, y + half, tall)
+            shifted = [(np.add(low, shift).tolist(), np.add(high, shift).tolist())]
             yield boxes(shifted, "wrong", opacity=0.5, name="a column that is too wide passes here")
 
 
-def _section(
-    params: Params, parts: Sequence[_DrawnPart], failed: Mapping[str, Sequence[Any]]
-) -> tuple[str, Drawing]:
+def _section(params: Params, parts: Sequence[_DrawnPart], failed: Failures) -> tuple[str, Drawing]:
     """Draw a cut along one rod: z to the right, y up and widened; of rods that do not fit one."""
     entries = [*failed.get("rod_passes", ()), *failed.get("nut_held", ())]
     x, y = entries[0]["corner"] if entries else _rod_corners(params)[2]
@@ -367,10 +349,10 @@ def _section(
     for level in (-nut * _WIDENED, nut * _WIDENED):
         line = [(-margin, level), (top + margin, level)]
         drawing.line(line, "wrong" if loose else "quiet", width=2 if loose else 1, dashed=True)
-    words = f"rod {2 * rod:g} mm{', blocked' if blocked else ''}"
+    words = f"rod {2 * rod:g} mm{', blocked' * blocked}"
     role = "wrong" if blocked else "ink"
     drawing.text((-margin, 0), words, role, size=10, anchor="start", shift=(3, 0))
-    words = f"nut {2 * nut:g} mm{', not held' if loose else ''} (dashed)"
+    words = f"nut {2 * nut:g} mm{', not held' * loose} (dashed)"
     role = "wrong" if loose else "quiet"
     drawing.text((-margin, nut * _WIDENED), words, role, size=10, anchor="start", shift=(3, 7))
     for z, words in ((0, "floor"), (top, "roof")):

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from scbench.graders.largest_printable_prime import HEIGHTS, Pose, Stand, groups, pose
-from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Gauge, Panel, Picture, Verdicts, gauge_panels
+from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Panel, Picture, Verdicts, texts, wrong_line
 from scbench.schemas.largest_printable_prime import Answer, Params
 
 _GLYPHS = 240
@@ -48,6 +49,15 @@ class _Digit(NamedTuple):
     unsupported: bool = False
     banned: bool = False
 
+    @property
+    def faulty(self) -> bool:
+        return self.unsupported or self.banned or self.pose is None
+
+    @property
+    def tall(self) -> float:
+        """Height in millimetres."""
+        return (HEIGHTS[self.pose.stand] if self.pose else 12) / 10
+
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the shapes of the digits, or a tower of them with what breaks the rules."""
@@ -65,20 +75,14 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         Panel("the tower from the side", side, f"The tower. {caption}"),
     ]
     panels += gauge_panels(_gauges(params, verdicts))
-    legend = [
-        ("answer", "a digit, with bars"),
-        ("given", "the digit below it"),
-        ("note", "stands upright, seen from the front"),
-    ]
-    wrong = []
-    if any(digit.unsupported for digit in digits):
-        wrong.append("framed: cannot be printed on the one below; thick bars hang in the air")
-    if any(digit.pose is None or digit.banned for digit in digits):
-        wrong.append("crossed out: cannot be printed so")
-    if repeated:
-        wrong.append("shaded: a group that occurs more than once")
-    if wrong:
-        legend.append(("wrong", "; ".join(wrong)))
+    wrong = {
+        "framed: cannot be printed on the one below; thick bars hang in the air": any(
+            digit.unsupported for digit in digits
+        ),
+        "crossed out: cannot be printed so": any(d.pose is None or d.banned for d in digits),
+        "shaded: a group that occurs more than once": repeated,
+    }
+    legend = [*texts("largest_printable_prime.legend").items(), *wrong_line(wrong)]
     return Picture(tuple(panels), caption, tuple(legend), _text(params, digits, repeated))
 
 
@@ -98,13 +102,9 @@ def _tower_digits(params: Params, answer: Answer, verdicts: Verdicts) -> list[_D
 
 def _digit_shapes(params: Params, verdicts: Verdicts) -> Picture:
     shapes = params.segments
-    glyphs = [_Digit(d, shapes[d], pose(d, "flat", shapes[d])) for d in params.digits]
-    upright = [
-        (digit, orientation)
-        for digit, orientation in _UPRIGHT
-        if digit in params.digits and orientation in params.orientations
-    ]
-    glyphs += [_Digit(d, shapes[d], pose(d, orientation, shapes[d])) for d, orientation in upright]
+    turns = [(digit, "flat") for digit in params.digits]
+    turns += [t for t in _UPRIGHT if t[0] in params.digits and t[1] in params.orientations]
+    glyphs = [_Digit(d, shapes[d], pose(d, turn, shapes[d])) for d, turn in turns]
     columns = 7
     rows = -(-len(glyphs) // columns)
     drawing = Drawing((0, 0, columns * _WIDTH, rows * _HEIGHT), size=columns * _WIDTH * 2.4)
@@ -140,12 +140,7 @@ def _from_above(
         bottom = (rows - 1 - k // columns) * _HEIGHT
         if part in repeated:
             right_edge = left_edge + len(part) * _WIDTH
-            corners = [
-                (left_edge, bottom + 1),
-                (right_edge, bottom + 1),
-                (right_edge, bottom + _HEIGHT - 1),
-            ]
-            corners.append((left_edge, bottom + _HEIGHT - 1))
+            corners = rectangle((left_edge, bottom + 1), (right_edge, bottom + _HEIGHT - 1))
             drawing.area(corners, "wrong", opacity=0.12)
             drawing.line(corners, "wrong", closed=True, width=2.5)
         for _ in part:
@@ -173,11 +168,10 @@ def _glyph(drawing: Drawing, centre: XY, digit: _Digit, position: int | None = N
         drawing.strokes(bars(sorted(digit.segments)), "quiet", width=size, tip=tip)
     elif digit.pose.stand is Stand.FLAT:
         segments = digit.pose.segments
-        hanging = (
-            segments - digit.below.segments if digit.unsupported and digit.below else frozenset()
-        )
-        if digit.below is not None and digit.below.stand is not Stand.FLAT and digit.unsupported:
-            hanging = segments
+        hanging: frozenset[str] = frozenset()
+        if digit.unsupported and digit.below is not None:
+            flat = digit.below.stand is Stand.FLAT
+            hanging = segments - digit.below.segments if flat else segments
         drawing.strokes(bars(sorted(segments - hanging)), "answer", width=1.2 * size, tip=tip)
         drawing.strokes(bars(sorted(hanging)), "wrong", width=2 * size, tip=tip)
     else:
@@ -192,9 +186,8 @@ def _glyph(drawing: Drawing, centre: XY, digit: _Digit, position: int | None = N
         low = min(v for line in lines for _, v in line)
         drawing.strokes(lines, role, width=1.4 * size, tip=tip)
         drawing.line([(x - 7, low - 1.4), (x + 7, low - 1.4)], "ink", width=1)
-    words = str(digit.digit)
-    role = "wrong" if digit.unsupported or digit.banned or digit.pose is None else "ink"
-    drawing.text((x, y - 15.5), words, role, size=11, bold=role == "wrong")
+    role = "wrong" if digit.faulty else "ink"
+    drawing.text((x, y - 15.5), digit.digit, role, size=11, bold=digit.faulty)
     if digit.unsupported:
         drawing.box((x - 8, y - 12), (x + 8, y + 12), "wrong", opacity=0, edge="wrong", width=2)
     if digit.pose is None or digit.banned:
@@ -227,19 +220,16 @@ def _from_the_side(params: Params, digits: Sequence[_Digit], answer: Answer) -> 
     labelled = -1e9
     for i, digit in enumerate(digits):
         group = (i - first) // params.group + 1 if i >= first else 0
-        wrong = digit.unsupported or digit.banned or digit.pose is None
-        role = "wrong" if wrong else ("answer", "water")[group % 2]
-        tall = (HEIGHTS[digit.pose.stand] if digit.pose else 12) / 10
+        role = "wrong" if digit.faulty else ("answer", "water")[group % 2]
         for left_edge, right_edge, low, high in _front(digit, anchor):
-            boxes.setdefault((role, right_edge - left_edge, high - low), []).append(
-                (left_edge, z + low)
-            )
+            size = (role, right_edge - left_edge, high - low)
+            boxes.setdefault(size, []).append((left_edge, z + low))
         anchor = _anchor(digit, anchor)
-        if wrong:
-            middle = z + tall / 2
+        if digit.faulty:
+            middle = z + digit.tall / 2
             drawing.line([(half * 0.95, middle), (7, middle)], "wrong", width=2, arrow=True)
         run += str(digit.digit)
-        z += tall
+        z += digit.tall
         last = i + 1 == len(digits)
         if last or (i + 1 - first) % params.group == 0:
             middle = (start + z) / 2
@@ -260,11 +250,10 @@ def _front(digit: _Digit, anchor: float) -> list[tuple[float, float, float, floa
         return [(-5.5, 5.5, 0.0, 1.0)]
     match digit.pose.stand:
         case Stand.FLAT:
-            if digit.pose.segments & set("adg"):
+            segments = digit.pose.segments
+            if segments & set("adg"):
                 return [(-5.5, 5.5, 0.0, 1.0)]
-            sides = [
-                x for x, letters in ((5, "bc"), (-5, "ef")) if digit.pose.segments & set(letters)
-            ]
+            sides = [x for x, letters in ((5, "bc"), (-5, "ef")) if segments & set(letters)]
             return [(x - 0.5, x + 0.5, 0.0, 1.0) for x in sides]
         case Stand.ON_SIDE:
             return [(anchor - 0.5, anchor + 0.5, 0.0, 11.0)]
@@ -300,26 +289,9 @@ def _gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
 
 def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
     count = len(answer.numberSequence)
-    failed = verdicts.failures
-    parts = []
-    if verdicts.passed("resource_limit") is False:
-        parts.append("far more than any tower can have")
-    if verdicts.passed("prime") is False:
-        parts.append("the number is not a prime")
-    for check_id, says in (
-        ("stack", "cannot be printed on the one below, first at position {}"),
-        ("printable", "cannot be printed as turned, first at position {}"),
-        ("allowed", "may not be used so, first at position {}"),
-    ):
-        check = verdicts.check(check_id)
-        if check is not None and failed.get(check_id):
-            parts.append(f"{check.details['count']} {says.format(failed[check_id][0])}")
-    if failed.get("groups"):
-        parts.append(f"{failed['groups'][0]} occurs more than once")
-    if verdicts.passed("leading_zero") is False:
-        parts.append("it begins with 0")
-    if verdicts.passed("max_digits") is False:
-        parts.append(f"only {params.max_digits} are allowed")
+    first = {check_id: items[0] for check_id, items in verdicts.failures.items() if items}
+    words = texts("largest_printable_prime.faults")
+    parts = verdicts.faults(words, first=first, most=params.max_digits)
     summary = "; ".join(parts) or "a prime that can be printed"
     head = f"{count} digit{'s' * (count != 1)}"
     if not verdicts:
@@ -340,9 +312,7 @@ def _text(params: Params, digits: Sequence[_Digit], repeated: set[str]) -> str:
         for part in line:
             here = digits[i : i + len(part)]
             twice = "=" if part in repeated and counts[part] > 1 else " "
-            marks.append(
-                "".join("^" if d.unsupported or d.banned or d.pose is None else twice for d in here)
-            )
+            marks.append("".join("^" if digit.faulty else twice for digit in here))
             i += len(part)
         lines.append(",".join(line))
         below = " ".join(marks).rstrip()

@@ -15,7 +15,7 @@ from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import upright_prisms
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 _MOST_BRICKS = 1500
@@ -29,18 +29,6 @@ _PAIRS_NAMED = 1000
 _TURN = np.linspace(0, 2 * np.pi, 73)
 _FORMS = {"hemisphere": "Half a hollow ball", "wall": "A round wall", "ring": "Half a ring"}
 _SINGLE = {"layers": "in no layer", "hollow": "in the hollow", "outside": "outside"}
-_WORDS = {
-    "not_empty": "there are no bricks",
-    "layers": "{n} in no layer",
-    "hollow": "{n} wholly in the hollow",
-    "outside": "{n} wholly outside",
-    "duplicates": "{n} listed twice",
-    "overlap": "{n} pairs overlap",
-    "studs": "{n} pairs off the stud grid",
-    "support": "{n} not joined to the ground",
-    "balance": "{n} groups tip over",
-    "resource_limit": "too many to be judged",
-}
 
 
 Grid = tuple[tuple[float, ...], tuple[float, ...]]
@@ -69,26 +57,17 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             f"{_FORMS[params.form]}, {params.inner_radius_mm:g} to {radius:g} mm from the axis, to "
             "be built from 2 x 4 bricks."
         )
+        scene = Scene(tuple(_wires(target)), grid=_bounding_box(target, radius))
         cut = _axis_cut(target, radius, None)
         panels = (
-            Panel(
-                "the target",
-                Scene(tuple(_wires(target, "target")), grid=_bounding_box(target, radius)),
-                caption,
-            ),
+            Panel("the target", scene, caption),
             Panel("cut through the axis", cut, caption),
         )
         return Picture(panels, caption, (("target", "the target"),))
     wall = _drawn_bricks(answer, target, radius, verdicts)
     caption = _caption(answer, wall, verdicts)
-    legend = [("answer", "bricks"), ("target", "outline of the target")]
-    if wall.wrong:
-        legend.append(("wrong", "bricks that break a rule (crossed out)"))
-    legend += [
-        ("right", "cut: bricks in the target"),
-        ("missing", "target without bricks (hatched)"),
-        ("surplus", "cut: bricks outside the target"),
-    ]
+    words = texts("lego_hemispherical_shell.legend").items()
+    legend = [line for line in words if line[0] != "wrong" or wall.wrong]
     views = (
         Panel("the bricks", _scene(wall, target, radius), caption),
         Panel("cut through the axis", _axis_cut(target, radius, wall), caption),
@@ -122,33 +101,20 @@ def _bounding_box(target: Body, radius: float, wall: _DrawnBricks | None = None)
 def _drawn_bricks(answer: Answer, target: Body, radius: float, verdicts: Verdicts) -> _DrawnBricks:
     poses = answer.bricks[:_MOST_BRICKS]
     reach = _RIM * radius
+    low, high = (-reach, -reach, -HEIGHT), (reach, reach, 1.2 * target.outer.top + HEIGHT)
     rows, far = [], {}
     for i, brick in enumerate(poses):
         place = (*brick.Centroid,)
-        near = tuple(
-            min(max(value, low), high)
-            for value, low, high in zip(
-                place,
-                (-reach, -reach, -HEIGHT),
-                (reach, reach, 1.2 * target.outer.top + HEIGHT),
-                strict=True,
-            )
-        )
+        near = tuple(min(max(v, a), b) for v, a, b in zip(place, low, high, strict=True))
         if near != place:
             far[i] = ", ".join(f"{value:.4g}" for value in place)
         rows.append((*near, math.fmod(brick.RotationDegrees, 360)))
     bricks = Bricks.of(rows)
-    return _DrawnBricks(
-        bricks,
-        bricks.plans(),
-        bricks.z - HEIGHT / 2,
-        _wrong(verdicts, len(poses), len(answer.bricks)),
-        far,
-    )
+    faults = _wrong(verdicts, len(poses), len(answer.bricks))
+    return _DrawnBricks(bricks, bricks.plans(), bricks.z - HEIGHT / 2, faults, far)
 
 
 def _wrong(verdicts: Verdicts, count: int, total: int) -> dict[int, str]:
-    """Return the bricks that checks point at, with a word each."""
     metrics = verdicts.metrics
     faults: dict[int, str] = {}
 
@@ -174,9 +140,8 @@ def _odd_ones(pairs: Sequence[Sequence[int]]) -> list[int]:
         return [second for _, second in pairs]
     unresolved, odd = {tuple(pair) for pair in pairs}, []
     while unresolved:
-        (brick, _), *_ = Counter(i for pair in unresolved for i in sorted(pair)[::-1]).most_common(
-            1
-        )
+        counts = Counter(i for pair in unresolved for i in sorted(pair)[::-1])
+        brick = counts.most_common(1)[0][0]
         odd.append(brick)
         unresolved = {pair for pair in unresolved if brick not in pair}
     return odd
@@ -192,22 +157,20 @@ def _scene(wall: _DrawnBricks, target: Body, radius: float) -> Scene:
         at = np.flatnonzero(mask)
         if len(at):
             low, see = wall.low[at], opacity if role == "answer" else 1.0
-            parts.append(
-                upright_prisms(wall.plans[at], low, low + HEIGHT, role, opacity=see, name=name)
-            )
-    parts += _wires(target, "target")
+            plans = wall.plans[at]
+            parts.append(upright_prisms(plans, low, low + HEIGHT, role, opacity=see, name=name))
+    parts += _wires(target)
     noteworthy = [*wall.far, *(i for i in wall.wrong if i not in wall.far)]
     first = noteworthy if len(noteworthy) <= _MOST_MARKS else list(wall.far)[:_MOST_MARKS]
     if first:
-        labels = tuple(
-            f"{i}: at {wall.far[i]}" if i in wall.far else f"{i} {wall.wrong[i]}" for i in first
-        )
+        far, wrong_words = wall.far, wall.wrong
+        labels = tuple(f"{i}: at {far[i]}" if i in far else f"{i} {wrong_words[i]}" for i in first)
         middles = np.stack([bricks.x[first], bricks.y[first], bricks.z[first]], axis=1)
         parts.append(Marks(middles, "wrong", 0, labels))
     return Scene(tuple(parts), elevation=30, grid=_bounding_box(target, radius, wall))
 
 
-def _wires(target: Body, role: str) -> list[Lines]:
+def _wires(target: Body) -> list[Lines]:
     paths: list[Points] = []
     for k, surface in enumerate((target.outer, target.inner)):
         z = surface.top * np.sin(np.linspace(0, np.pi / 2, 25))
@@ -217,7 +180,7 @@ def _wires(target: Body, role: str) -> list[Lines]:
             paths.append(np.stack([x, y, np.full_like(_TURN, z[level])], axis=1))
         angles = np.arange(8) * np.pi / 4 if k == 0 else np.arange(4) * np.pi / 2
         paths.extend(np.stack([r * np.cos(a), r * np.sin(a), z], axis=1) for a in angles)
-    return [Lines(tuple(paths), role, 1.5, name="the target")]
+    return [Lines(tuple(paths), "target", 1.5, name="the target")]
 
 
 def _target_profile(target: Body) -> BaseGeometry:
@@ -345,12 +308,11 @@ def _caption(answer: Answer, wall: _DrawnBricks, verdicts: Verdicts) -> str:
     findings = [f"{count} brick{'s' * (count != 1)}"]
     if count > len(wall.low):
         findings.append(f"the first {len(wall.low)} are drawn")
-    findings += verdicts.faults(_WORDS)[:4]
+    findings += verdicts.faults(texts("lego_hemispherical_shell.faults"))[:4]
     for verdict in verdicts:
         if "filled" in verdict.metrics:
             filled, spill = verdict.metrics["filled"], verdict.metrics["spill"]
-            findings.append(
-                f"{filled:.1%} of the target filled, {spill:.1%} of its volume outside it"
-            )
+            words = f"{filled:.1%} of the target filled, {spill:.1%} of its volume outside it"
+            findings.append(words)
         findings.append(verdicts.fraction)
     return "; ".join(findings) + "."

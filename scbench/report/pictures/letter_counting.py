@@ -1,7 +1,7 @@
 """Words of a row, how often the letters stand in each, and the sum so far."""
 
 from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import Cell, Row, sum_rows, table_picture
+from scbench.report.pictures.shared.tables import Cell, Row, sum_rows, table_picture
 from scbench.schemas.letter_counting import Answer, Params
 
 
@@ -16,11 +16,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         letter_count = sum(map(word.casefold().count, params.letters))
         total += letter_count if counts else 0
         role = ("note" if letter_count and verdicts else "") if counts else "quiet"
-        tally = (
-            (letter_count, total) if counts and verdicts else ("-", "") if not counts else ("", "")
-        )
+        tally = ("-", "") if not counts else (letter_count, total) if verdicts else ("", "")
         rows.append((Cell(word, role), *tally))
     rows += sum_rows(answer.answer if answer else None, verdicts, total, columns=3)
-    return table_picture(
-        "words", ("word", letters, "sum") if verdicts else (), rows, verdicts.caption(caption)
-    )
+    head = ("word", letters, "sum") if verdicts else ()
+    return table_picture("words", head, rows, verdicts.caption(caption))

@@ -2,15 +2,28 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
-
+from typing import Any
+from typing import NamedTuple
 import numpy as np
-
-from scbench.report.draw.scene import Lines, Marks, Scene
+from scbench.report.draw.scene import Lines
+from scbench.report.draw.scene import Marks
+from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
-from scbench.schemas.maze_3d import Answer, Params
+from scbench.report.picture import Legend
+from scbench.report.picture import Panel
+from scbench.report.picture import Picture
+from scbench.report.picture import Verdicts
+from scbench.schemas.maze_3d import Answer
+from scbench.schemas.maze_3d import Params
+from collections.abc import Iterable
+from scbench.report.draw.svg import rectangle
+from scbench.report.gauges import Gauge
+from scbench.report.gauges import gauge_panels
+from scbench.report.picture import texts
+from scbench.report.picture import wrong_line
+
+
 
 _SPARE = 6
 """Rows and columns drawn beyond those asked for."""
@@ -78,14 +91,9 @@ def _empty_square(params: Params, verdicts: Verdicts) -> Picture:
 
 def _routes(verdicts: Verdicts) -> _Routes:
     metrics = verdicts.metrics
-    check = verdicts.check("route")
-    reached = check.details.get("reached", []) if check and check.passed is False else []
-    return _Routes(
-        list(metrics.get("route", [])),
-        list(metrics.get("jumped_over", [])),
-        list(metrics.get("other_route", [])),
-        list(reached),
-    )
+    reached = verdicts.details("route").get("reached", ()) if verdicts.failed("route") else ()
+    names = ("route", "jumped_over", "other_route")
+    return _Routes(*(list(metrics.get(name, ())) for name in names), list(reached))
 
 
 def _route_moves(route: Sequence[Place]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -109,13 +117,13 @@ def _plan(
     drawing = Drawing((0, 0, width, height), size=size, up=False, margin=30)
     cell = drawing.scale
     _shade_heights(drawing, params, rows)
-    if routes.reached:
-        drawing.tiles([(x, y) for x, y in routes.reached], "note", opacity=0.55)
-        legend.append(("note", "can be reached from A"))
-    if routes.jumped:
-        drawing.tiles([(x, y) for x, y in routes.jumped], "note", hatched=True)
-        legend.append(("note", "jumped over"))
-    drawing.line([(0, 0), (n, 0), (n, n), (0, n)], "ink", closed=True, width=1.5)
+    for places, hatched, words in (
+        (routes.reached, False, "can be reached from A"),
+        (routes.jumped, True, "jumped over"),
+    ):
+        drawing.tiles(places, "note", hatched=hatched, opacity=1 if hatched else 0.55)
+        legend += [("note", words)] * bool(places)
+    drawing.line(rectangle((0, 0), (n, n)), "ink", closed=True, width=1.5)
     fine = cell < _FINE
     if fine:
         _draw_digits(drawing, rows)
@@ -128,26 +136,27 @@ def _plan(
         detour = _detour_moves(routes)
         _draw_moves(drawing, detour, "wrong", thick + 1, dashed=True)
         for place in (detour[0][0], detour[-1][1]):
-            drawing.ring(
-                _cell_middle(place), "wrong", radius=min(max(cell * 0.55, 6), 24), width=2.5
-            )
+            radius = min(max(cell * 0.55, 6), 24)
+            drawing.ring(_cell_middle(place), "wrong", radius=radius, width=2.5)
     marked = _mark_maze_faults(drawing, params, rows, verdicts)
     if not fine:
         _draw_digits(drawing, rows)
-    wrong = ["breaks a rule"] if marked else []
-    if routes.second:
-        wrong.append("another way, from ring to ring")
-    if routes.reached:
-        wrong.append("B, out of reach")
-        for y, row in enumerate(rows):
-            for x in (x for x, c in enumerate(row) if c == "B"):
-                drawing.ring(
-                    (x + 0.5, y + 0.5), "wrong", radius=min(max(cell * 0.6, 7), 28), width=3
-                )
-    if wrong:
-        legend.append(("wrong", "; ".join(wrong)))
+    bs = [(x, y) for y, row in enumerate(rows) for x, c in enumerate(row) if c == "B"]
+    _ring_cells(drawing, bs if routes.reached else ())
+    wrong = {
+        "breaks a rule": marked,
+        "another way, from ring to ring": routes.second,
+        "B, out of reach": routes.reached,
+    }
+    legend += wrong_line(wrong)
     legend.append(("missing", "hatched: not there"))
     return drawing
+
+
+def _ring_cells(drawing: Drawing, cells: Iterable[Place]) -> None:
+    for cell in cells:
+        radius = min(max(drawing.scale * 0.6, 7), 28)
+        drawing.ring(_cell_middle(cell), "wrong", radius=radius, width=3)
 
 
 def _cell_middle(place: Sequence[float]) -> tuple[float, float]:
@@ -155,11 +164,8 @@ def _cell_middle(place: Sequence[float]) -> tuple[float, float]:
 
 
 def _height(params: Params, character: str) -> int | None:
-    if character == "A":
-        return params.a_height
-    if character == "B":
-        return params.b_height
-    return int(character) if character in set("0123456789") else None
+    heights = {"A": params.a_height, "B": params.b_height} | {c: int(c) for c in "0123456789"}
+    return heights.get(character)
 
 
 def _shade_heights(drawing: Drawing, params: Params, rows: Sequence[str]) -> None:
@@ -205,9 +211,8 @@ def _mark_maze_faults(
     drawing: Drawing, params: Params, rows: Sequence[str], verdicts: Verdicts
 ) -> bool:
     n, cell = params.size, drawing.scale
-    shape = verdicts.check("shape")
-    if shape is not None and shape.passed is False:
-        for y in shape.details.get("wrong_rows", ()):
+    if verdicts.failed("shape"):
+        for y in verdicts.details("shape").get("wrong_rows", ()):
             if y < len(rows):
                 length = len(rows[y])
                 corner = (max(length, 0.2), y + 1)
@@ -221,14 +226,9 @@ def _mark_maze_faults(
     for x, y in verdicts.failures.get("characters", ()):
         if y < len(rows) and x < len(rows[y]):
             drawing.cross((x + 0.5, y + 0.5), "wrong", radius=max(cell * 0.4, 4), width=2.5)
-    ends = verdicts.check("ends")
-    if ends is not None and ends.passed is False:
-        for end in "AB":
-            places = ends.details.get(end, ())
-            for x, y in places if len(places) > 1 else ():
-                drawing.ring(
-                    (x + 0.5, y + 0.5), "wrong", radius=min(max(cell * 0.6, 7), 28), width=3
-                )
+    for end in "AB" if verdicts.failed("ends") else "":
+        places = verdicts.details("ends").get(end, ())
+        _ring_cells(drawing, places if len(places) > 1 else ())
     for height, _ in verdicts.failures.get("height_share", ()):
         cells = [
             (x, y)
@@ -238,7 +238,7 @@ def _mark_maze_faults(
         ]
         drawing.tiles(cells, "wrong", hatched=True, opacity=0.6, tip=f"height {height}")
     kinds = ("shape", "characters", "ends", "height_share")
-    return any(verdicts.passed(check_id) is False for check_id in kinds)
+    return any(map(verdicts.failed, kinds))
 
 
 def _maze_scene(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
@@ -247,41 +247,36 @@ def _maze_scene(params: Params, rows: Sequence[str], routes: _Routes) -> Scene:
     heights = np.array([[_height(params, c) or 0 for c in row] for row in rows], dtype=np.float64)
     # Indexed x, then y from the front; flattened where tall columns would hide the maze.
     heights = heights[::-1].T * min(max(n / 25, 0.3), 0.5)
-    special = {"route": np.zeros((n, n), bool), "reached": np.zeros((n, n), bool)}
-    ends = np.zeros((n, n), bool)
-    for name, places in (("route", routes.first), ("reached", routes.reached)):
+    route, reached, ends = (np.zeros((n, n), bool) for _ in range(3))
+    for mask, places in ((route, routes.first), (reached, routes.reached)):
         for x, y in places:
-            special[name][x, n - 1 - y] = True
+            mask[x, n - 1 - y] = True
     letters = [
         (c, x, n - 1 - y) for y, row in enumerate(rows) for x, c in enumerate(row) if c in "AB"
     ]
     for _, x, y in letters:
         ends[x, y] = True
-    on_route, reached = special["route"] & ~ends, special["reached"] & ~ends
-    plain = ~(ends | on_route | reached)
+    masks = {
+        "given": ~(ends | route | reached),
+        "answer": route & ~ends,
+        "note": reached & ~ends,
+        "target": ends,
+    }
     parts: list[Any] = [
-        columns(heights, role, base=-0.5, only=mask)
-        for role, mask in (
-            ("given", plain),
-            ("answer", on_route),
-            ("note", reached),
-            ("target", ends),
-        )
-        if mask.any()
+        columns(heights, role, base=-0.5, only=mask) for role, mask in masks.items() if mask.any()
     ]
 
     def above(place: Place, lift: float) -> tuple[float, float, float]:
         x, y = place[0], n - 1 - place[1]
         return x + 0.5, y + 0.5, float(heights[x, y]) + lift
 
-    for role, route in (("ink", _route_moves(routes.first)), ("wrong", _detour_moves(routes))):
+    for role, moves in (("ink", _route_moves(routes.first)), ("wrong", _detour_moves(routes))):
         path: list[tuple[float, float, float]] = []
-        for origin, goal in route:
+        for origin, goal in moves:
             start, end = above(origin, 0.3), above(goal, 0.3)
             path.append(start)
             if abs(origin[0] - goal[0]) + abs(origin[1] - goal[1]) == 2:
-                steps = [i / 8 for i in range(1, 8)]
-                path += [_jump_arc(start, end, t) for t in steps]
+                path += [_jump_arc(start, end, i / 8) for i in range(1, 8)]
             path.append(end)
         if path:
             line = np.array(path, dtype=np.float64)
@@ -303,12 +298,10 @@ def _gauges(params: Params, routes: _Routes, verdicts: Verdicts) -> list[Gauge]:
     gauges = []
     if routes.first and not routes.second:
         share = round(100 * len(routes.first) / params.size**2, 1)
-        on_route = verdicts.passed("coverage")
-        gauges.append(
-            Gauge("cells on the route", share, params.min_route_percent, on_route, unit=" %")
-        )
-        jumps = verdicts.passed("jumps")
-        gauges.append(Gauge("jumps on the route", len(routes.jumped), params.jumps, jumps))
+        label, least = "cells on the route", params.min_route_percent
+        gauges.append(Gauge(label, share, least, verdicts.passed("coverage"), unit=" %"))
+        label, jumps = "jumps on the route", len(routes.jumped)
+        gauges.append(Gauge(label, jumps, params.jumps, verdicts.passed("jumps")))
     for height, count in verdicts.failures.get("height_share", ()):
         share = round(100 * count / params.size**2, 1)
         limit = params.max_height_percent
@@ -317,21 +310,13 @@ def _gauges(params: Params, routes: _Routes, verdicts: Verdicts) -> list[Gauge]:
 
 
 def _caption(params: Params, routes: _Routes, verdicts: Verdicts, cut: bool) -> str:
-    faults = {
-        "resource_limit": "There is far too much text for a maze.",
-        "shape": f"This is no square of {params.size} x {params.size} characters.",
-        "characters": "Some characters are neither digits nor A or B.",
-        "ends": "There is not one A and one B.",
-    }
-    parts = verdicts.faults(faults)
+    parts = verdicts.faults(texts("maze_3d.faults"), size=params.size)
     if routes.second:
         parts.append("There is a second way from A to B.")
     elif routes.first:
         cells, jumps = len(routes.first), len(routes.jumped)
-        parts.append(
-            f"The only route has {cells} of {params.size**2} cells and {jumps} "
-            f"jump{'s' * (jumps != 1)}."
-        )
+        route = f"The only route has {cells} of {params.size**2} cells"
+        parts.append(f"{route} and {jumps} jump{'s' * (jumps != 1)}.")
     if routes.reached:
         count = len(routes.reached)
         parts.append(f"From A, {count} cell{'s' * (count != 1)} can be reached, but not B.")
@@ -350,12 +335,9 @@ def _text(params: Params, rows: Sequence[str], routes: _Routes) -> str:
     if not (routes.first or routes.reached):
         return "\n".join(maze)
     table = [["."] * params.size for _ in range(params.size)]
-    for x, y in routes.reached:
-        table[y][x] = "+"
-    for x, y in routes.jumped:
-        table[y][x] = "^"
-    for x, y in routes.second:
-        table[y][x] = "?"
+    for places, sign in ((routes.reached, "+"), (routes.jumped, "^"), (routes.second, "?")):
+        for x, y in places:
+            table[y][x] = sign
     for x, y in routes.first:
         table[y][x] = rows[y][x]
     key = "B is out of reach; reached: +" if routes.reached else "the route; jumped over: ^"

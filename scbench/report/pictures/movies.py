@@ -3,13 +3,7 @@
 from scbench.graders.movies import points_of
 from scbench.graders.shared.short_answers import option
 from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import (
-    Cell,
-    Row,
-    table_panels,
-    table_text,
-    text_picture,
-)
+from scbench.report.pictures.shared.tables import Cell, Row, table_panels, table_text, text_picture
 from scbench.schemas.movies import Answer, Params
 
 
@@ -37,16 +31,13 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             (letter, Cell(name, role), *(pair[i] or "·" for pair in pairs), Cell(sums[i], role))
             for i, ((letter, name), role) in enumerate(zip(rows, roles, strict=True))
         ]
-    panels = [
-        *table_panels("choices", head, rows, caption),
-        *table_panels("liked", (), liked, caption),
-    ]
+    panels = table_panels("choices", head, rows, caption)
+    panels += table_panels("liked", (), liked, caption)
     text = f"{table_text(head, rows)}\n\nliked:\n{table_text((), liked)}"
     return text_picture(panels, caption, text)
 
 
 def _answered_choice(answer: Answer | None, params: Params) -> int | None:
-    """Return the choice that was named, with its year or without."""
     for names in ([f[0] for f in params.choices], [f"{f[0]} ({f[1]})" for f in params.choices]):
         place = option(answer.answer, names) if answer else None
         if place is not None:

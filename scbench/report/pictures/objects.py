@@ -2,7 +2,7 @@
 
 from scbench.graders.objects import quantity_of
 from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import Cell, Row, sum_rows, table_picture
+from scbench.report.pictures.shared.tables import Cell, Row, sum_rows, table_picture
 from scbench.schemas.objects import Answer, Params
 
 
@@ -20,12 +20,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         figures = (quantity_of(quantity), total) if counts else ("-", "")
         rows.append((Cell(words, "note" if counts else "quiet"), group, *figures))
     rows += sum_rows(answer.answer if answer else None, verdicts, total, columns=4)
-    caption = (
-        f"How many {' and '.join(params.groups)} are there among {len(params.entries)} entries?"
-    )
-    return table_picture(
-        "things",
-        ("thing", "group", "number", "sum") if verdicts else (),
-        rows,
-        verdicts.caption(caption),
-    )
+    kinds = " and ".join(params.groups)
+    caption = verdicts.caption(f"How many {kinds} are there among {len(params.entries)} entries?")
+    head = ("thing", "group", "number", "sum") if verdicts else ()
+    return table_picture("things", head, rows, caption)

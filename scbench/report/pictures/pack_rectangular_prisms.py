@@ -6,10 +6,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
 _MOST_BOXES = 700
@@ -26,12 +27,6 @@ _BEYOND = 6.0
 _ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6", "c7", "given")
 """Colours of the sizes: none is that of what is wrong."""
 
-_WORDS = {
-    "corners": "{n} without volume",
-    "sizes": "{n} of no listed size",
-    "overlap": "{n} pairs overlap",
-    "resource_limit": "too many boxes to be judged",
-}
 
 Ends = tuple[Points, Points]
 
@@ -82,11 +77,12 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
         return []
     packing = _packing(params, answer, Verdicts())
     ends = list(zip(packing.low.tolist(), packing.high.tolist(), strict=True))
-    kinds = sorted(set(packing.kind))
-    groups = [[e for e, kind in zip(ends, packing.kind, strict=True) if kind == k] for k in kinds]
+    groups: dict[int, list[Any]] = {}
+    for pair, kind in zip(ends, packing.kind, strict=True):
+        groups.setdefault(kind, []).append(pair)
     return [
         boxes(group, _role(k) if k >= 0 else "wrong", name=_size_words(params, k) if k >= 0 else "")
-        for k, group in zip(kinds, groups, strict=True)
+        for k, group in sorted(groups.items())
     ]
 
 
@@ -148,9 +144,7 @@ def _packing(params: Params, answer: Answer, verdicts: Verdicts) -> _Packing:
     )
 
 
-def _near_most(
-    low: Points, high: Points, need: int
-) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def _near_most(low: Points, high: Points, need: int) -> npt.NDArray[np.bool_]:
     """Return which boxes lie where most others do, so that one far away leaves them in view."""
     if not len(low):
         return np.zeros(0, dtype=bool)
@@ -158,7 +152,7 @@ def _near_most(
     away = np.abs((low + high) / 2 - middle)
     spread = np.quantile(away, 0.75, axis=0, method="lower")
     reach = _BEYOND * np.maximum(spread, need ** (1 / 3))
-    near: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.all(
+    near: npt.NDArray[np.bool_] = np.all(
         (np.abs(low - middle) <= reach) & (np.abs(high - middle) <= reach), axis=1
     )
     return near
@@ -167,10 +161,9 @@ def _near_most(
 def _wrong(verdicts: Verdicts) -> dict[int, str]:
     failed = verdicts.failures
     faults: dict[int, str] = {}
-    for i in failed.get("corners", ()):
-        faults.setdefault(i, "no volume")
-    for i in failed.get("sizes", ()):
-        faults.setdefault(i, "not listed")
+    for check_id, words in (("corners", "no volume"), ("sizes", "not listed")):
+        for i in failed.get(check_id, ()):
+            faults.setdefault(i, words)
     for a, b in failed.get("overlap", ())[:_MOST_PAIRS]:
         faults.setdefault(a, f"overlaps {b}")
         faults.setdefault(b, f"overlaps {a}")
@@ -230,10 +223,7 @@ def _scene(
 def _unplaced_boxes(
     lines: Sequence[Mapping[str, Any]], x: float, y: float, least: float
 ) -> list[Lines | Marks]:
-    """Return one dashed box, beside the packing, for each size of which some are not placed.
-
-    Boxes that could hardly be seen are drawn with a longest side of ``least``.
-    """
+    """Return a dashed box, at least so long, for each size of which some are not placed."""
     parts: list[Lines | Marks] = []
     for line in lines:
         short = line["listed"] - line["placed"]
@@ -264,7 +254,6 @@ def _cut_boxes(
 
 
 def _shared(packing: _Packing) -> Ends:
-    """Return what pairs of boxes have in common that are known to overlap."""
     place = {i: k for k, i in enumerate(packing.at)}
     pairs = [(place[a], place[b]) for a, b in packing.overlaps if a in place and b in place]
     i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -288,15 +277,13 @@ def _number_labels(
 
 
 def _fill_profile(packing: _Packing) -> Drawing:
-    """Draw how much of the box is filled, all along its longest side."""
     low, high = packing.low.min(axis=0), packing.high.max(axis=0)
     across = max(float((high[0] - low[0]) * (high[1] - low[1])), 1e-9)
     ends = np.unique(np.concatenate([packing.low[:, 2], packing.high[:, 2]]))
     middle = (ends[:-1] + ends[1:]) / 2
     area = (packing.high[:, 0] - packing.low[:, 0]) * (packing.high[:, 1] - packing.low[:, 1])
-    covers = (packing.low[None, :, 2] < middle[:, None]) & (
-        middle[:, None] < packing.high[None, :, 2]
-    )
+    covers = packing.low[None, :, 2] < middle[:, None]
+    covers &= middle[:, None] < packing.high[None, :, 2]
     share = np.minimum(covers @ area / across, 1.0)
     drawing = Drawing((-36, -30, 360, 146), size=396, margin=4)
     drawing.box((0, 0), (340, 120), "missing", hatched=True)
@@ -324,7 +311,7 @@ def _caption(answer: Answer, packing: _Packing, verdicts: Verdicts) -> str:
         findings.append(f"the first {_MOST_BOXES} are drawn")
     if packing.far:
         findings.append(f"{packing.far} far away not drawn")
-    findings += verdicts.faults(_WORDS)
+    findings += verdicts.faults(texts("pack_rectangular_prisms.faults"))
     for verdict in verdicts:
         findings += [
             f"{line['placed']} of {line['listed']} of {' x '.join(map(str, line['size']))} placed"

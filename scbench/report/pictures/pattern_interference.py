@@ -2,16 +2,12 @@
 
 from scbench.graders.pattern_interference import following
 from scbench.graders.shared.short_answers import entries, integer
-from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import Cell, Row, table_picture
+from scbench.report.picture import Picture, Verdicts, texts
+from scbench.report.pictures.shared.tables import Cell, Row, table_picture
 from scbench.schemas.pattern_interference import Answer, Params
 
 _BASE_WORDS = {"add": "+ {}", "subtract": "- {}", "multiply": "x {}", "add_digits": "+ its digits"}
-_CHANGE_WORDS = {
-    "every": "every {n}: {amount:+}",
-    "divisible": "if {n} divides: {amount:+}",
-    "repeat": "if seen: {amount:+}",
-}
+_CHANGE_WORDS = texts("pattern_interference.changes")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -20,12 +16,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     rules = "; ".join(changes) or "none"
     caption = verdicts.caption(f"Remainders by {params.modulus}. Changes in order: {rules}.")
     # All terms but the first, as if the prompt had shown that one alone.
-    terms = (
-        params.start,
-        *following(
-            params.model_copy(update={"shown": 1, "asked": params.shown + params.asked - 1})
-        ),
-    )
+    from_first = params.model_copy(update={"shown": 1, "asked": params.shown + params.asked - 1})
+    terms = (params.start, *following(from_first))
     answered = list((entries(answer.answer) if answer else None) or ())
     rows: list[Row] = []
     for i, term in enumerate(terms):

@@ -1,26 +1,13 @@
 """A loop of pipes in its square: what is asked of it drawn around it, and every place it fails."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
-from scbench.schemas.pipe_loop_fitting import (
-    AngleRange,
-    Answer,
-    CentroidBox,
-    Constraint,
-    CoverQuadrants,
-    FixedStart,
-    HullArea,
-    JointSeparation,
-    MaxStraightRun,
-    MinTurns,
-    Params,
-    TouchWalls,
-    WallMargin,
-)
+from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts, wrong_line
+from scbench.schemas import pipe_loop_fitting as schema
+from scbench.schemas.pipe_loop_fitting import Answer, Params
 
 XY = tuple[float, float]
 Piece = tuple[XY, XY]
@@ -80,49 +67,34 @@ def hull(points: Sequence[XY]) -> list[XY]:
     return corners
 
 
-_CONSTRAINT_WORDS: Mapping[type[Constraint], str] = {
-    AngleRange: "angles of {0.min_deg:g} to {0.max_deg:g} degrees",
-    CentroidBox: "mean of the joints in the box",
-    TouchWalls: "touching {0.walls} walls",
-    MinTurns: "{0.turns} turns or more",
-    MaxStraightRun: "at most {0.joints} straight joints in a row",
-    CoverQuadrants: "a joint in every quadrant",
-    WallMargin: "{0.margin:g} m away from the walls",
-    HullArea: "hull of {0.area:g} square metres or more",
-    FixedStart: "start in the circle",
-    JointSeparation: "joints {0.distance:g} m apart",
-}
-
-
 def asked_for(params: Params) -> list[str]:
     """Return what the loop must keep, in a few words each."""
+    words = texts("pipe_loop_fitting.constraints")
     n = params.crossings
     crossings = f"{n} crossing{'s' * (n > 1)}" if n else "no crossing"
-    return [crossings, *(_CONSTRAINT_WORDS[type(c)].format(c) for c in params.constraints)]
+    return [crossings, *(words[type(c).__name__].format(c) for c in params.constraints)]
 
 
 def draw_asked(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
     """Draw the lines, boxes and walls that constraints are about, those not kept as wrong."""
     for constraint in params.constraints:
         match constraint:
-            case CoverQuadrants():
+            case schema.CoverQuadrants():
                 _quadrants(drawing, params.side, verdicts)
-            case WallMargin():
-                m, far = constraint.margin, params.side - constraint.margin
-                fulfilled = verdicts.passed(constraint.type) is not False
-                corners = [(m, m), (far, m), (far, far), (m, far)]
-                role = "note" if fulfilled else "wrong"
+            case schema.WallMargin():
+                low, high = constraint.margin, params.side - constraint.margin
+                role = "wrong" if verdicts.failed(constraint.type) else "note"
+                corners = rectangle((low, low), (high, high))
                 drawing.line(corners, role, dashed=True, closed=True, tip="margin")
-            case CentroidBox():
+            case schema.CentroidBox():
                 _centroid(drawing, constraint, verdicts)
-            case TouchWalls():
+            case schema.TouchWalls():
                 _walls(drawing, params.side, verdicts)
-            case FixedStart():
-                fulfilled = verdicts.passed(constraint.type) is not False
-                role, radius = ("note" if fulfilled else "wrong"), constraint.tolerance
-                place = (constraint.x, constraint.y)
+            case schema.FixedStart():
+                role = "wrong" if verdicts.failed(constraint.type) else "note"
+                place, radius = (constraint.x, constraint.y), constraint.tolerance
                 drawing.ring(place, role, radius=radius, units="task", dashed=True, tip="start")
-                if not fulfilled:
+                if role == "wrong":
                     drawing.text(place, "start here", "wrong", size=10, shift=(0, -16), bold=True)
 
 
@@ -137,7 +109,7 @@ def _quadrants(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
         drawing.box((x, y), (x + half, y + half), "missing", hatched=True, opacity=0.5, tip=tip)
 
 
-def _centroid(drawing: Drawing, constraint: CentroidBox, verdicts: Verdicts) -> None:
+def _centroid(drawing: Drawing, constraint: schema.CentroidBox, verdicts: Verdicts) -> None:
     low, high = (constraint.xmin, constraint.ymin), (constraint.xmax, constraint.ymax)
     drawing.box(low, high, "note", opacity=0.25, edge="note", tip="where the mean must lie")
     check = verdicts.check(constraint.type)
@@ -155,11 +127,12 @@ def _walls(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
     check = verdicts.check("must_touch_boundary")
     if check is None or "touched" not in check.details:
         return
-    ends: dict[str, tuple[XY, XY]] = {
-        "left": ((0, 0), (0, side)),
-        "right": ((side, 0), (side, side)),
-        "bottom": ((0, 0), (side, 0)),
-        "top": ((0, side), (side, side)),
+    corners = rectangle((0, 0), (side, side))
+    ends = {
+        "left": (corners[0], corners[3]),
+        "right": corners[1:3],
+        "bottom": corners[:2],
+        "top": (corners[3], corners[2]),
     }
     for wall, line in ends.items():
         if wall in check.details["touched"]:
@@ -177,16 +150,16 @@ def gauges_of(params: Params, verdicts: Verdicts) -> Iterator[Gauge]:
             continue
         details, ok = check.details, check.passed
         match constraint:
-            case TouchWalls() if "touched" in details:
+            case schema.TouchWalls() if "touched" in details:
                 yield Gauge("walls touched", len(details["touched"]), constraint.walls, ok)
-            case MinTurns() if "turns" in details:
+            case schema.MinTurns() if "turns" in details:
                 yield Gauge("turns", details["turns"], constraint.turns, ok)
-            case MaxStraightRun() if "length" in details:
+            case schema.MaxStraightRun() if "length" in details:
                 name = "straight joints in a row"
                 yield Gauge(name, details["length"], constraint.joints, ok, "at most")
-            case HullArea() if "area" in details:
+            case schema.HullArea() if "area" in details:
                 yield Gauge("hull", details["area"], constraint.area, ok, unit=" m²")
-            case FixedStart() if "distance" in details:
+            case schema.FixedStart() if "distance" in details:
                 limit = constraint.tolerance
                 yield Gauge("start off by", details["distance"], limit, ok, "at most", " m")
 
@@ -227,18 +200,14 @@ def _square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
     low, high = -_OUTSIDE * side, (1 + _OUTSIDE) * side
     xs, ys = ([min(max(p[i], low), high) for p in joints] for i in range(2))
     pad = 0.03 * side
-    frame = (
-        min(0.0, *xs, 0.0) - pad,
-        min(0.0, *ys, 0.0) - pad,
-        max(side, *xs, side) + pad,
-        max(side, *ys, side) + pad,
-    )
+    left_edge, bottom = min(0.0, *xs, 0.0) - pad, min(0.0, *ys, 0.0) - pad
+    frame = (left_edge, bottom, max(side, *xs, side) + pad, max(side, *ys, side) + pad)
     size = 360 if side <= 8 else 500 if side <= 16 else 680
     drawing = Drawing(frame, size=size)
     if side <= 60:
         drawing.strokes([[(i, 0), (i, side)] for i in range(1, side)], "faint", width=0.6)
         drawing.strokes([[(0, i), (side, i)] for i in range(1, side)], "faint", width=0.6)
-    drawing.line([(0, 0), (side, 0), (side, side), (0, side)], "given", closed=True, width=5)
+    drawing.line(rectangle((0, 0), (side, side)), "given", closed=True, width=5)
     drawing.text((0, 0), 0, "quiet", size=9, shift=(-7, 8))
     drawing.text((side, 0), f"{side} m", "quiet", size=9, shift=(-4, 10))
     return drawing
@@ -251,7 +220,7 @@ def _draw_loop(
         return
     failed = verdicts.failures
     role = "right" if verdicts and verdicts[0].score == 1 else "answer"
-    if any(isinstance(constraint, HullArea) for constraint in params.constraints):
+    if any(isinstance(constraint, schema.HullArea) for constraint in params.constraints):
         drawing.line(hull(joints), "note", dashed=True, closed=True, width=1.5, tip="hull")
         legend.append(("note", "dashed: convex hull of the joints"))
     thick = min(max(drawing.scale / 14, 1.2), 3)
@@ -260,14 +229,12 @@ def _draw_loop(
         for i, joint in enumerate(joints):
             drawing.dot(joint, role, radius=min(thick + 0.5, 3), tip=f"joint {i}")
     legend.insert(0, (role, "the loop, from the dot"))
-    kinds = {
+    wrong = {
         "pipes of a wrong length": _mark_lengths(drawing, joints, failed.get("length", ())),
         "crossings and touches": _mark_meetings(drawing, joints, verdicts),
         "joints that break a rule": _mark_joints(drawing, joints, verdicts),
     }
-    words = [name for name, there in kinds.items() if there]
-    if words:
-        legend.append(("wrong", ", ".join(words)))
+    legend += wrong_line(wrong, ", ")
     if params.crossings and verdicts.passed("crossings"):
         legend.append(("right", "ringed: crossings, as many as asked"))
     start = joints[0]
@@ -277,11 +244,10 @@ def _draw_loop(
         drawing.line([start, tip], "ink", width=max(thick * 0.7, 1.2), arrow=True)
     drawing.dot(start, "ink", radius=5, tip="joint 0")
     for constraint in params.constraints:
-        if isinstance(constraint, FixedStart) and verdicts.passed(constraint.type) is False:
+        if isinstance(constraint, schema.FixedStart) and verdicts.failed(constraint.type):
             drawing.ring(start, "wrong", radius=9, width=3, tip="the start is out of place")
-            drawing.line(
-                [start, (constraint.x, constraint.y)], "wrong", dashed=True, width=2, arrow=True
-            )
+            goal = (constraint.x, constraint.y)
+            drawing.line([start, goal], "wrong", dashed=True, width=2, arrow=True)
 
 
 def _pipe(joints: Sequence[XY], i: int) -> tuple[XY, XY]:
@@ -307,17 +273,13 @@ def _mark_lengths(drawing: Drawing, joints: Sequence[XY], wrong: Sequence[int]) 
 
 
 def _mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> bool:
-    crossings = verdicts.check("crossings")
-    wrong = False
-    if crossings is not None:
-        ok = crossings.passed
-        for i, j in crossings.details.get("pipes", ()):
-            if max(i, j) < len(joints):
-                place = crossing(_pipe(joints, i), _pipe(joints, j))
-                role = "right" if ok else "wrong"
-                tip = f"pipes {i} and {j} cross"
-                drawing.ring(place, role, radius=8, width=2 if ok else 3, tip=tip)
-                wrong = wrong or not ok
+    wrong, ok = False, verdicts.passed("crossings")
+    role, width = ("right", 2) if ok else ("wrong", 3)
+    for i, j in verdicts.details("crossings").get("pipes", ()):
+        if max(i, j) < len(joints):
+            place = crossing(_pipe(joints, i), _pipe(joints, j))
+            drawing.ring(place, role, radius=8, width=width, tip=f"pipes {i} and {j} cross")
+            wrong = wrong or not ok
     for i, j in verdicts.failures.get("touches", ()):
         if max(i, j) < len(joints):
             place = contact(_pipe(joints, i), _pipe(joints, j))
@@ -328,7 +290,6 @@ def _mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -
 
 
 def _mark_joints(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> bool:
-    """Ring the joints that verdicts point at, and write what is wrong with them."""
     failed = verdicts.failures
     marks: list[tuple[int, str, str]] = []
     marks += [(i, "outside", "") for i in failed.get("inside", ())]
@@ -351,37 +312,33 @@ def _mark_joints(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> 
             drawing.ring(joints[i], "wrong", radius=6)
             drawing.ring(joints[j], "wrong", radius=6)
             marks.append((i, "", ""))
-    run = verdicts.check("max_straight_run")
-    if run is not None and run.passed is False:
-        row = [i for i in run.details.get("joints", ()) if i < len(joints)]
-        if row:
-            n = len(joints)
-            path = [joints[(row[0] - 1) % n], *(joints[i] for i in row), joints[(row[-1] + 1) % n]]
-            drawing.line(path, "wrong", width=6, opacity=0.6, tip="too long a straight run")
-            marks.append((row[0], "", ""))
+    run = verdicts.details("max_straight_run") if verdicts.failed("max_straight_run") else {}
+    row = [i for i in run.get("joints", ()) if i < len(joints)]
+    if row:
+        n = len(joints)
+        path = [joints[(row[0] - 1) % n], *(joints[i] for i in row), joints[(row[-1] + 1) % n]]
+        drawing.line(path, "wrong", width=6, opacity=0.6, tip="too long a straight run")
+        marks.append((row[0], "", ""))
     return bool(marks)
 
 
 def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> Iterator[Gauge]:
     if not verdicts:
         return
-    n = len(answer.points)
-    count = verdicts.passed("count")
-    if count is False or verdicts.passed("resource_limit") is False:
-        yield Gauge("joints", n, params.pipes, False, "exactly")
-    crossings = verdicts.check("crossings")
-    if crossings is not None and "count" in crossings.details:
-        count_crossings = crossings.details["count"]
-        if params.crossings or count_crossings:
-            yield Gauge("crossings", count_crossings, params.crossings, crossings.passed, "exactly")
+    if verdicts.failed("count") or verdicts.failed("resource_limit"):
+        yield Gauge("joints", len(answer.points), params.pipes, False, "exactly")
+    crossings = verdicts.details("crossings").get("count")
+    if crossings is not None and (params.crossings or crossings):
+        ok = verdicts.passed("crossings")
+        yield Gauge("crossings", crossings, params.crossings, ok, "exactly")
     metrics = verdicts.metrics
-    if verdicts.passed("length") is False:
-        upper = 1 + params.length_tolerance
-        lower = 1 - params.length_tolerance
-        if metrics["longest"] > upper:
-            yield Gauge("longest pipe", metrics["longest"], upper, False, "at most", " m")
-        if metrics["shortest"] < lower:
-            yield Gauge("shortest pipe", metrics["shortest"], lower, False, "at least", " m")
+    if verdicts.failed("length"):
+        upper, lower = 1 + params.length_tolerance, 1 - params.length_tolerance
+        longest, shortest = metrics["longest"], metrics["shortest"]
+        if longest > upper:
+            yield Gauge("longest pipe", longest, upper, False, "at most", " m")
+        if shortest < lower:
+            yield Gauge("shortest pipe", shortest, lower, False, "at least", " m")
     yield from gauges_of(params, verdicts)
 
 
@@ -392,47 +349,11 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
         summary += f", the first {_MOST_JOINTS} drawn"
     if not verdicts:
         return f"{summary}."
-    faults: list[str] = []
-    words: dict[str, str] = {
-        "inside": "outside the square",
-        "length": "pipes of a wrong length",
-        "repeats": "joints used twice",
-        "touches": "touches",
-        "hairpins": "hairpins",
-        "angle_range": "angles out of range",
-        "avoid_margin": "joints too near a wall",
-        "min_point_separation": "pairs of joints too near each other",
-    }
+    words = texts("pipe_loop_fitting.faults")
+    faults = []
     for check in verdicts[0].checks:
-        if check.passed is not False:
-            continue
-        count: Any = check.details.get("count", 0)
-        if check.id in words:
-            limit_note = " (50 marked)" if count > 50 else ""
-            noun = words[check.id] if count != 1 else _singular(words[check.id])
-            faults.append(f"{count} {noun}{limit_note}")
-        elif check.id == "crossings":
-            faults.append(f"{count} crossing{'s' * (count != 1)}")
-        elif check.id == "coverage_quadrants":
-            faults.append(f"{count} empty quadrant{'s' * (count > 1)}")
-        elif check.id in _UNCOUNTED:
-            faults.append(_UNCOUNTED[check.id])
+        if check.passed is False and check.id in words:
+            n = check.details.get("count", 0)
+            note = " (50 marked)" if n > 50 else ""
+            faults.append(words[check.id].split("|")[-1 if n == 1 else 0].format(n=n, note=note))
     return f"{'; '.join((summary, *faults))}; {verdicts.fraction}."
-
-
-_UNCOUNTED = {
-    "centroid_box": "the mean of the joints out of its box",
-    "must_touch_boundary": "too few walls touched",
-    "min_turns": "too few turns",
-    "max_straight_run": "too long a straight run",
-    "min_convex_hull_area": "too small a hull",
-    "fixed_start": "a start out of place",
-    "resource_limit": "far too many",
-}
-
-
-def _singular(words: str) -> str:
-    head, _, tail = words.partition(" ")
-    return (
-        f"{head.removesuffix('es') if head == 'touches' else head.removesuffix('s')} {tail}".strip()
-    )

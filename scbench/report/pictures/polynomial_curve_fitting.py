@@ -2,25 +2,24 @@
 
 import operator
 from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
-
-from scbench.graders.polynomial_curve_fitting.formula import (
-    X_AXIS,
-    Formula,
-    FormulaError,
-    FormulaSizeError,
-    Op,
-    foreign_tokens,
-    parse,
-    plain_lines,
-)
-from scbench.report.draw.svg import Drawing, as_float
+from scbench.graders.polynomial_curve_fitting.formula import Formula
+from scbench.graders.polynomial_curve_fitting.formula import Op
+from scbench.report.draw.svg import Drawing
+from scbench.report.draw.svg import as_float
 from scbench.report.draw.voxels import rectangles
-from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.text_views import side_by_side
-from scbench.schemas.polynomial_curve_fitting import Answer, Params
+from scbench.report.picture import Panel
+from scbench.report.picture import Picture
+from scbench.report.picture import Verdicts
+from scbench.schemas.polynomial_curve_fitting import Answer
+from scbench.schemas.polynomial_curve_fitting import Params
+from scbench.graders.polynomial_curve_fitting import formula as formulas
+from scbench.report.draw.svg import rectangle
+from scbench.report.picture import texts
+from scbench.report.pictures.shared.tables import side_by_side
+
+
 
 Floats = npt.NDArray[np.float64]
 Line = tuple[tuple[float, float], tuple[float, float]]
@@ -38,23 +37,21 @@ _OPERATORS = {
 
 
 def zero_curve(text: str, signs: npt.NDArray[np.bool_]) -> list[Line]:
-    """Return pieces of the curve on which a formula is zero.
+    """Return pieces of the curve on which a formula is zero, in coordinates of columns and rows.
+
+    None if the formula is too long or not one, or if doubles do not give the verdict's signs.
 
     Args:
         text: the formula, as it was answered.
         signs: where a verdict found it positive, indexed row, column.
-
-    Returns:
-        Pieces in coordinates of columns and rows; none if the formula is too long or not one, or
-        if doubles do not give the verdict's signs.
     """
     n = len(signs)
     if len(text) > _MOST_CHARACTERS:
         return []
-    plain = plain_lines(text.strip())
+    plain = formulas.plain_lines(text.strip())
     try:
-        formula = None if foreign_tokens(plain) else parse(plain)
-    except (FormulaError, FormulaSizeError):
+        formula = None if formulas.foreign_tokens(plain) else formulas.parse(plain)
+    except (formulas.FormulaError, formulas.FormulaSizeError):
         return []
     if formula is None or len(formula.nodes) > _MOST_NODES or formula.faults:
         return []
@@ -80,7 +77,7 @@ def _curve_values(formula: Formula, at: Floats) -> Floats:
             case Op.CONSTANT:
                 live[number] = np.full((1, 1), as_float(node.value))
             case Op.NAME:
-                live[number] = at[None, :] if node.axes == X_AXIS else at[:, None]
+                live[number] = at[None, :] if node.axes == formulas.X_AXIS else at[:, None]
             case Op.NEGATE:
                 live[number] = -live[node.first]
             case Op.POWER:
@@ -101,13 +98,11 @@ def crossings(values: Floats, at: Floats) -> list[Line]:
         values: indexed y, x; squares with a corner that is not finite are left out.
         at: the places of rows and of columns.
     """
-    positive = values > 0
-    finite = np.isfinite(values)
-    corners = [
+    some, every = (
         part[:-1, :-1].astype(int) + part[:-1, 1:] + part[1:, :-1] + part[1:, 1:]
-        for part in (positive, finite)
-    ]
-    mixed = (corners[0] > 0) & (corners[0] < 4) & (corners[1] == 4)
+        for part in (values > 0, np.isfinite(values))
+    )
+    mixed = (some > 0) & (some < 4) & (every == 4)
     lines: list[Line] = []
     for i, j in np.argwhere(mixed).tolist():
         ring = [(i, j), (i, j + 1), (i + 1, j + 1), (i + 1, j)]
@@ -157,23 +152,16 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         produced.text(centre, "no value anywhere", "wrong", size=16, bold=True)
     counts = f"{int(missed.sum())} missed, {int(surplus.sum())} too many"
     matched = f"{metrics['matched']} of {metrics['cells']} cells match"
-    caption = f"{matched} ({counts}); {verdicts.fraction}."
-    if metrics["matched"] < metrics["cells"] and not verdicts[0].score:
-        caption = f"{matched} ({counts}), {_failure_words(verdicts)}; {verdicts.fraction}."
+    imperfect = metrics["matched"] < metrics["cells"] and not verdicts[0].score
+    why = f", {_failure_words(verdicts)}" if imperfect else ""
+    caption = f"{matched} ({counts}){why}; {verdicts.fraction}."
+    legend = tuple(texts("polynomial_curve_fitting.legend").items())
     panels = (
         target,
         Panel("drawn by the formula", produced, f"What the formula draws. {caption}"),
         Panel("difference", difference, f"Where the two differ. {caption}"),
     )
-    return Picture(panels, caption, _LEGEND, _text(params.grid, black, positive))
-
-
-_LEGEND = (
-    ("given", "positive, and asked for"),
-    ("missing", "missed"),
-    ("surplus", "too many"),
-    ("note", "where the formula is zero"),
-)
+    return Picture(panels, caption, legend, _text(params.grid, black, positive))
 
 
 def _read_cells(rows: Sequence[str]) -> Cells:
@@ -194,26 +182,21 @@ def _blank_grid(n: int) -> Drawing:
     return drawing
 
 
-def _fill_cells(drawing: Drawing, cells: Cells, role: str, *, hatched: bool = False) -> None:
-    drawing.mosaic(_cell_boxes(cells), role, hatched=hatched, crisp=True)
-
-
 def _cell_map(cells: Cells) -> Drawing:
     drawing = _blank_grid(len(cells))
-    _fill_cells(drawing, cells, "ink")
+    drawing.mosaic(_cell_boxes(cells), "ink", crisp=True)
     return drawing
 
 
 def _difference(black: Cells, positive: Cells) -> Drawing:
     drawing = _blank_grid(len(black))
-    _fill_cells(drawing, black & positive, "given")
+    drawing.mosaic(_cell_boxes(black & positive), "given", crisp=True)
     fine = drawing.scale >= _FINE
-    _fill_cells(drawing, black & ~positive, "missing", hatched=fine)
-    _fill_cells(drawing, positive & ~black, "surplus")
+    drawing.mosaic(_cell_boxes(black & ~positive), "missing", hatched=fine, crisp=True)
+    drawing.mosaic(_cell_boxes(positive & ~black), "surplus", crisp=True)
     if fine:
         for x0, y0, x1, y1 in _cell_boxes(black & ~positive):
-            corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
-            drawing.line(corners, "missing", closed=True, width=1.5)
+            drawing.line(rectangle((x0, y0), (x1, y1)), "missing", closed=True, width=1.5)
     return drawing
 
 
@@ -231,9 +214,7 @@ def _failure_words(verdicts: Verdicts) -> str:
 
 
 def _nowhere(verdicts: Verdicts) -> bool:
-    """Return whether a formula has no value in any cell."""
-    check = verdicts.check("defined")
-    without = check.details.get("count", 0) if check and check.passed is False else 0
+    without = verdicts.fault_count("defined")
     return bool(without) and without == verdicts.metrics.get("cells")
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from scbench.report.draw.colours import series
-from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Legend, Panel, Picture, Verdicts
+from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
 _MOST_RECTANGLES = 1000
@@ -54,7 +54,7 @@ def _draw_clues(drawing: Drawing, params: Params, open_clues: Sequence[Sequence[
     w, h = params.width, params.height
     lines = [[(x, 0), (x, h)] for x in range(w + 1)] + [[(0, y), (w, y)] for y in range(h + 1)]
     drawing.strokes(lines, "faint", width=0.7)
-    drawing.line([(0, 0), (w, 0), (w, h), (0, h)], "ink", closed=True, width=2)
+    drawing.line(rectangle((0, 0), (w, h)), "ink", closed=True, width=2)
     cell = drawing.scale
     for x, y in open_clues:
         drawing.ring((x + 0.5, y + 0.5), "wrong", radius=min(max(cell * 0.46, 5), 13), width=2.5)
@@ -71,9 +71,9 @@ def _draw_clues(drawing: Drawing, params: Params, open_clues: Sequence[Sequence[
             drawing.text((0, y + 0.5), y, "quiet", size=9, shift=(-11, 0))
 
 
-def _corners_near(rectangle: Sequence[int], params: Params) -> Rectangle:
+def _corners_near(piece: Sequence[int], params: Params) -> Rectangle:
     """Return the corners a rectangle is drawn with, in order, not far outside the grid."""
-    left_edge, top, right_edge, bottom = rectangle
+    left_edge, top, right_edge, bottom = piece
     w, h = params.width, params.height
     return (
         min(left_edge, right_edge, w),
@@ -90,50 +90,41 @@ def _draw_rectangles(
     kinds = ("corners", "inside", "one_clue", "area")
     wrong = {i for check_id in kinds for i in verdicts.failures.get(check_id, ())}
     rectangles = list(answer.rectangles[:_MOST_RECTANGLES])
-    for i, rectangle in enumerate(rectangles):
-        left_edge, top, right_edge, bottom = _corners_near(rectangle, params)
+    for i, piece in enumerate(rectangles):
+        left_edge, top, right_edge, bottom = _corners_near(piece, params)
         gap = min(2 / drawing.scale, 0.2)
         low, high = (left_edge + gap, top + gap), (right_edge - gap, bottom - gap)
         role = series(_PALE[i % len(_PALE)])
-        tip = f"number {i} of the list: {[min(value, 10**6) for value in rectangle]}"
+        tip = f"number {i} of the list: {[min(value, 10**6) for value in piece]}"
         if i in wrong:
             drawing.box(low, high, "wrong", opacity=0.15, edge="wrong", width=3.5, tip=tip)
         else:
             drawing.box(low, high, role, opacity=0.3, edge=role, width=2, tip=tip)
     uncovered = [tuple(cell) for cell in metrics.get("uncovered", ())]
     overlapped = [tuple(cell) for cell in metrics.get("overlapped", ())]
-    if uncovered:
-        drawing.tiles(uncovered, "missing", hatched=True, opacity=0.55, tip="in no rectangle")
-    if overlapped:
-        drawing.tiles(overlapped, "ink", opacity=0.25, tip="in two rectangles or more")
-        marks = [
-            line
-            for x, y in overlapped
-            for line in (
-                [(x + 0.12, y + 0.12), (x + 0.88, y + 0.88)],
-                [(x + 0.88, y + 0.12), (x + 0.12, y + 0.88)],
-            )
-        ]
-        drawing.strokes(marks, "wrong", width=2)
+    drawing.tiles(uncovered, "missing", hatched=True, opacity=0.55, tip="in no rectangle")
+    drawing.tiles(overlapped, "ink", opacity=0.25, tip="in two rectangles or more")
+    marks = []
+    for x, y in overlapped:
+        corners = rectangle((x + 0.12, y + 0.12), (x + 0.88, y + 0.88))
+        marks += [corners[::2], corners[1::2]]
+    drawing.strokes(marks, "wrong", width=2)
     open_clues = metrics.get("open_clues", ())
     _draw_clues(drawing, params, open_clues)
     for i in verdicts.failures.get("corners", ()):
         if i < len(rectangles):
             left_edge, top, right_edge, bottom = _corners_near(rectangles[i], params)
-            drawing.cross(
-                ((left_edge + right_edge) / 2, (top + bottom) / 2), "wrong", radius=7, width=3
-            )
+            middle = ((left_edge + right_edge) / 2, (top + bottom) / 2)
+            drawing.cross(middle, "wrong", radius=7, width=3)
     plain = [i for i in range(len(rectangles)) if i not in wrong]
     if plain:
         role = series(_PALE[plain[0] % len(_PALE)])
         legend.append((role, "rectangles, each in a colour of its own"))
-    if wrong:
-        legend.append(("wrong", "thick: a rectangle that breaks a rule"))
-    if overlapped:
-        legend.append(("wrong", "crossed out: cells in more than one rectangle"))
+    broken = texts("shikaku_rectangles.wrong")
+    legend += [("wrong", broken["rectangles"])] * bool(wrong)
+    legend += [("wrong", broken["overlapped"])] * bool(overlapped)
     legend.append(("missing", "hatched: cells in no rectangle"))
-    if open_clues:
-        legend.append(("wrong", "ringed: a number without a rectangle of its own and its area"))
+    legend += [("wrong", broken["open_clues"])] * bool(open_clues)
 
 
 def _caption(answer: Answer, verdicts: Verdicts, clues: int) -> str:
@@ -166,8 +157,8 @@ def _text(params: Params, answer: Answer, verdicts: Verdicts) -> str | None:
     if params.width > _WIDEST or params.width * params.height > _CELLS:
         return None
     table = [["."] * params.width for _ in range(params.height)]
-    for i, rectangle in enumerate(answer.rectangles[:_MOST_RECTANGLES]):
-        left_edge, top, right_edge, bottom = _corners_near(rectangle, params)
+    for i, piece in enumerate(answer.rectangles[:_MOST_RECTANGLES]):
+        left_edge, top, right_edge, bottom = _corners_near(piece, params)
         for y in range(top, min(bottom, params.height)):
             for x in range(left_edge, min(right_edge, params.width)):
                 table[y][x] = _LETTERS[i % len(_LETTERS)]

@@ -5,21 +5,14 @@ from collections.abc import Sequence
 from scbench.graders.shared.short_answers import option, quote
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.text_views import Cell, Row, mark, table_text, text_picture
+from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.pictures.shared.tables import Cell, Row, mark, table_text, text_picture
 from scbench.schemas.shuffle import Answer, Params
 
 _STEP, _LANE, _LEFT_MARGIN, _RIGHT_MARGIN = 26, 30, 150, 150
 _ACROSS = 40
 """Events drawn beside each other; what follows goes on below."""
 _LINES = 10
-
-_LEGEND = {
-    "given": "a swap; dashed: they merely meet",
-    "target": "asked for",
-    "right": "what is there at the end",
-    "wrong": "what was answered",
-}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -38,8 +31,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     option_index = option(answer.answer, params.options) if answer and verdicts.wrong else None
     mistake = ""
     if verdicts.wrong:
-        mistake = "nothing" if answer is None else quote(answer.answer)
-        mistake = mistake if option_index is None else params.options[option_index]
+        answered = "nothing" if answer is None else quote(answer.answer)
+        mistake = answered if option_index is None else params.options[option_index]
     drawing = _lanes(params, holdings, bool(verdicts), mistake)
     rows: list[Row] = [("at first", *(params.things[i] for i in holdings[0]))]
     for i, (is_swap, a, b, _) in enumerate(params.events, 1):
@@ -54,7 +47,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         blank[params.asked] = mistake
         rows.append(("given", *(Cell(words, "wrong" if words else "") for words in blank)))
     text = table_text(("", *params.people), rows)
-    return text_picture([Panel("lanes", drawing, caption)], caption, text, _LEGEND)
+    return text_picture([Panel("lanes", drawing, caption)], caption, text, texts("shuffle.legend"))
 
 
 def _lanes(
@@ -92,13 +85,10 @@ def _lanes(
                 lane = holdings[i].index(thing)
                 x, y = at(i, lane)
                 path += [(x - _STEP / 5, y), (x + _STEP / 5, y)]
-            width = 4.5 if thing == final else 1.8
-            drawing.line(
-                path,
-                "right" if thing == final else series(thing),
-                width=width,
-                opacity=1 if thing == final else 0.6,
+            role, width, opacity = (
+                ("right", 4.5, 1.0) if thing == final else (series(thing), 1.8, 0.6)
             )
+            drawing.line(path, role, width=width, opacity=opacity)
         if line.stop == len(events) and solved:
             for lane in range(people):
                 x, y = at(line.stop, lane)

@@ -9,7 +9,7 @@ from scbench.graders.shared.short_answers import option
 from scbench.graders.svg_shapes import shape_of
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.text_views import Cell, table_panels, table_text, text_picture
+from scbench.report.pictures.shared.tables import Cell, table_panels, table_text, text_picture
 from scbench.schemas.svg_shapes import Answer, Params
 
 _STEPS = 48

@@ -1,16 +1,25 @@
 """Rough ground before and after blasts: the plan, the change, and the flat region that grew."""
 
 from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
-
 from scbench.graders.terrain_levelling.blast_simulation import largest_flat
 from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
-from scbench.schemas.terrain_levelling import Answer, Blast, Params
+from scbench.report.picture import Legend
+from scbench.report.picture import Panel
+from scbench.report.picture import Picture
+from scbench.report.picture import Verdicts
+from scbench.schemas.terrain_levelling import Answer
+from scbench.schemas.terrain_levelling import Blast
+from scbench.schemas.terrain_levelling import Params
+from scbench.report.draw.svg import rectangle
+from scbench.report.gauges import Gauge
+from scbench.report.gauges import gauge_panels
+from scbench.report.picture import texts
+
+
 
 _SHADES = 12
 _NUMBERED = 40
@@ -30,17 +39,14 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     metrics = verdicts.metrics
     caption = _caption(params, answer, verdicts)
     region = _verdict_region(metrics.get("region_before"), params)
-    legend = [
-        ("rock", "height: the stronger the colour, the higher"),
-        ("note", "largest flat region before"),
-    ]
-    low, high = float(before.min()), float(before.max())
     after = None
     if "heights_after" in metrics:
         after = np.array(metrics["heights_after"], dtype=np.float64)
-        low, high = min(low, float(after.min())), max(high, float(after.max()))
+    maps = [before] if after is None else [before, after]
+    low, high = float(np.min(maps)), float(np.max(maps))
     first = _map(before, low, high, figures=answer is None)
     _draw_border(first, region, "note")
+    legend = [*texts("terrain_levelling.legend").items()]
     if answer is not None:
         legend += _blasts(first, params, answer, verdicts)
     title = "the ground" if answer is None else "the plan"
@@ -48,11 +54,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if after is not None:
         flat = _verdict_region(metrics.get("region_after"), params)
         panels += _after(before, after, region, flat, (low, high), caption)
-        legend += [
-            ("right", "largest flat region after"),
-            ("missing", "lower than before"),
-            ("surplus", "higher than before"),
-        ]
+        legend += texts("terrain_levelling.legend_after").items()
     terrain = (before, region) if after is None else (after, flat)
     if before.size <= _MOST_COLUMNS:
         title, role = ("as columns", "note") if after is None else ("after, as columns", "right")
@@ -83,10 +85,9 @@ def _map(heights: Heights, low: float, high: float, *, figures: bool = False) ->
     _shade_shares(drawing, shades, "rock")
     if figures and drawing.scale >= 19:
         for y, x in np.ndindex(n, n):
-            drawing.text(
-                (x + 0.5, y + 0.5), f"{heights[y, x]:.1f}", size=min(8.5, drawing.scale / 2.5)
-            )
-    drawing.line([(0, 0), (n, 0), (n, n), (0, n)], "quiet", closed=True, width=1)
+            words, size = f"{heights[y, x]:.1f}", min(8.5, drawing.scale / 2.5)
+            drawing.text((x + 0.5, y + 0.5), words, size=size)
+    drawing.line(rectangle((0, 0), (n, n)), "quiet", closed=True, width=1)
     drawing.text((0, 0), "x →", "quiet", size=10, anchor="start", shift=(0, -10))
     drawing.text((0, 0), "y ↓", "quiet", size=10, anchor="end", shift=(-3, 7))
     return drawing
@@ -102,11 +103,9 @@ def _shade_shares(drawing: Drawing, shares: Heights, role: str) -> None:
 
 def _draw_border(drawing: Drawing, region: Region, role: str, *, width: float = 2.5) -> None:
     around = np.pad(region, 1)
-    lines = []
-    for y, x in np.argwhere(around[1:, 1:-1] != around[:-1, 1:-1]).tolist():
-        lines.append([(x, y), (x + 1, y)])
-    for y, x in np.argwhere(around[1:-1, 1:] != around[1:-1, :-1]).tolist():
-        lines.append([(x, y), (x, y + 1)])
+    flat = np.argwhere(around[1:, 1:-1] != around[:-1, 1:-1]).tolist()
+    upright = np.argwhere(around[1:-1, 1:] != around[1:-1, :-1]).tolist()
+    lines = [[(x, y), (x + 1, y)] for y, x in flat] + [[(x, y), (x, y + 1)] for y, x in upright]
     drawing.strokes(lines, role, width=width)
 
 
@@ -114,8 +113,7 @@ def _blasts(drawing: Drawing, params: Params, answer: Answer, verdicts: Verdicts
     """Mark the blasts in order and those that break a rule; return what the legend needs."""
     n = len(params.heights)
     failed = verdicts.failures
-    deep = verdicts.check("depth")
-    too_deep = deep.details.get("blast") if deep is not None and deep.passed is False else None
+    too_deep = verdicts.details("depth").get("blast") if verdicts.failed("depth") else None
     depths: dict[tuple[int, int], float] = {}
     for blast in answer.blasts:
         if 0 <= blast.x < n and 0 <= blast.y < n:
@@ -179,17 +177,13 @@ def _after(
     n = len(before)
     delta = Drawing((0, 0, n, n), size=340, up=False, margin=22)
     # Roots, so that what a few balls added can be seen beside deep holes.
-    lower, higher = (
-        np.sqrt(np.maximum(-change, 0) / largest),
-        np.sqrt(np.maximum(change, 0) / largest),
-    )
-    _shade_shares(delta, lower, "missing")
-    _shade_shares(delta, higher, "surplus")
+    for sign, role in ((-1, "missing"), (1, "surplus")):
+        _shade_shares(delta, np.sqrt(np.maximum(sign * change, 0) / largest), role)
     if delta.scale >= 9:
         for sign, mask in (("−", change < -1e-9), ("+", change > 1e-9)):
             for y, x in np.argwhere(mask).tolist():
                 delta.text((x + 0.5, y + 0.5), sign, size=min(delta.scale * 0.8, 12))
-    delta.line([(0, 0), (n, 0), (n, n), (0, n)], "quiet", closed=True, width=1)
+    delta.line(rectangle((0, 0), (n, n)), "quiet", closed=True, width=1)
     return [
         Panel("after the blasts", then, f"The ground after. {caption}"),
         Panel("what changed", delta, f"Cells lower (−) and higher (+) than before. {caption}"),
@@ -197,16 +191,12 @@ def _after(
 
 
 def _scene(heights: Heights, region: Region, flat_role: str) -> Scene:
-    """Return the ground as columns, the row y = 0 at the back."""
     turned, flat = heights[::-1].T, region[::-1].T
     stretch = max(len(heights) / 40, 0.5)
     base = float(turned.min()) - 1
     raised = (turned - base) * stretch
-    parts = [
-        columns(raised, role, only=mask)
-        for role, mask in (("rock", ~flat), (flat_role, flat))
-        if mask.any()
-    ]
+    masks = {"rock": ~flat, flat_role: flat}
+    parts = (columns(raised, role, only=mask) for role, mask in masks.items() if mask.any())
     return Scene(tuple(parts), azimuth=-65, elevation=40)
 
 
@@ -220,23 +210,13 @@ def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
     blasts = f"{count} blast{'s' * (count != 1)}"
     if "flat_after" not in metrics:
         return f"{blasts} on ground of {n} x {n} cells."
-    went = (
-        f"the largest flat region went from {metrics['flat_before']} to {metrics['flat_after']} "
-        "cells"
-    )
+    cells = f"{metrics['flat_before']} to {metrics['flat_after']} cells"
     score = f"{verdicts.fraction.capitalize()}."
-    rules = {
-        "count": f"more blasts than {params.max_blasts}",
-        "grid": "a blast outside the map",
-        "positive": "a blast without depth",
-        "depth": "a blast deeper than its cell is high",
-        "resource_limit": "more than can be simulated",
-    }
-    faults = verdicts.faults(rules)
+    faults = verdicts.faults(texts("terrain_levelling.faults"), most=params.max_blasts)
     if faults:
         simulated = metrics["simulated"]
         return f"{blasts}, void for {' and '.join(faults)}; {simulated} were simulated. {score}"
-    return f"{blasts}; {went}. {score}"
+    return f"{blasts}; the largest flat region went from {cells}. {score}"
 
 
 def _text(heights: Heights, region: Region) -> str:
@@ -246,10 +226,7 @@ def _text(heights: Heights, region: Region) -> str:
         rows = ["".join("#" if flat else "." for flat in row) for row in region.tolist()]
         return "\n".join([*rows, "", "# the largest flat region"])
     lines = []
-    for row, flat in zip(heights.tolist(), region.tolist(), strict=True):
-        cells = [
-            f"[{height:2.0f}]" if inside else f" {height:2.0f} "
-            for height, inside in zip(row, flat, strict=True)
-        ]
+    for row in np.dstack([heights, region]).tolist():
+        cells = [f"[{height:2.0f}]" if flat else f" {height:2.0f} " for height, flat in row]
         lines.append("".join(cells).rstrip())
     return "\n".join([*lines, "", "heights in whole units; in brackets: the largest flat region"])

@@ -12,7 +12,7 @@ from scbench.graders.tetrahedra_shadow_projection import Floats, corners
 from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Scene, Shape
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
 _MOST_BODIES = 400
@@ -24,14 +24,6 @@ _LAYER = 1.5
 _SLIM = 1.3
 """A stack so many times as high as wide is squeezed in space, and lies on its side beside that."""
 _MOST_MARKS = 12
-
-_WORDS = {
-    "reach": "{n} out of reach",
-    "rotation": "{n} without a direction",
-    "unit_quaternions": "{n} quaternions not of length 1",
-    "intersection": "{n} pairs cut each other",
-    "resource_limit": "too many to be judged",
-}
 
 _FACES: Faces = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
 _EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
@@ -63,11 +55,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     arrangement = _arrangement(answer, target, verdicts)
     caption = _caption(answer, arrangement, verdicts)
     metrics = verdicts.metrics
-    legend = [("target", "outline of the target"), ("missing", "gaps: no shadow (hatched)")]
-    if metrics.get("spills"):
-        legend.append(("surplus", "spill: shadow beside the target"))
-    legend.append(("right", "shadow on the target"))
-    legend.append(("wrong", "tetrahedra that cut each other or have a fault (thick)"))
+    words = texts("tetrahedra_shadow_projection.legend").items()
+    legend = [line for line in words if line[0] != "surplus" or metrics.get("spills")]
     panels = (
         Panel("from above", _plan(arrangement, target, metrics), caption),
         Panel(*_bodies_in_space(arrangement, target), caption),
@@ -81,8 +70,11 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     if answer is None:
         return []
     bodies = _arrangement(answer, Polygon(params.exterior, params.holes), Verdicts()).bodies
-    faces = (_FACES[None] + 4 * np.arange(len(bodies))[:, None, None]).reshape(-1, 3)
-    return [Mesh(bodies.reshape(-1, 3), faces, "answer", name="tetrahedra")]
+    return [Mesh(bodies.reshape(-1, 3), _faces(bodies), "answer", name="tetrahedra")]
+
+
+def _faces(bodies: Floats) -> Faces:
+    return (_FACES[None] + 4 * np.arange(len(bodies))[:, None, None]).reshape(-1, 3)
 
 
 def _frame_around(target: BaseGeometry, share: float) -> tuple[float, float, float, float]:
@@ -117,7 +109,6 @@ def _quaternion(pose: Pose) -> tuple[float, ...]:
 
 
 def _wrong(verdicts: Verdicts) -> dict[int, str]:
-    """Return the tetrahedra that checks point at, with a word each."""
     faults: dict[int, str] = {}
     for i in verdicts.failures.get("reach", ()):
         faults.setdefault(i, "out of reach")
@@ -148,13 +139,9 @@ def _plan(arrangement: _Arrangement, target: Polygon, metrics: Mapping[str, Any]
         i = arrangement.at[k]
         bad = i in arrangement.wrong
         tip = f"tetrahedron {i}" + (f": {arrangement.wrong[i]}" if bad else "")
-        drawing.line(
-            shapely.get_coordinates(hulls[k])[:-1].tolist(),
-            "wrong" if bad else "quiet",
-            closed=True,
-            width=2.2 if bad else 0.7,
-            tip=tip,
-        )
+        outline = shapely.get_coordinates(hulls[k])[:-1].tolist()
+        role, width = ("wrong", 2.2) if bad else ("quiet", 0.7)
+        drawing.line(outline, role, closed=True, width=width, tip=tip)
     _draw_rings(drawing, target)
     return drawing
 
@@ -212,10 +199,9 @@ def _bodies_in_space(arrangement: _Arrangement, target: Polygon) -> tuple[str, S
     for mask, role, opacity in ((~bad, "answer", 0.75), (bad, "wrong", 0.9)):
         bodies = arrangement.bodies[mask]
         if len(bodies):
-            faces = (_FACES[None] + 4 * np.arange(len(bodies))[:, None, None]).reshape(-1, 3)
             rims = tuple(body[[a, b]] for body in bodies for a, b in _EDGES)
             name = "tetrahedra" if role == "answer" else "faulty tetrahedra"
-            parts.append(Mesh(bodies.reshape(-1, 3), faces, role, opacity, name, rims))
+            parts.append(Mesh(bodies.reshape(-1, 3), _faces(bodies), role, opacity, name, rims))
     if len(arrangement.bodies):
         parts.append(_shadow_mesh(arrangement.bodies, floor - 0.01))
     rings = [
@@ -225,9 +211,8 @@ def _bodies_in_space(arrangement: _Arrangement, target: Polygon) -> tuple[str, S
     parts.append(Lines(tuple(rings), "target", 3, name="target"))
     faulty = [k for k, i in enumerate(arrangement.at) if i in arrangement.wrong][:_MOST_MARKS]
     if faulty and len(arrangement.wrong) <= _MOST_MARKS:
-        labels = tuple(
-            f"{arrangement.at[k]} {arrangement.wrong[arrangement.at[k]]}" for k in faulty
-        )
+        at, wrong = arrangement.at, arrangement.wrong
+        labels = tuple(f"{at[k]} {wrong[at[k]]}" for k in faulty)
         parts.append(Marks(arrangement.bodies[faulty].mean(axis=1), "wrong", 0, labels))
     title = "in space, heights squeezed" if squeezed else "in space"
     # Along no side of a square or of an equilateral triangle, which would look cut off.
@@ -238,8 +223,7 @@ def _shadow_mesh(bodies: Floats, floor: float) -> Mesh:
     """Return the shadows as flat triangles: those of all four faces together."""
     flat = bodies.copy()
     flat[:, :, 2] = floor
-    faces = (_FACES[None] + 4 * np.arange(len(bodies))[:, None, None]).reshape(-1, 3)
-    return Mesh(flat.reshape(-1, 3), faces, "faint", name="shadow")
+    return Mesh(flat.reshape(-1, 3), _faces(bodies), "faint", name="shadow")
 
 
 def _caption(answer: Answer, arrangement: _Arrangement, verdicts: Verdicts) -> str:
@@ -254,5 +238,6 @@ def _caption(answer: Answer, arrangement: _Arrangement, verdicts: Verdicts) -> s
         if "covered" in metrics:
             findings.append(f"the shadow covers {metrics['covered']:.1%} of the target")
             findings.append(f"{metrics['spill']:.1%} is spill")
-        findings += [*verdicts.faults(_WORDS), verdicts.fraction]
+        findings += verdicts.faults(texts("tetrahedra_shadow_projection.faults"))
+        findings.append(verdicts.fraction)
     return "; ".join(findings) + "."

@@ -1,18 +1,23 @@
 """Corner patterns: those listed, drawn so that it shows whether they belong, and those missing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from collections.abc import Sequence
+from scbench.graders.shared.corner_labels import canonical
+from scbench.graders.shared.corner_labels import on_ring
+from scbench.report.picture import Panel
+from scbench.report.picture import Picture
+from scbench.report.picture import Verdicts
+from scbench.schemas.topology_enumeration import POLYGONS
+from scbench.schemas.topology_enumeration import Answer
+from scbench.schemas.topology_enumeration import Params
+from scbench.report.picture import texts
+from scbench.report.pictures.shared.squares import Tile
+from scbench.report.pictures.shared.squares import interfaces
+from scbench.report.pictures.shared.squares import sheet
+from scbench.report.pictures.shared.squares import square_text
+from scbench.report.pictures.shared.squares import tuple_text
+from scbench.report.pictures.shared.tables import side_by_side
 
-from scbench.graders.shared.corner_labels import canonical, on_ring
-from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.labelled_squares import (
-    Tile,
-    interfaces,
-    sheet,
-    square_text,
-    tuple_text,
-)
-from scbench.report.pictures.shared.text_views import side_by_side
-from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 _MOST_PATTERNS = 60
 """Patterns drawn of a longer list."""
@@ -24,19 +29,16 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     ring = POLYGONS[len(params.corner_order)]
     order = tuple(map(ring.index, params.corner_order))
     key = Tile(order=order, letters=params.known, corners=len(ring))
-    panels = [Panel("order of the corners", sheet([key], half=45), _question_text(params))]
+    question = _question_text(params)
+    panels = [Panel("order of the corners", sheet([key], half=45), question)]
     if answer is None:
-        return Picture(tuple(panels), _question_text(params), text="\n".join(_key_lines(params)))
-    answered = _answered_tiles(params, answer, verdicts)
+        return Picture(tuple(panels), question, text="\n".join(_key_lines(params)))
+    tiles = _answered_tiles(params, answer, verdicts)
     missing = [tuple(pattern) for pattern in verdicts.metrics.get("missing", ())]
     caption = _caption(params, answer, verdicts, missing)
-    tiles = list(answered)
     if tiles:
-        title = (
-            "listed"
-            if len(answer.configs) <= _MOST_PATTERNS
-            else f"the first {_MOST_PATTERNS} listed"
-        )
+        cut = len(answer.configs) > _MOST_PATTERNS
+        title = f"the first {_MOST_PATTERNS} listed" if cut else "listed"
         panels.append(Panel(title, sheet(tiles), caption))
     lacking = [_missing(params, pattern) for pattern in missing[:_MOST_PATTERNS]]
     if lacking:
@@ -63,9 +65,7 @@ def _key_lines(params: Params) -> list[str]:
 def _answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[Tile]:
     k = len(params.corner_order)
     why = _reasons(verdicts)
-    surplus = (
-        {tuple(pattern) for pattern in verdicts.metrics.get("surplus", ())} if verdicts else set()
-    )
+    surplus = {tuple(pattern) for pattern in verdicts.metrics.get("surplus", ())}
     short = set(verdicts.failures.get("corners", ()))
     judged = "surplus" in verdicts.metrics
     again = {tuple(pattern) for pattern in verdicts.failures.get("repeats", ())}
@@ -93,11 +93,7 @@ def _answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[
 
 def _reasons(verdicts: Verdicts) -> Mapping[tuple[int, ...], str]:
     why: dict[tuple[int, ...], str] = {}
-    for check_id, words in (
-        ("all_classes", ""),
-        ("known", "not as known"),
-        ("forced", "can stay apart"),
-    ):
+    for check_id, words in texts("topology_enumeration.reasons").items():
         for pattern in map(tuple, verdicts.failures.get(check_id, ())):
             count = max(pattern) + 1
             why.setdefault(pattern, words or f"{count} class{'es' * (count > 1)}")
@@ -114,18 +110,11 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts, missing: Sequen
     n = len(answer.configs)
     summary = f"{n} pattern{'s' * (n != 1)} listed"
     if verdicts and "surplus" in verdicts.metrics:
-        faults = []
-        for check_id, words in (
-            ("corners", f"without {len(params.corner_order)} labels"),
-            ("repeats", "repeated"),
-        ):
-            count = verdicts.fault_count(check_id)
-            faults += [f"{count} {words}"] if count else []
+        k = len(params.corner_order)
+        faults = verdicts.faults(texts("topology_enumeration.faults"), k=k)
         surplus = len(verdicts.metrics["surplus"])
-        faults += (
-            [f"{surplus} that {'do' if surplus > 1 else 'does'} not belong"] if surplus else []
-        )
-        faults += [f"{len(missing)} missing"] if missing else []
+        belong = f"{surplus} that {'do' if surplus > 1 else 'does'} not belong"
+        faults += [belong] * bool(surplus) + [f"{len(missing)} missing"] * bool(missing)
         summary += f"; {', '.join(faults) or 'all right, and none is missing'}"
     if n > _MOST_PATTERNS:
         summary += f"; the first {_MOST_PATTERNS} are drawn"
@@ -133,16 +122,9 @@ def _caption(params: Params, answer: Answer, verdicts: Verdicts, missing: Sequen
 
 
 def _legend(answered: Sequence[Tile], lacking: Sequence[Tile]) -> tuple[tuple[str, str], ...]:
-    words = {
-        "right": "listed, and right: the classes must meet",
-        "wrong": "listed, but wrong; the curves show how the classes can stay apart",
-        "": "",
-    }
-    states = sorted({tile.state for tile in answered})
-    legend = [(state, words[state]) for state in states if state]
-    if lacking:
-        legend.append(("missing", "missing: the classes must meet here too"))
-    return tuple(legend)
+    words = texts("topology_enumeration.legend")
+    states = sorted({tile.state for tile in answered} - {""}) + ["missing"] * bool(lacking)
+    return tuple((state, words[state]) for state in states)
 
 
 def _text(params: Params, answered: Sequence[Tile], lacking: Sequence[Tile]) -> str:

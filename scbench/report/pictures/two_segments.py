@@ -1,26 +1,28 @@
 """A frame cut by two segments: its regions by number of sides, beside those that were asked for."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Literal
-
+from typing import Any
+from typing import Literal
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Legend, Panel, Picture, Verdicts
-from scbench.schemas.two_segments import Answer, Params
+from scbench.report.picture import Legend
+from scbench.report.picture import Panel
+from scbench.report.picture import Picture
+from scbench.report.picture import Verdicts
+from scbench.schemas.two_segments import Answer
+from scbench.schemas.two_segments import Params
+from scbench.report.picture import texts
+from scbench.report.picture import wrong_line
+
 
 KINDS = {"triangle": 3, "quadrilateral": 4, "pentagon": 5, "hexagon": 6}
 
 _ROLES = {3: series(5), 4: series(4), 5: series(3), 6: series(2)}
 _BEYOND = 1.5
 """How far outside the frame ends are drawn, in sides of the frame."""
-
-_WORDS = {
-    "length": "a segment without length",
-    "one_side": "a segment along a side",
-    "distinct": "both segments the same",
-}
 
 XY = tuple[float, float]
 Exact = tuple[Fraction, Fraction]
@@ -42,52 +44,44 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         _draw_regions(drawing, params, verdicts.metrics["endpoints"])
     _draw_segments(drawing, params, answer, verdicts, legend)
     caption = _caption(target_words, regions, verdicts)
-    panels = [
+    title = "asked for" if regions is None else "asked for, and made"
+    panels = (
         Panel("the cut", drawing, caption),
-        Panel(
-            "asked for" if regions is None else "asked for, and made",
-            _tally(targets, regions),
-            caption,
-        ),
-    ]
+        Panel(title, _tally(targets, regions), caption),
+    )
     if regions is not None:
-        kinds = {sides: kind for kind, sides in KINDS.items()}
-        legend += [(_ROLES[n], f"{kinds[n]} ({n})") for n in kinds if regions[n] or targets[n]]
-    return Picture(tuple(panels), caption, tuple(legend))
+        legend += [
+            (_ROLES[n], f"{kind} ({n})") for kind, n in KINDS.items() if regions[n] or targets[n]
+        ]
+    return Picture(panels, caption, tuple(legend))
 
 
 def _count_words(counts: Mapping[int, int]) -> str:
     kinds = {sides: kind for kind, sides in KINDS.items()}
-    return (
-        ", ".join(f"{n} {kinds[sides]}{'s' * (n > 1)}" for sides, n in counts.items() if n)
-        or "nothing"
-    )
+    words = [f"{n} {kinds[sides]}{'s' * (n > 1)}" for sides, n in counts.items() if n]
+    return ", ".join(words) or "nothing"
 
 
 def _frame_drawing(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
     xs, ys = zip(*params.corners, strict=True)
     width = max(max(xs) - min(xs), max(ys) - min(ys))
     room = _BEYOND * width
-
     all_x = [*xs, *(min(max(x, min(xs) - room), max(xs) + room) for x, _ in ends)]
     all_y = [*ys, *(min(max(y, min(ys) - room), max(ys) + room) for _, y in ends)]
     pad = 0.1 * width
-    drawing = Drawing(
-        (min(all_x) - pad, min(all_y) - pad, max(all_x) + pad, max(all_y) + pad), size=340
-    )
+    frame = (min(all_x) - pad, min(all_y) - pad, max(all_x) + pad, max(all_y) + pad)
+    drawing = Drawing(frame, size=340)
     for value in params.coordinate_grid or ():
         low, high = min(ys) - pad / 3, max(ys) + pad / 3
         drawing.line([(value, low), (value, high)], "faint", width=1)
         low, high = min(xs) - pad / 3, max(xs) + pad / 3
         drawing.line([(low, value), (high, value)], "faint", width=1)
-    if params.coordinate_grid:
-        for value in params.coordinate_grid:
-            drawing.text((value, min(ys) - pad * 0.7), f"{value:g}", "quiet", size=9)
-            drawing.text((min(xs) - pad * 0.7, value), f"{value:g}", "quiet", size=9)
+    for value in params.coordinate_grid or ():
+        drawing.text((value, min(ys) - pad * 0.7), f"{value:g}", "quiet", size=9)
+        drawing.text((min(xs) - pad * 0.7, value), f"{value:g}", "quiet", size=9)
     drawing.line(params.corners, "ink", width=2.5, closed=True)
     for i, (x, y) in enumerate(params.corners):
-        tip = f"corner {i} at {x:g}, {y:g}"
-        drawing.dot((x, y), "ink", radius=3.5, tip=tip)
+        drawing.dot((x, y), "ink", radius=3.5, tip=f"corner {i} at {x:g}, {y:g}")
         if not params.coordinate_grid:
             words = f"({x:.4g}, {y:.4g})"
             at_left, above = 4 * x < sum(xs), 4 * y > sum(ys)
@@ -124,7 +118,6 @@ def _cross_product(a: Exact, b: Exact, p: Exact) -> Fraction:
 
 
 def _halves(region: Sequence[Exact], a: Exact, b: Exact) -> list[list[Exact]]:
-    """Cut a convex polygon along the line through two points."""
     values = [_cross_product(a, b, p) for p in region]
     halves: list[list[Exact]] = [[], []]
     for i, (p, value) in enumerate(zip(region, values, strict=True)):
@@ -142,11 +135,8 @@ def _halves(region: Sequence[Exact], a: Exact, b: Exact) -> list[list[Exact]]:
 
 
 def _without_straight(region: Sequence[Exact]) -> list[Exact]:
-    return [
-        p
-        for i, p in enumerate(region)
-        if _cross_product(region[i - 1], p, region[(i + 1) % len(region)]) != 0
-    ]
+    n = len(region)
+    return [p for i, p in enumerate(region) if _cross_product(region[i - 1], p, region[(i + 1) % n]) != 0]
 
 
 def _draw_regions(drawing: Drawing, params: Params, endpoints: Sequence[Mapping[str, Any]]) -> None:
@@ -163,15 +153,14 @@ def _draw_segments(
 ) -> None:
     failed = verdicts.failures
     bad = {i for check_id in ("length", "one_side") for i in failed.get(check_id, ())}
-    distinct = verdicts.passed("distinct") is not False
+    same = verdicts.failed("distinct")
     for i, ends in enumerate(answer.segments):
-        wrong = i in bad or (i == 1 and not distinct)
+        wrong = i in bad or (i == 1 and same)
         role = "wrong" if wrong else "answer"
         drawing.line(ends, role, width=4 if wrong else 3, dashed=wrong, tip=f"segment {i}")
         for j, end in enumerate(ends):
-            drawing.dot(
-                end, role, radius=4, tip=f"end {j} of segment {i} at {end[0]:.6g}, {end[1]:.6g}"
-            )
+            tip = f"end {j} of segment {i} at {end[0]:.6g}, {end[1]:.6g}"
+            drawing.dot(end, role, radius=4, tip=tip)
     legend.append(("answer", "the two segments"))
     off = {(item["segment"], item["end"]): item for item in failed.get("boundary", ())}
     for end in verdicts.metrics.get("endpoints", ()):
@@ -182,11 +171,12 @@ def _draw_segments(
     for segment, j in failed.get("grid", ()):
         place = drawing.nearest(answer.segments[segment][j])
         drawing.ring(place, "wrong", radius=10, width=2.5, dashed=True, tip="not on the grid")
-    words = ["end off the frame, and how far"] * bool(off)
-    words += ["dashed ring: end not on the grid"] * ("grid" in failed)
-    words += ["dashed: segment that cuts nothing off"] * bool(bad or not distinct)
-    if words:
-        legend.append(("wrong", "; ".join(words)))
+    wrong_places = {
+        "end off the frame, and how far": off,
+        "dashed ring: end not on the grid": "grid" in failed,
+        "dashed: segment that cuts nothing off": bad or same,
+    }
+    legend += wrong_line(wrong_places)
     for i in failed.get("length", ()):
         place = drawing.nearest(answer.segments[i][0])
         drawing.ring(place, "wrong", radius=10, width=2.5, tip="both ends at one place")
@@ -200,14 +190,9 @@ def _mark_off(drawing: Drawing, params: Params, place: XY, end: Mapping[str, Any
     drawing.ring(place, "wrong", radius=9, width=2.5, tip="not on the frame")
     words = "far away" if distance is None else f"{distance:.2g} off"
     right = drawing.at(place)[0] > drawing.width * 0.7
-    drawing.text(
-        place,
-        words,
-        "wrong",
-        anchor="end" if right else "start",
-        shift=(-12 if right else 12, 10),
-        bold=True,
-    )
+    anchor: Literal["start", "end"] = "end" if right else "start"
+    shift = (-12 if right else 12, 10)
+    drawing.text(place, words, "wrong", anchor=anchor, shift=shift, bold=True)
 
 
 def _tally(targets: Mapping[int, int], regions: Mapping[int, int] | None) -> Drawing:
@@ -253,18 +238,12 @@ def _regular(sides: int, centre: XY, radius: float) -> list[XY]:
 def _caption(target_words: str, regions: Mapping[int, int] | None, verdicts: Verdicts) -> str:
     if not verdicts:
         return f"Two segments; asked for: {target_words}."
-    score = verdicts.fraction
-    failed = verdicts.failures
-    faults = []
-    if "grid" in failed:
-        n = len(failed["grid"])
-        faults.append(f"{n} end{'s' * (n > 1)} not on the grid")
+    asked = f"asked for: {target_words}"
+    faults = verdicts.faults({"grid": "{n} ends not on the grid|{n} end not on the grid"})
     if regions is not None:
-        fault_words = "".join(f"; {words}" for words in faults)
-        return f"Made: {_count_words(regions)}; asked for: {target_words}{fault_words}; {score}."
-    if "boundary" in failed:
-        n = len(failed["boundary"])
-        faults.append(f"{n} end{'s' * (n > 1)} off the frame")
-    faults += verdicts.faults(_WORDS)
+        return (
+            f"{'; '.join([f'Made: {_count_words(regions)}', asked, *faults, verdicts.fraction])}."
+        )
+    faults += verdicts.faults(texts("two_segments.faults"))
     summary = ", ".join(faults) or "The cut cannot be counted"
-    return f"{summary[:1].upper()}{summary[1:]}; asked for: {target_words}; {score}."
+    return f"{summary[:1].upper()}{summary[1:]}; {asked}; {verdicts.fraction}."

@@ -8,9 +8,10 @@ import numpy as np
 
 from scbench.graders.voxel_grid_projection import forbidden
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
-from scbench.report.draw.svg import Drawing
+from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import voxels
-from scbench.report.picture import Gauge, Legend, Panel, Picture, Verdicts, gauge_panels
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 _READ = 50_000
@@ -26,13 +27,6 @@ _BANDS = ("answer", "water", "given", "faint")
 
 _VIEWS = (("projection_xy", 0, 1, 2), ("projection_xz", 0, 2, 1), ("projection_yz", 1, 2, 0))
 """Check, the axes of a shadow, to the right and upwards, and the axis it falls along."""
-
-_WORDS = {
-    "cells": "{n} entries are no cells of the cube|{n} entry is no cell of the cube",
-    "permitted": "{n} cells are forbidden|{n} cell is forbidden",
-    "repeats": "{n} cells are listed more than once|{n} cell is listed more than once",
-    "connected": "{n} cells hang apart|{n} cell hangs apart",
-}
 
 Cell = tuple[int, int, int]
 
@@ -50,8 +44,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     legend: Legend = []
     scene = _scene(params, cells, answer is not None, verdicts, legend)
     shadows = _shadow_drawing(params, cells, answer is not None, verdicts)
-    if any(verdicts.passed(view[0]) is False for view in _VIEWS) and answer is not None:
-        legend.append(("missing", "not covered by any cell"))
+    legend.append(("missing", "not covered by any cell"))
     caption = _caption(params, answer, verdicts)
     if len(cells.inside) > _SOLID:
         caption += f" The cube shows {_SOLID} of {len(cells.inside)} cells."
@@ -111,26 +104,25 @@ def _scene(
     apart = _mask(n, failed.get("connected", ())) & every & ~wrong & ~twice
     heights = np.indices((n, n, n))[2] * len(_BANDS) // n
     plain = every & ~(wrong | twice | apart)
+    marked = {
+        "wrong": (wrong, "a forbidden cell", "✗"),
+        "note": (twice, "listed more than once", "!"),
+        "target": (apart, "apart from the first cell", "!"),
+    }
     masks = [(plain & (heights == i), role) for i, role in enumerate(_BANDS)]
-    masks += [(wrong, "wrong"), (twice, "note"), (apart, "target")]
+    masks += [(mask, role) for role, (mask, *_) in marked.items()]
     for mask, role in masks:
         if mask.any():
             parts.append(voxels(mask, role, neighbours=every, seams=True))
-    words = {
-        "wrong": (wrong, "a forbidden cell"),
-        "note": (twice, "listed more than once"),
-        "target": (apart, "apart from the first cell"),
-    }
     if plain.any():
         legend.append(("answer", "chosen cells, in four colours by height"))
-    for role, (mask, says) in words.items():
+    for role, (mask, words, sign) in marked.items():
         if mask.any():
-            legend.append((role, says))
+            legend.append((role, words))
             middles = np.argwhere(mask).astype(np.float64) + 0.5
-            labels = tuple("✗" if role == "wrong" else "!" for _ in middles)
-            parts.append(Marks(middles, role, 0, labels, name=says))
+            parts.append(Marks(middles, role, 0, (sign,) * len(middles), name=words))
     parts += _holes(n, verdicts)
-    if cells.outside and verdicts.passed("cells") is False:
+    if cells.outside and verdicts.failed("cells"):
         points = [[min(max(v, -2), n + 1) + 0.5 for v in xyz] for xyz in cells.outside[:_OUTSIDE]]
         parts.append(Marks(np.array(points, dtype=np.float64), "wrong", 9, name="no cell"))
         legend.append(("wrong", "entries that are no cells of the cube"))
@@ -143,7 +135,6 @@ def _scene(
 
 
 def _holes(n: int, verdicts: Verdicts) -> list[Shape]:
-    """Return lines through the cube where no cell is met."""
     paths = []
     for check_id, i, j, along in _VIEWS:
         holes = verdicts.failures.get(check_id, ())
@@ -162,10 +153,7 @@ def _matrix(name: str) -> np.ndarray | None:
     terms = name.partition("-> (")[2].rstrip(")").split(", ")
     if len(terms) != 3 or {term[-1:] for term in terms} != set("xyz"):
         return None
-    matrix = np.zeros((3, 3), int)
-    for row, term in enumerate(terms):
-        matrix[row, "xyz".index(term[-1])] = -1 if "-" in term else 1
-    return matrix
+    return np.array([[(axis == t[-1]) * (-1 if "-" in t else 1) for axis in "xyz"] for t in terms])
 
 
 def _mirror(n: int, name: str) -> Mesh | None:
@@ -212,7 +200,7 @@ def _shadow_drawing(params: Params, cells: _Cells, answered: bool, verdicts: Ver
         drawing.strokes(lines, "faint", width=0.7)
         title = f"along {'xyz'[along]}"
         role = "ink"
-        if answered and verdicts.passed(check_id) is False:
+        if answered and verdicts.failed(check_id):
             holes = [(a, b) for a in range(n) for b in range(n) if (a, b) not in counts]
             drawing.tiles([(left_edge + a, b) for a, b in holes], "missing", hatched=True)
             offenders = verdicts.failures.get(check_id, ())
@@ -220,32 +208,20 @@ def _shadow_drawing(params: Params, cells: _Cells, answered: bool, verdicts: Ver
                 radius = max(0.75 * drawing.scale, 6)
                 tip = f"no cell at {'xyz'[i]} = {a}, {'xyz'[j]} = {b}"
                 drawing.ring((left_edge + a + 0.5, b + 0.5), "missing", radius=radius, tip=tip)
-            check = verdicts.check(check_id)
-            count = check.details.get("count", len(holes)) if check else len(holes)
+            count = verdicts.details(check_id).get("count", len(holes))
             title += f": {count} hole{'s' * (count != 1)}"
             role = "wrong"
         elif answered and verdicts.passed(check_id):
             title += ": full"
             role = "right"
-        edge = [(left_edge, 0), (left_edge + n, 0), (left_edge + n, n), (left_edge, n)]
+        edge = rectangle((left_edge, 0), (left_edge + n, n))
         drawing.line(edge, role, closed=True, width=2)
-        drawing.text((left_edge + n / 2, n), title, role, size=13, bold=answered, shift=(0, -12))
-        words = f"{'xyz'[i]} →"
-        drawing.text((left_edge + n / 2, 0), words, "quiet", size=11, shift=(0, 12))
+        middle = left_edge + n / 2
+        drawing.text((middle, n), title, role, size=13, bold=answered, shift=(0, -12))
+        drawing.text((middle, 0), f"{'xyz'[i]} →", "quiet", size=11, shift=(0, 12))
         words = f"{'xyz'[j]} ↑"
         drawing.text((left_edge, n), words, "quiet", size=11, anchor="start", shift=(0, -12))
     return drawing
-
-
-_PLAIN = {
-    "[[0, 1, 0], [1, 0, 0], [0, 0, 1]]": "x and y exchanged",
-    "[[0, 0, 1], [0, 1, 0], [1, 0, 0]]": "x and z exchanged",
-    "[[1, 0, 0], [0, 0, 1], [0, 1, 0]]": "y and z exchanged",
-    "[[-1, 0, 0], [0, 1, 0], [0, 0, 1]]": "mirrored along x",
-    "[[1, 0, 0], [0, -1, 0], [0, 0, 1]]": "mirrored along y",
-    "[[1, 0, 0], [0, 1, 0], [0, 0, -1]]": "mirrored along z",
-    "[[-1, 0, 0], [0, -1, 0], [0, 0, -1]]": "mirrored through the middle",
-}
 
 
 def _plainest(names: Sequence[str]) -> Sequence[str]:
@@ -255,10 +231,8 @@ def _plainest(names: Sequence[str]) -> Sequence[str]:
 
 def _in_words(name: str) -> str:
     matrix = _matrix(name)
-    if matrix is None:
-        return name
-    plain = _PLAIN.get(str(matrix.tolist()))
-    return plain or f"mapped by {name}"
+    plain = texts("voxel_grid_projection.symmetries")
+    return name if matrix is None else plain.get(str(matrix.tolist()), f"mapped by {name}")
 
 
 def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
@@ -269,15 +243,15 @@ def _caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
         return f"{missing}{task_words}, without any symmetry."
     parts = []
     entries = len(answer.voxels)
-    if verdicts.passed("count") is False:
+    if verdicts.failed("count"):
         parts.append(f"{entries} cells are listed instead of {params.cells}")
-    parts += verdicts.faults(_WORDS)
+    parts += verdicts.faults(texts("voxel_grid_projection.faults"))
     holes = sum(verdicts.fault_count(view[0]) for view in _VIEWS)
     if holes:
         parts.append(f"the shadows have {holes} hole{'s' * (holes != 1)}")
     for name in _plainest(verdicts.failures.get("no_symmetry", ())):
         parts.append(f"{_in_words(name)}, the set is the same")
-    if verdicts.passed("resource_limit") is False:
+    if verdicts.failed("resource_limit"):
         parts.append("the list is far too long to be judged")
     score = f" {verdicts.fraction.capitalize()}." if verdicts else ""
     if not parts:

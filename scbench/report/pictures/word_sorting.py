@@ -4,7 +4,7 @@ from itertools import zip_longest
 
 from scbench.graders.shared.short_answers import entries
 from scbench.report.picture import Picture, Verdicts
-from scbench.report.pictures.shared.text_views import Cell, Row, table_picture
+from scbench.report.pictures.shared.tables import Cell, Row, table_picture
 from scbench.schemas.word_sorting import Answer, Params
 
 

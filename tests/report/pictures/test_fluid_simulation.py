@@ -6,7 +6,7 @@ import pytest
 from scbench.catalog import get_task
 from scbench.graders.fluid_simulation import columns_as_text
 from scbench.report.draw.scene import Lines, Mesh, Scene
-from scbench.report.pictures.fluid_simulation.rain_worlds import cells_from_text
+from scbench.report.pictures.fluid_simulation import cells_from_text
 from scbench.schemas.fluid_simulation import Params
 
 TASK = "fluid_simulation"

@@ -13,7 +13,7 @@ from scbench.graders.boolean import evaluate as evaluate_boolean
 from scbench.report.pictures.arithmetic import _RULES
 from scbench.report.pictures.but_for_causation import _played
 from scbench.report.pictures.shared.expression_trees import first_slip, parsed, worked_out
-from scbench.report.pictures.shared.text_views import Cell, table_panels, table_text
+from scbench.report.pictures.shared.tables import Cell, table_panels, table_text
 from scbench.schemas.boolean import LITERALS
 
 

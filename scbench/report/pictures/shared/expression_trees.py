@@ -5,19 +5,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.text_views import mark, text_picture
+from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.pictures.shared.tables import mark, text_picture
 
 MOST_LEAVES = 64
 """Numbers or truth values of an expression that is drawn."""
 _WIDTH, _HEIGHT = 46, 46
 _LONGEST = 9
 """Characters of a value; all of them are shown where the pointer rests, and in a terminal."""
-
-_LEGEND = {
-    "right": "the value",
-    "wrong": "the first step whose slip alone gives the answer, or the last",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +144,10 @@ def tree_picture(
             caption += f" Taking one step for {rules.write(value)} gives the answer (marked)."
     caption = verdicts.caption(caption)
     drawing = _tree(nodes, [None if v is None else rules.write(v) for v in values], marks)
-    text = "\n".join(_tree_lines(nodes, rules, values, marks, len(nodes) - 1, 0))
-    return text_picture([Panel("steps", drawing, caption)], caption, text, _LEGEND)
+    text = "\n".join(_tree_lines(nodes, rules, values, marks))
+    return text_picture(
+        [Panel("steps", drawing, caption)], caption, text, texts("expression_trees.legend")
+    )
 
 
 def _tree(
@@ -189,29 +186,19 @@ def _tree(
         for k, words in enumerate(lines):
             cut = words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
             shift = (0, 14 * (k - (len(lines) - 1) / 2))
-            drawing.text(
-                (x, y),
-                cut,
-                "ink",
-                size=11 + (not k and bool(node.below)),
-                shift=shift,
-                bold=bool(role) or (not k and bool(node.below)),
-            )
+            head = not k and bool(node.below)
+            bold = bool(role) or head
+            drawing.text((x, y), cut, size=11 + head, shift=shift, bold=bold)
         if remark:
             drawing.text((x, y), remark[:18], "wrong", size=11, shift=(0, half[1] + 8), bold=True)
     return drawing
 
 
 def _tree_lines(
-    nodes: Sequence[Node],
-    rules: Rules,
-    values: Sequence[Any],
-    marks: Mapping[int, tuple[str, str]],
-    at: int,
-    depth: int,
+    nodes: Sequence[Node], rules: Rules, values: Sequence[Any], marks: Mapping[int, tuple[str, str]]
 ) -> Iterator[str]:
     """Yield the tree as lines of text: each step before what it works on."""
-    waiting = [(at, depth)]
+    waiting = [(len(nodes) - 1, 0)]
     while waiting:
         at, depth = waiting.pop()
         node = nodes[at]

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from scbench.graders.shared.corner_labels import canonical, crossed_sides
 from scbench.report.draw.svg import Drawing
-from scbench.report.pictures.shared.text_views import side_by_side
+from scbench.report.pictures.shared.tables import side_by_side
 
 Point = tuple[float, float]
 
-COLUMNS = 6
+_COLUMNS = 6
 _WIDTH, _HEAD, _FOOT, _ROOM = 118.0, 20.0, 15.0, 24.0
 """Pixels of a tile: its width, its title, each line below it, and the space round the polygon."""
 _HALF = 33.0
@@ -106,35 +106,20 @@ def middle(k: int, side: int) -> Point:
 
 
 def joining(
-    k: int,
-    first: int,
-    second: int,
-    role: str,
-    *,
-    dashed: bool = False,
-    width: float = 3,
-    tip: str = "",
+    k: int, first: int, second: int, role: str, *, dashed: bool = False, tip: str = ""
 ) -> Stroke:
     """Return an interface between the middles of two sides."""
-    return Stroke(middle(k, first), (0.0, 0.0), middle(k, second), role, dashed, width, tip)
+    return Stroke(middle(k, first), (0.0, 0.0), middle(k, second), role, dashed, tip=tip)
 
 
 def interfaces(
     ring: Sequence[int], role: str, *, later: bool = False, dashed: bool = False
 ) -> tuple[tuple[Stroke, ...], tuple[tuple[str, Point], ...]]:
-    """Return one way to draw the interfaces of a polygon with as few junctions as possible.
+    """Return one way to draw the interfaces of a polygon, and their junctions, as few as possible.
 
     Ends of one type that follow each other are joined; what is left runs to a junction, or to two
-    if there are more than three classes.
-
-    Args:
-        ring: classes round the ring.
-        role: colour of the interfaces.
-        later: whether to begin one side later, which gives another drawing if there is one.
-        dashed: whether they are dashed.
-
-    Returns:
-        The interfaces and the junctions.
+    if there are more than three classes. With `later` it begins one side later, which gives another
+    drawing if there is one.
     """
     k = len(ring)
     ends = crossed_sides(ring)
@@ -167,15 +152,9 @@ def interfaces(
     return tuple(strokes), tuple((role, place) for place in places)
 
 
-def sheet(tiles: Sequence[Tile], *, columns: int = COLUMNS, half: float = _HALF) -> Drawing:
-    """Return tiles in rows, left to right, top to bottom.
-
-    Args:
-        tiles: at least one.
-        columns: most tiles in a row.
-        half: half the side of a square in pixels.
-    """
-    columns = min(columns, len(tiles))
+def sheet(tiles: Sequence[Tile], *, half: float = _HALF) -> Drawing:
+    """Return tiles in rows, left to right, top to bottom; half a square's side is in pixels."""
+    columns = min(_COLUMNS, len(tiles))
     width = max(_WIDTH, 2 * (half + _ROOM))
     if any(tile.letters for tile in tiles):
         width += 0.6 * half
@@ -207,7 +186,11 @@ def _draw(
         drawing.box(*frame, "wrong", opacity=0.1, edge="wrong", width=2.5)
     elif tile.state == "right":
         drawing.box(*frame, "right", opacity=0.08, edge="right", width=1)
-    _sign(drawing, tile.state, (left_edge + width - 12, top + 12))
+    x, y = left_edge + width - 12, top + 12
+    if tile.state == "right":
+        drawing.line([(x - 5, y), (x - 1.5, y + 4), (x + 5, y - 4)], "right", width=2.5)
+    elif tile.state == "wrong":
+        drawing.cross((x, y), "wrong", radius=4.5, width=2.5)
     shift = -8 if tile.state in {"right", "wrong"} else 0
     drawing.text((cx + shift, top + 12), tile.title, size=11)
     ring = [at(corner(k, i)) for i in range(k)]
@@ -215,11 +198,8 @@ def _draw(
         drawing.area(ring, "paper", opacity=0.8)
     drawing.line(ring, "quiet", closed=True, width=1.5, dashed=not tile.labels)
     _sides(drawing, tile, at)
-    for stroke in tile.strokes:
-        start, bend, end = at(stroke.start), at(stroke.bend), at(stroke.end)
-        drawing.curve(
-            start, bend, end, stroke.role, width=stroke.width, dashed=stroke.dashed, tip=stroke.tip
-        )
+    for start, bend, end, role, dashed, thick, tip in tile.strokes:
+        drawing.curve(at(start), at(bend), at(end), role, width=thick, dashed=dashed, tip=tip)
     for role, place in tile.junctions:
         drawing.dot(at(place), role, radius=5.5)
     for side in crossed_sides(tile.labels):
@@ -230,14 +210,6 @@ def _draw(
     base = top + _HEAD + 2 * (half + _ROOM) + 6
     for i, (role, words) in enumerate(tile.below):
         drawing.text((cx, base + i * _FOOT), words, role, size=11, bold=role != "ink")
-
-
-def _sign(drawing: Drawing, state: str, place: Point) -> None:
-    x, y = place
-    if state == "right":
-        drawing.line([(x - 5, y), (x - 1.5, y + 4), (x + 5, y - 4)], "right", width=2.5)
-    elif state == "wrong":
-        drawing.cross(place, "wrong", radius=4.5, width=2.5)
 
 
 def _sides(drawing: Drawing, tile: Tile, at: Callable[[Point], Point]) -> None:
@@ -281,9 +253,8 @@ def square_text(tile: Tile) -> list[str]:
     """Return a tile of four corners as lines of text; words beside sides stand at the sides."""
     k = [brief(label)[:3] for label in tile.labels] or ["?"] * 4
     bottom, right, top, left_side = tile.sides or ("-", "|", "-", "|")
-    head = f"{tile.title} {_SIGNS[tile.state]}".rstrip()
     return [
-        head,
+        f"{tile.title} {_SIGNS[tile.state]}".rstrip(),
         f"  {k[3]:>3}--{top}--{k[2]:<3}",
         "    |     |",
         f"    {left_side}     {right}",

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from scbench.graders.shared.short_answers import Value, integer, quote
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, Verdicts
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 
 _ENDS = ("l", "r", "u", "d", "lr", "ud", "ld", "lu", "rd", "ru")
 _JOINTS = dict(zip(map(frozenset, _ENDS), "╴╶╵╷─│┐┘┌└", strict=True))
@@ -48,13 +48,7 @@ _MOST_TABLES = 10
 """Tables beside each other."""
 _SIGNS = {"right": " ok", "wrong": " WRONG", "missing": " MISSING", "note": " *"}
 """What stands behind words with a role in a terminal."""
-_WORDS = {
-    "right": "right",
-    "wrong": "wrong",
-    "missing": "missing",
-    "note": "counts",
-    "target": "asked for",
-}
+_WORDS = texts("text_views.legend")
 
 
 class Cell(NamedTuple):
@@ -76,19 +70,8 @@ Row = Sequence[Cell | object]
 def text_picture(
     panels: Iterable[Panel], caption: str, text: str, words: Mapping[str, str] = _WORDS
 ) -> Picture:
-    """Return the picture of a text task.
-
-    Args:
-        panels: what is drawn.
-        caption: below it.
-        text: the same for a terminal.
-        words: for the legend, of each role that is drawn.
-    """
-    panels = tuple(panels)
-    views = [panel.view for panel in panels]
-    used = {role for view in views if isinstance(view, Drawing) for role in view.roles}
-    legend = tuple((role, meaning) for role, meaning in words.items() if role in used)
-    return Picture(panels, caption, legend, text)
+    """Return the picture of a text task; `words` are for the legend, of each role drawn."""
+    return Picture(tuple(panels), caption, tuple(words.items()), text)
 
 
 def table_panels(title: str, head: Sequence[str], rows: Sequence[Row], alt: str) -> list[Panel]:
@@ -124,12 +107,9 @@ def _table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
         drawing.text((start + 6, _ROW_HEIGHT / 2), words, "quiet", size=11, anchor="start")
     for i, row in enumerate(cells, bool(head)):
         for start, width, cell in zip(starts, widths, row, strict=False):
-            mark(
-                drawing,
-                (start, _ROW_HEIGHT * i),
-                (start + width - 2, _ROW_HEIGHT * (i + 1) - 2),
-                cell.role,
-            )
+            low = (start, _ROW_HEIGHT * i)
+            high = (start + width - 2, _ROW_HEIGHT * (i + 1) - 2)
+            mark(drawing, low, high, cell.role)
             place = (start + 6, _ROW_HEIGHT * (i + 0.5) - 1)
             role = "quiet" if cell.role == "quiet" else "ink"
             bold = cell.role not in {"", "quiet"}
