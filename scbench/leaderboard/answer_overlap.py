@@ -52,7 +52,7 @@ from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
-from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.predictions import Pair, answer_pair, measure
 from scbench.leaderboard.submission import MOST_ATTEMPTS
 from scbench.release.load import Release
@@ -208,8 +208,7 @@ def copied(answers: Iterable[Pair], stored: StoredAnswers) -> Copied:
 def copy_warning(copies: Copied, file: str = "") -> Iterator[Finding]:
     """Yield a warning, naming the predictions' file, if a submission is marked."""
     if copies.marked:
-        todo = "submit the model's own answers; with these it has no rank"
-        yield Finding("references", str(copies), todo, file, level="warning")
+        yield finding("references", file, copies=copies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,12 +286,7 @@ def overlaps(mine: Answers, peers: Mapping[str, Answers], file: str) -> Iterator
                 )
                 if both
             ]
-            message = (
-                f"the same byte for byte as in {printable(name)}, though other answers would do: "
-                f"{' and '.join(parts)}"
-            )
-            todo = "say in notes how the two models are related, or correct the file"
-            yield Finding("alike", message, todo, file, level="warning")
+            yield finding("alike", file, where=printable(name), shares=" and ".join(parts))
 
 
 def sharing(answers: Mapping[str, Answers]) -> list[tuple[str, str]]:

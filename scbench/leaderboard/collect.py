@@ -27,7 +27,7 @@ from scbench.leaderboard.answer_overlap import (
     stored_answers,
     telling_answers,
 )
-from scbench.leaderboard.findings import Finding, problems
+from scbench.leaderboard.findings import Finding, finding, problems
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.grade import (
     RECEIPT,
@@ -214,13 +214,11 @@ def _name_of(path: Path) -> str:
 
 def _misnamed(path: Path, name: str, done: Collected) -> Finding | None:
     if path.is_symlink():
-        return Finding("not_a_file", "the submission is a symbolic link", "put the folder itself")
+        return finding("linked_submission")
     if not _NAME.fullmatch(name):
-        message = f"the name {printable(name)!r} cannot stand in a link"
-        return Finding("bad_name", message, "use letters, digits, '.', '_', '+' and '-'")
+        return finding("bad_name", name=printable(name))
     if name in {entry.name for entry in done.entries}:
-        message = f"there is a folder and an archive {name}"
-        return Finding("duplicate_entry", message, "keep one of the two")
+        return finding("duplicate_name", name=name)
     return None
 
 
@@ -282,10 +280,8 @@ def _grade_anew(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | lis
     graded = grade_submission(done, job.folder, job.limits)
     if graded.receipt is not None:
         return graded.receipt, graded.report.results
-    failed = graded.report.grader_errors
-    if failed:
-        todo = "tell the maintainers of scbench: it is no fault of the submission"
-        return [Finding("grader_error", f"{failed} rows could not be graded", todo)]
+    if graded.report.grader_errors:
+        return [finding("grader_error", count=graded.report.grader_errors)]
     return graded.findings
 
 

@@ -1,7 +1,13 @@
-"""What is wrong with a submission, and how it is printed: for people, programs and CI."""
+"""What is wrong with a submission, and how it is printed: for people, programs and CI.
 
-from collections.abc import Callable, Iterable
+What findings say stands in ``findings.toml``.
+"""
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any, Literal
 
 from scbench.base.errors import printable
@@ -32,6 +38,31 @@ class Finding:
     line: int | None = None
     id: str | None = None
     level: Level = "problem"
+
+
+@cache
+def _texts() -> Mapping[str, Any]:
+    return tomllib.loads(files("scbench.leaderboard").joinpath("findings.toml").read_text("utf-8"))
+
+
+def finding(
+    kind: str,
+    file: str = "",
+    line: int | None = None,
+    row_id: str | None = None,
+    /,
+    **words: object,
+) -> Finding:
+    """Return a finding of a kind in ``findings.toml``, whose texts are filled with words."""
+    text = _texts()[kind]
+    message, todo = (text[part].format(**words) for part in ("message", "todo"))
+    code, level = text.get("code", kind), text.get("level", "problem")
+    return Finding(code, message, todo, file, line, row_id, level)
+
+
+def advice(code: str, otherwise: str) -> str:
+    """Return what to do about a problem of a line that reading or grading tells."""
+    return str(_texts()["problems"].get(code, otherwise))
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:

@@ -32,7 +32,7 @@ from scbench.base.errors import (
     printable,
 )
 from scbench.formats.predictions import open_predictions
-from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.submission import MOST_BYTES, Submission
 from scbench.machine.files import write_whole
 
@@ -95,8 +95,9 @@ def refused(name: str, kind: str, size: int) -> Finding | None:
     """Return why an entry may not be read, if so."""
     label = printable(name[:200])
     if kind not in {"file", "folder"}:
-        todo = "replace it by the file itself" if "link" in kind else "remove it"
-        return Finding("not_a_file", f"{label} is a {kind}", todo, label)
+        return finding(
+            "linked_file" if "link" in kind else "unlike_file", label, label=label, kind=kind
+        )
     if name not in MOST_BYTES_OF:
         todo = did_you_mean(name, MOST_BYTES_OF).strip() or (
             f"remove it; a submission has {ABOUT}, predictions.jsonl (or .gz, .zst), and if you "
@@ -104,15 +105,13 @@ def refused(name: str, kind: str, size: int) -> Finding | None:
         )
         if name in _OURS:
             todo = "remove it: the maintainers grade anew, and write such files themselves"
-        what = "folder" if kind == "folder" else "file"
-        return Finding("unexpected_file", f"no such {what} belongs here: {label}", todo, label)
+        return finding("unexpected_file", label, label=label, kind=kind, todo=todo)
     if kind == "folder":
-        return Finding("not_a_file", f"{label} is a folder", "put the file in its place", label)
+        return finding("folder_for_file", label, label=label)
     limit = MOST_BYTES_OF[name]
     if size > limit:
-        message = f"{label} has {size:,} bytes; the limit is {limit:,}"
         todo = "pack it with zstd or gzip" if name == PREDICTIONS[0] else "make it smaller"
-        return Finding("too_large", message, todo, label)
+        return finding("too_large", label, label=label, size=size, limit=limit, todo=todo)
     return None
 
 
@@ -120,17 +119,13 @@ def missing(names: Iterable[str]) -> Iterator[Finding]:
     """Yield what is missing among the names of a submission's files."""
     present = set(names)
     if ABOUT not in present:
-        todo = "write one with `scbench submission init`"
-        yield Finding("missing_file", f"there is no {ABOUT}", todo, ABOUT)
+        yield finding("no_about", ABOUT)
     candidates = [name for name in PREDICTIONS if name in present]
     if not candidates:
-        todo = "add predictions.jsonl, packed as .gz or .zst if it is large"
-        yield Finding("missing_file", "there are no predictions", todo, PREDICTIONS[0])
+        yield finding("no_predictions", PREDICTIONS[0])
     if len(candidates) > 1:
-        message = f"there are {len(candidates)} predictions files: {', '.join(candidates)}"
-        yield Finding(
-            "two_predictions", message, "keep the one that is to be graded", candidates[1]
-        )
+        words = {"count": len(candidates), "names": ", ".join(candidates)}
+        yield finding("two_predictions", candidates[1], **words)
 
 
 class _TooLargeError(ScbenchError):
@@ -166,8 +161,8 @@ def unpack(path: Path, scratch: Path) -> tuple[dict[str, Path], tuple[Finding, .
     """
     packed = path.stat().st_size
     if packed > MOST_PACKED:
-        message = f"the archive has {packed:,} bytes; the limit is {MOST_PACKED:,}"
-        return {}, (Finding("too_large", message, "send less, or pack it better"),)
+        words = {"label": "the archive", "size": packed, "limit": MOST_PACKED}
+        return {}, (finding("too_large", todo="send less, or pack it better", **words),)
     try:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
@@ -177,11 +172,10 @@ def unpack(path: Path, scratch: Path) -> tuple[dict[str, Path], tuple[Finding, .
         with plain.open("rb") as file, tarfile.open(fileobj=_Frugal(file), mode="r:") as tar:
             return _take_files(list(_tar_entries(tar)), scratch)
     except _TooLargeError as error:
-        return {}, (Finding("archive_bomb", str(error), "pack the folder anew with `pack`"),)
+        return {}, (finding("archive_bomb", reason=error),)
     except (*_BROKEN_ZIP, *_BROKEN_TAR, PredictionsError) as error:
         why = printable((str(error).splitlines() or [type(error).__name__])[0][:200])
-        todo = "pack it anew with `scbench submission pack`, as .zip, .tar.gz or .tar.zst"
-        return {}, (Finding("bad_archive", f"the archive cannot be read: {why}", todo),)
+        return {}, (finding("bad_archive", reason=why),)
 
 
 def _zip_entries(archive: zipfile.ZipFile) -> Iterator[_Entry]:
@@ -258,7 +252,7 @@ def _check_count(count: int) -> None:
 def _take_files(
     entries: list[_Entry], scratch: Path
 ) -> tuple[dict[str, Path], tuple[Finding, ...]]:
-    findings = [finding for entry in entries if (finding := _forged(entry))]
+    findings = [*filter(None, map(_forged, entries))]
     findings += _repeated_names(entry.name for entry in entries)
     if findings:
         return {}, tuple(findings)
@@ -295,15 +289,13 @@ def _repeated_names(names: Iterable[str]) -> Iterator[Finding]:
     for name in names:
         folded = name.rstrip("/").casefold()
         if folded in earlier:
-            message = f"{printable(name[:200])!r} is in the archive twice"
-            yield Finding("duplicate_entry", message, "pack each file once")
+            yield finding("duplicate_entry", label=printable(name[:200]))
         earlier.add(folded)
 
 
 def _forged(entry: _Entry) -> Finding | None:
     """Return why an entry is no part of an honest archive, if so."""
     name, label = entry.name, printable(entry.name[:200])
-    todo = "pack the folder itself, best with `scbench submission pack`"
     parts = name.rstrip("/").split("/")
     if (
         not name.isprintable()
@@ -311,16 +303,15 @@ def _forged(entry: _Entry) -> Finding | None:
         or ":" in name
         or any(part in {"", ".", ".."} for part in parts)
     ):
-        return Finding("unsafe_path", f"{label!r} is no plain path inside the archive", todo)
+        return finding("unsafe_path", label=label)
     if entry.kind not in {"file", "folder"}:
-        return Finding("not_a_file", f"{label} is a {entry.kind}", todo, label)
+        return finding("archived_link", label, label=label, kind=entry.kind)
     if entry.secret:
-        return Finding("encrypted", f"{label} is encrypted", "pack it without a password", label)
+        return finding("encrypted", label, label=label)
     if entry.packed is not None and entry.size > 1000:
         ratio = entry.size / max(entry.packed, 1)
         if ratio > (_MOST_RATIO if entry.size < _CHUNK else _SUSPICIOUS):
-            message = f"{label} unpacks to {ratio:,.0f} times its size"
-            return Finding("archive_bomb", message, "send the predictions as .jsonl.zst", label)
+            return finding("suspicious_ratio", label, label=label, ratio=ratio)
     return None
 
 
@@ -377,7 +368,7 @@ def _in_folder(folder: Path) -> tuple[dict[str, Path], tuple[Finding, ...]]:
             findings.append(wrong)
         else:
             files[entry.name] = entry
-    return files, (*findings, *missing([*files, *(finding.file for finding in findings)]))
+    return files, (*findings, *missing([*files, *(refusal.file for refusal in findings)]))
 
 
 def about_text(about: Submission) -> str:

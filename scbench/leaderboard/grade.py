@@ -26,7 +26,7 @@ from scbench.grading.run import Options, RunReport, choose_tasks, grade_file
 from scbench.grading.score_tables import OVERALL, in_release, metadata_by_run
 from scbench.grading.summary import fingerprints_in
 from scbench.grading.workers.scheduler import Waiting, WorkerLimits
-from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.folder import CLAIMED
 from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.submission import Submission
@@ -375,9 +375,8 @@ def _wrong_claims(done: Validated, receipt: Receipt) -> list[Finding]:
         digits = min(max(-int(Decimal(repr(claim)).as_tuple().exponent), 1), 6)
         if points is None or abs(points - claim) > 0.5 * 10**-digits + 1e-9:
             result = "has no score" if points is None else f"scores {points:.{digits}f}"
-            message = f"{name}: {claim} is claimed, but graded anew it {result}"
-            todo = "grade the same file with the release's graders, and correct or leave the claim"
-            wrong.append(Finding("claim_differs", message, todo, CLAIMED))
+            words = {"name": name, "claim": claim, "result": result}
+            wrong.append(finding("claim_differs", CLAIMED, **words))
     return wrong
 
 

@@ -27,7 +27,7 @@ from pydantic import Field, ValidationError
 
 from scbench.base.errors import ScbenchError, faults_of, printable
 from scbench.base.model import Frozen
-from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.folder import ABOUT
 from scbench.leaderboard.submission import OneLine, Submission, is_hidden
 
@@ -116,47 +116,31 @@ def check_organisation(
     name = about.organisation
     alike = [peer for peer in organisations if skeleton(peer.name) == skeleton(name)]
     if not alike:
-        message = f"the organisation {name!r} is not known yet"
-        todo = "find out who sends it, and add the organisation to organisations.toml"
-        yield Finding("unknown_organisation", message, todo, ABOUT, level="warning")
+        yield finding("unknown_organisation", ABOUT, name=name)
     for organisation in alike:
         if organisation.name != name:
-            message = f"{_spelt(name)} looks like {organisation.name!r}, but is another name"
-            yield Finding("look_alike", message, "write the name as it is known", ABOUT)
+            yield finding("imitated_organisation", ABOUT, name=name, known=organisation.name)
         elif not organisation.has_contact(about.contact):
-            message = f"the contact is none of those that are known of {name!r}"
-            todo = "give one that is known, or ask the maintainers to add it"
-            yield Finding("other_contact", message, todo, ABOUT)
+            yield finding("other_contact", ABOUT, name=name)
         if submitter is not None and not organisation.has_submitter(submitter):
-            message = (
-                f"the account {submitter!r} is none of those that submit for {organisation.name!r}"
-            )
-            todo = "submit it from one that is known, or ask the maintainers to add it"
-            yield Finding("other_submitter", message, todo)
+            yield finding("other_submitter", account=submitter, name=organisation.name)
 
 
 def alike(mine: Submission, peer: Submission, where: str) -> Iterator[Finding]:
     """Yield what is wrong with the names of two submissions, of which the other is at ``where``."""
     if names_of(mine) == names_of(peer):
-        message = f"{printable(where)} is of the same model, version, setting and release"
-        todo = "to correct a submission, replace its folder; else give another version"
-        yield Finding("duplicate_submission", message, todo, ABOUT)
+        yield finding("duplicate_submission", ABOUT, where=printable(where))
     pairs = (
         ("organisation", mine.organisation, peer.organisation),
         ("model", mine.model.name, peer.model.name),
     )
     for what, ours, theirs in pairs:
         if ours != theirs and skeleton(ours) == skeleton(theirs):
-            message = f"the {what} {_spelt(ours)} looks like {_spelt(theirs)} in {printable(where)}"
-            todo = "write it the same way, if it is the same; look who sends it, if it is not"
-            yield Finding("look_alike", message, todo, ABOUT, level="warning")
+            names = {"mine": ours, "theirs": theirs, "where": printable(where)}
+            yield finding("look_alike", ABOUT, what=what, **names)
 
 
 def names_of(about: Submission) -> tuple[str, ...]:
     """Return what no two submissions may have in common, as it looks."""
     words = (about.organisation, about.model.name, about.model.version)
     return (*map(skeleton, words), about.setting, about.release, about.tasks)
-
-
-def _spelt(name: str) -> str:
-    return ascii(name)

@@ -25,7 +25,7 @@ from scbench.grading.score_tables import OVERALL
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import Key, key_of, make_board
 from scbench.leaderboard.collect import BoardEntry, Collected, collect
-from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.findings import finding
 from scbench.leaderboard.folder import ABOUT
 from scbench.leaderboard.organisations import Organisation
 from scbench.release.load import open_release
@@ -76,8 +76,7 @@ def collect_private(
     )
     for entry in done.entries:
         if entry.about.tasks != LADDER:
-            message = f"tasks is {entry.about.tasks}, but the private release is a ladder"
-            done.refused[entry.name] = [Finding("wrong_tasks", message, "say ladder", ABOUT)]
+            done.refused[entry.name] = [finding("wrong_tasks", ABOUT, tasks=entry.about.tasks)]
     done.entries = [
         replace(entry, files=()) for entry in done.entries if entry.about.tasks == LADDER
     ]

@@ -19,7 +19,7 @@ from scbench.leaderboard.answer_overlap import (
     stored_answers,
     telling_answers,
 )
-from scbench.leaderboard.findings import Finding, as_record, in_order, problems
+from scbench.leaderboard.findings import Finding, as_record, finding, in_order, problems
 from scbench.leaderboard.folder import ABOUT, ARCHIVES, CLAIMED, Opened, open_submission
 from scbench.leaderboard.organisations import alike
 from scbench.leaderboard.predictions import CheckedPredictions, check_predictions
@@ -66,9 +66,7 @@ class Validated:
             "lines": self.checked.lines,
             "expected": self.checked.expected,
             "scored": self.checked.scored,
-            "findings": [
-                as_record(finding, self.opened.where(finding.file)) for finding in self.findings
-            ],
+            "findings": [as_record(each, self.opened.where(each.file)) for each in self.findings],
         }
 
 
@@ -130,26 +128,22 @@ def read_about(done: Validated, releases: Releases, required: str | None = None)
     version = done.about.release
     line = _line_of(data, "release")
     if required is not None and version != required:
-        message = f"it answers release {version}, but {required} is asked for"
-        todo = f"answer release {required}, and name it"
-        done.findings.append(Finding("wrong_release", message, todo, ABOUT, line))
+        words = {"version": version, "required": required}
+        done.findings.append(finding("wrong_release", ABOUT, line, **words))
     try:
         done.release = releases(version)
     except ReleaseError as error:
-        todo = "name a release that is there, or install the version of scbench that has it"
-        message = str(error).rstrip(".")
-        done.findings.append(Finding("unknown_release", message, todo, ABOUT, line))
+        reason = str(error).rstrip(".")
+        done.findings.append(finding("unknown_release", ABOUT, line, reason=reason))
         return
     try:
         if done.about.tasks == LADDER:
             done.release = done.release.ladder()
         done.release.manifest.board_records(done.about.tasks)
     except (CatalogError, ReleaseError):
-        what = "ladder" if done.about.tasks == LADDER else "text tasks"
-        message = f"release {version} has no {what}"
-        todo = "leave tasks out, or name a release that has them"
+        tasks = "ladder" if done.about.tasks == LADDER else "text tasks"
         line = _line_of(data, "tasks")
-        done.findings.append(Finding("unknown_tasks", message, todo, ABOUT, line))
+        done.findings.append(finding("unknown_tasks", ABOUT, line, version=version, tasks=tasks))
         done.release = None
 
 
