@@ -40,9 +40,17 @@ from scbench.leaderboard.grade import (
     results_hash,
     write_report_of,
 )
-from scbench.leaderboard.organisations import Organisation, alike, check_organisation
 from scbench.leaderboard.submission import Submission
-from scbench.leaderboard.validate import Releases, Validated, read_about, submissions_in, validate
+from scbench.leaderboard.validate import (
+    Organisation,
+    Releases,
+    Validated,
+    alike,
+    check_organisation,
+    read_about,
+    submissions_in,
+    validate,
+)
 from scbench.release.load import Release
 
 AMOUNTS = ("output_tokens", "cost")

@@ -27,7 +27,7 @@ from scbench.leaderboard.board import Key, key_of, make_board
 from scbench.leaderboard.collect import BoardEntry, Collected, collect
 from scbench.leaderboard.findings import finding
 from scbench.leaderboard.folder import ABOUT
-from scbench.leaderboard.organisations import Organisation
+from scbench.leaderboard.validate import Organisation
 from scbench.release.load import open_release
 
 RELEASE, SUBMISSIONS = "release", "submissions"

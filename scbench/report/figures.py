@@ -125,7 +125,7 @@ def figure_of(picture: Picture) -> Figure:
             views.append(View(panel.title, svg, "", panel.alt))
             continue
         from scbench.report.draw.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
-        from scbench.report.draw.viewer import scene_json  # noqa: PLC0415
+        from scbench.report.draw.scene import scene_json  # noqa: PLC0415
 
         data = json.dumps(scene_json(panel.view), separators=(",", ":"))
         views.append(View(panel.title, scene_svg(panel.view, panel.alt), packed(data), panel.alt))

@@ -21,8 +21,14 @@ from scbench.release.load import Release, find_release, installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
 from scbench.report.items import COLUMNS, items_of, selected
 from scbench.report.overview import overview
-from scbench.report.paging import MOST_BYTES, MOST_ITEMS, remove_stale, spool_items, write_pages
-from scbench.report.turns import find_responses
+from scbench.report.paging import (
+    MOST_BYTES,
+    MOST_ITEMS,
+    find_responses,
+    remove_stale,
+    spool_items,
+    write_pages,
+)
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from scbench.report.draw.colours import ROLES
 from scbench.report.draw.png import few_colours
-from scbench.report.draw.scene import Lines, Marks, Mesh, Scene
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, tame
 from scbench.report.draw.svg import Drawing
 
 Floats = npt.NDArray[np.float64]
@@ -179,7 +179,6 @@ def _chunks(count: Ints) -> Iterator[slice]:
 Strokes = Floats
 """Triangles, shape (n, 3, 3)."""
 
-_FARTHEST = 1e9
 _MARGIN = 14.0
 _AXES_MARGIN = 30.0
 _DASH, _PAUSE = 6.0, 4.0
@@ -212,11 +211,6 @@ class Camera:
     def project(self, points: Floats) -> Floats:
         """Return points (n, 3) as x, y and depth in pixels."""
         return tame(points) @ self.turn.T * self.scale + self.shift
-
-
-def tame(points: Floats) -> Floats:
-    """Return points with every coordinate finite and within reach: answers may be anything."""
-    return np.clip(np.nan_to_num(points, nan=0.0), -_FARTHEST, _FARTHEST)
 
 
 def camera_of(scene: Scene, width: float, height: float) -> Camera:
