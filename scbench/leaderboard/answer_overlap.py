@@ -77,17 +77,11 @@ class StoredAnswers(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """How many telling answers of a submission are the stored ones.
+    """How many telling answers of a submission are the stored ones."""
 
-    Attributes:
-        references: by task, how many are a reference.
-        counter_references: by task, how many are a counter-reference.
-        of: by task, how many instances with a reference that tells are answered.
-    """
-
-    references: Mapping[str, int]
-    counter_references: Mapping[str, int]
-    of: Mapping[str, int]
+    references: Mapping[str, int]  #: by task, how many are a reference.
+    counter_references: Mapping[str, int]  #: by task, how many are a counter-reference.
+    of: Mapping[str, int]  #: by task, how many instances with a reference that tells are answered.
 
     @property
     def count(self) -> int:

@@ -84,31 +84,18 @@ def spent(results: pl.DataFrame) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class BoardEntry:
-    """A graded submission.
+    """A graded submission."""
 
-    Attributes:
-        name: of its folder or archive, without suffix.
-        about: what it says of itself.
-        release: that it answers.
-        receipt: of its grading.
-        results: what tables need of each row.
-        answers: those that are not stored with the release, for comparison with others'.
-        copied: how many telling answers are those of the release.
-        spent: tokens and cost of an answer, see `spent`.
-        files: of its ``graded`` folder, those that the board can point at.
-        reused: whether its receipt is of an earlier grading.
-    """
-
-    name: str
-    about: Submission
-    release: Release
-    receipt: Receipt
-    results: pl.DataFrame
-    answers: Answers
-    copied: Copied
-    spent: Mapping[str, Any]
-    files: tuple[str, ...]
-    reused: bool
+    name: str  #: of its folder or archive, without suffix.
+    about: Submission  #: what it says of itself.
+    release: Release  #: that it answers.
+    receipt: Receipt  #: of its grading.
+    results: pl.DataFrame  #: what tables need of each row.
+    answers: Answers  #: those that are not stored with the release, for comparison with others'.
+    copied: Copied  #: how many telling answers are those of the release.
+    spent: Mapping[str, Any]  #: tokens and cost of an answer, see `spent`.
+    files: tuple[str, ...]  #: of its ``graded`` folder, those that the board can point at.
+    reused: bool  #: whether its receipt is of an earlier grading.
 
     @property
     def ranked(self) -> bool:
@@ -118,16 +105,12 @@ class BoardEntry:
 
 @dataclass(slots=True)
 class Collected:
-    """What came of a folder of submissions.
+    """What came of a folder of submissions."""
 
-    Attributes:
-        entries: those that can be shown.
-        refused: by name, what is wrong with the others.
-        warnings: by name, what maintainers should look at.
-    """
-
-    entries: list[BoardEntry] = field(default_factory=list)
+    entries: list[BoardEntry] = field(default_factory=list)  #: those that can be shown.
+    #: by name, what is wrong with the others.
     refused: dict[str, list[Finding]] = field(default_factory=dict)
+    #: by name, what maintainers should look at.
     warnings: dict[str, list[Finding]] = field(default_factory=dict)
 
 

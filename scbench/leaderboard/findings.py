@@ -19,25 +19,15 @@ Level = Literal["problem", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, or that may be.
+    """One thing that is wrong, or that may be."""
 
-    Attributes:
-        code: kind, for programs.
-        message: what is wrong.
-        todo: what to do about it.
-        file: name of the file inside the submission; empty if it concerns the whole.
-        line: number of the line, from 1, where there is one.
-        id: instance id, where there is one.
-        level: a problem makes the submission unfit, a warning asks for a look.
-    """
-
-    code: str
-    message: str
-    todo: str
-    file: str = ""
-    line: int | None = None
-    id: str | None = None
-    level: Level = "problem"
+    code: str  #: kind, for programs.
+    message: str  #: what is wrong.
+    todo: str  #: what to do about it.
+    file: str = ""  #: name of the file inside the submission; empty if it concerns the whole.
+    line: int | None = None  #: number of the line, from 1, where there is one.
+    id: str | None = None  #: instance id, where there is one.
+    level: Level = "problem"  #: a problem makes the submission unfit, a warning asks for a look.
 
 
 @cache

@@ -134,23 +134,14 @@ class _TooLargeError(ScbenchError):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One entry of an archive.
+    """One entry of an archive."""
 
-    Attributes:
-        name: as the archive has it.
-        kind: file, folder, or what else.
-        size: bytes it claims to have.
-        open: gives its content.
-        packed: bytes it takes in the archive, where that can be told.
-        secret: whether it is encrypted.
-    """
-
-    name: str
-    kind: str
-    size: int
-    open: Callable[[], IO[bytes]]
-    packed: int | None = None
-    secret: bool = False
+    name: str  #: as the archive has it.
+    kind: str  #: file, folder, or what else.
+    size: int  #: bytes it claims to have.
+    open: Callable[[], IO[bytes]]  #: gives its content.
+    packed: int | None = None  #: bytes it takes in the archive, where that can be told.
+    secret: bool = False  #: whether it is encrypted.
 
 
 def unpack(path: Path, scratch: Path) -> tuple[dict[str, Path], tuple[Finding, ...]]:
@@ -317,17 +308,12 @@ def _forged(entry: _Entry) -> Finding | None:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A submission whose files can be read.
+    """A submission whose files can be read."""
 
-    Attributes:
-        path: of the folder or archive, as the user named it.
-        files: where to read each file that may be read, by its name.
-        findings: what is wrong with names, kinds and sizes.
-    """
-
-    path: Path
+    path: Path  #: of the folder or archive, as the user named it.
+    #: where to read each file that may be read, by its name.
     files: Mapping[str, Path] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()  #: what is wrong with names, kinds and sizes.
 
     @property
     def predictions(self) -> tuple[str, Path] | None:

@@ -227,17 +227,12 @@ def mismatch(
 
 @dataclass(slots=True)
 class GradedSubmission:
-    """What came of grading a submission.
+    """What came of grading a submission."""
 
-    Attributes:
-        report: of the run.
-        receipt: what was graded; None if a grader failed, or a claim is wrong.
-        findings: claims that are not what was found.
-    """
-
-    report: RunReport
+    report: RunReport  #: of the run.
+    #: what was graded; None if a grader failed, or a claim is wrong.
     receipt: Receipt | None = None
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)  #: claims that are not what was found.
 
 
 def grade_submission(

@@ -45,20 +45,13 @@ _IMAGE_TOKENS = 8_192
 
 @dataclass(slots=True)
 class CheckedPredictions:
-    """What was found in a predictions file.
+    """What was found in a predictions file."""
 
-    Attributes:
-        findings: what is wrong, or may be.
-        lines: lines read.
-        expected: scores that the submission should have, over all samples.
-        scored: scores it will have, as far as can be told without grading.
-        answers: as `read_answers` of `scbench.leaderboard.answer_overlap` gives them.
-    """
-
-    findings: list[Finding] = field(default_factory=list)
-    lines: int = 0
-    expected: int = 0
-    scored: int = 0
+    findings: list[Finding] = field(default_factory=list)  #: what is wrong, or may be.
+    lines: int = 0  #: lines read.
+    expected: int = 0  #: scores that the submission should have, over all samples.
+    scored: int = 0  #: scores it will have, as far as can be told without grading.
+    #: as `read_answers` of `scbench.leaderboard.answer_overlap` gives them.
     answers: list[Pair] = field(default_factory=list)
 
 

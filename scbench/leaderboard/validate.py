@@ -66,24 +66,16 @@ Releases = Callable[[str], Release]
 
 @dataclass(slots=True)
 class Validated:
-    """What a validation found.
+    """What a validation found."""
 
-    Attributes:
-        opened: the submission.
-        findings: what is wrong, or may be, in order.
-        about: what the submission says of itself, if that can be read.
-        about_hash: SHA-256 of the bytes that say it.
-        release: what it answers, if that can be found.
-        claims: claimed means in points of 100, by bucket or task.
-        checked: its predictions; their answers are there if there are no problems.
-    """
-
-    opened: Opened
-    findings: list[Finding] = field(default_factory=list)
-    about: Submission | None = None
-    about_hash: str = ""
-    release: Release | None = None
+    opened: Opened  #: the submission.
+    findings: list[Finding] = field(default_factory=list)  #: what is wrong, or may be, in order.
+    about: Submission | None = None  #: what the submission says of itself, if that can be read.
+    about_hash: str = ""  #: SHA-256 of the bytes that say it.
+    release: Release | None = None  #: what it answers, if that can be found.
+    #: claimed means in points of 100, by bucket or task.
     claims: Mapping[str, float] = field(default_factory=dict)
+    #: its predictions; their answers are there if there are no problems.
     checked: CheckedPredictions = field(default_factory=CheckedPredictions)
 
     @property

@@ -92,19 +92,12 @@ class View(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture ready for a page.
+    """A picture ready for a page."""
 
-    Attributes:
-        views: its panels.
-        caption: what there is to see.
-        legend: a sample as SVG, and words.
-        problem: why there is no picture; empty if there is one.
-    """
-
-    views: tuple[View, ...] = ()
-    caption: str = ""
-    legend: tuple[tuple[str, str], ...] = ()
-    problem: str = ""
+    views: tuple[View, ...] = ()  #: its panels.
+    caption: str = ""  #: what there is to see.
+    legend: tuple[tuple[str, str], ...] = ()  #: a sample as SVG, and words.
+    problem: str = ""  #: why there is no picture; empty if there is one.
 
 
 class FigureJob(NamedTuple):

@@ -48,36 +48,23 @@ class Graded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What one run made of one instance.
+    """What one run made of one instance."""
 
-    Attributes:
-        id: of the instance.
-        task: id of the task.
-        bucket: its bucket.
-        instance_hash: content hash of the instance that was graded.
-        run: model, setting, budget and sample.
-        status: what happened.
-        graded: one for each score of the task, or none if there is no score.
-        reason: why there is no answer or no score; empty if there is one.
-        answer: what was graded, as canonical JSON; None if there is none, or it is too large.
-        source: where in the prediction it was found, and what was done to read it.
-        finish_reason: as the provider gave it.
-        prediction_hash: SHA-256 of the prediction's line.
-        turn_scores: of each turn of a loop, None for turns without an answer; empty of others.
-    """
-
-    id: str
-    task: str
-    bucket: str
-    instance_hash: str | None
-    run: Run = ("", None, None, 0)
-    status: str = ""
+    id: str  #: of the instance.
+    task: str  #: id of the task.
+    bucket: str  #: its bucket.
+    instance_hash: str | None  #: content hash of the instance that was graded.
+    run: Run = ("", None, None, 0)  #: model, setting, budget and sample.
+    status: str = ""  #: what happened.
+    #: one for each score of the task, or none if there is no score.
     graded: tuple["Graded", ...] = ()
-    reason: str = ""
+    reason: str = ""  #: why there is no answer or no score; empty if there is one.
+    #: what was graded, as canonical JSON; None if there is none, or it is too large.
     answer: str | None = None
-    source: str = ""
-    finish_reason: str | None = None
-    prediction_hash: str | None = None
+    source: str = ""  #: where in the prediction it was found, and what was done to read it.
+    finish_reason: str | None = None  #: as the provider gave it.
+    prediction_hash: str | None = None  #: SHA-256 of the prediction's line.
+    #: of each turn of a loop, None for turns without an answer; empty of others.
     turn_scores: tuple[float | None, ...] = ()
 
     @property

@@ -130,19 +130,13 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class WrittenReport:
-    """A report that was written.
+    """A report that was written."""
 
-    Attributes:
-        pages: its files, the first with the tables.
-        items: how many items they show.
-        without_picture: why there is none, by item: picture modules that failed.
-        bytes: size of all files.
-    """
-
-    pages: tuple[Path, ...]
-    items: int
+    pages: tuple[Path, ...]  #: its files, the first with the tables.
+    items: int  #: how many items they show.
+    #: why there is none, by item: picture modules that failed.
     without_picture: tuple[tuple[str, str], ...]
-    bytes: int
+    bytes: int  #: size of all files.
 
 
 def write_report(

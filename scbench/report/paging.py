@@ -128,19 +128,12 @@ _ENTRY = "entry.html.j2"
 
 @dataclass(frozen=True, slots=True)
 class Clipped:
-    """A text, or its beginning and maybe its end.
+    """A text, or its beginning and maybe its end."""
 
-    Attributes:
-        beginning: the start, or all.
-        left_out: how many characters follow it that are not there.
-        end: what comes after those.
-        length: characters in all.
-    """
-
-    beginning: str
-    left_out: int
-    end: str
-    length: int
+    beginning: str  #: the start, or all.
+    left_out: int  #: how many characters follow it that are not there.
+    end: str  #: what comes after those.
+    length: int  #: characters in all.
 
 
 _HATCH = re.compile(r'(id="|url\(#)(h[0-9a-f]{12}-)')

@@ -103,34 +103,21 @@ class Verdicts(tuple[Verdict, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One part of a picture.
+    """One part of a picture."""
 
-    Attributes:
-        title: a few words above it.
-        view: flat, or in three dimensions.
-        alt: what can be seen, in a sentence, for people who cannot.
-    """
-
-    title: str
-    view: Drawing | Scene
-    alt: str
+    title: str  #: a few words above it.
+    view: Drawing | Scene  #: flat, or in three dimensions.
+    alt: str  #: what can be seen, in a sentence, for people who cannot.
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture of an instance, or of an answer to it.
+    """A picture of an instance, or of an answer to it."""
 
-    Attributes:
-        panels: side by side, in the order to look at them.
-        caption: one or two sentences with the figures that matter.
-        legend: (role, words) for each colour that needs words.
-        text: the same for a terminal, if the task has a text form; no colours.
-    """
-
-    panels: tuple[Panel, ...]
-    caption: str
-    legend: tuple[tuple[str, str], ...] = ()
-    text: str | None = None
+    panels: tuple[Panel, ...]  #: side by side, in the order to look at them.
+    caption: str  #: one or two sentences with the figures that matter.
+    legend: tuple[tuple[str, str], ...] = ()  #: (role, words) for each colour that needs words.
+    text: str | None = None  #: the same for a terminal, if the task has a text form; no colours.
 
 
 Legend = list[tuple[str, str]]
@@ -215,23 +202,14 @@ _WIDTH = 300
 
 
 class Gauge(NamedTuple):
-    """One figure beside the one asked for.
+    """One figure beside the one asked for."""
 
-    Attributes:
-        label: what is counted.
-        value: what the answer reached.
-        target: what was asked for.
-        passed: what the verdict says of it; None if it was not judged.
-        sense: whether so much is the least, the most, or the only right figure.
-        unit: after both figures.
-    """
-
-    label: str
-    value: float
-    target: float
-    passed: bool | None
-    sense: str = "at least"
-    unit: str = ""
+    label: str  #: what is counted.
+    value: float  #: what the answer reached.
+    target: float  #: what was asked for.
+    passed: bool | None  #: what the verdict says of it; None if it was not judged.
+    sense: str = "at least"  #: whether so much is the least, the most, or the only right figure.
+    unit: str = ""  #: after both figures.
 
 
 def gauge_panels(gauges: Iterable[Gauge]) -> list[Panel]:

@@ -26,21 +26,14 @@ _HELLO_RETRIES = 2
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is. A folder holds one.
+    """What a run is. A folder holds one."""
 
-    Attributes:
-        model: Inspect's name of it, such as openai/gpt-5 or openai-api/SERVICE/MODEL.
-        release: version of the release; a folder or archive by its path.
-        parameters: of the task, see `scbench.integrations.inspect.tasks`, without the budget.
-        budgets: limits of output tokens, each a run of its own; empty for none.
-        model_args: what the provider takes besides.
-    """
-
-    model: str
-    release: str
+    model: str  #: Inspect's name of it, such as openai/gpt-5 or openai-api/SERVICE/MODEL.
+    release: str  #: version of the release; a folder or archive by its path.
+    #: of the task, see `scbench.integrations.inspect.tasks`, without the budget.
     parameters: Mapping[str, Any]
-    budgets: Sequence[int] = ()
-    model_args: Mapping[str, Any] = field(default_factory=dict)
+    budgets: Sequence[int] = ()  #: limits of output tokens, each a run of its own; empty for none.
+    model_args: Mapping[str, Any] = field(default_factory=dict)  #: what the provider takes besides.
 
     @property
     def identity(self) -> str:
@@ -50,25 +43,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How much of a run is made and how; another may go on with the same folder.
+    """How much of a run is made and how; another may go on with the same folder."""
 
-    Attributes:
-        samples: how often each item is asked.
-        limit: how many items are asked; None for all.
-        ids: only these, and those that the folder was begun with; None for all.
-        base_url: of the endpoint; None for the provider's.
-        max_connections: calls at a time; None for Inspect's own rule.
-        max_retries: how often a call is made again that the provider could not answer.
-        quiet: whether nothing is shown.
-    """
-
-    samples: int
-    limit: int | None
+    samples: int  #: how often each item is asked.
+    limit: int | None  #: how many items are asked; None for all.
+    #: only these, and those that the folder was begun with; None for all.
     ids: Sequence[str] | None
-    base_url: str | None
-    max_connections: int | None
-    max_retries: int
-    quiet: bool
+    base_url: str | None  #: of the endpoint; None for the provider's.
+    max_connections: int | None  #: calls at a time; None for Inspect's own rule.
+    max_retries: int  #: how often a call is made again that the provider could not answer.
+    quiet: bool  #: whether nothing is shown.
 
 
 def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:

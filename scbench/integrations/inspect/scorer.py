@@ -60,13 +60,9 @@ def named_instances(release: str | None) -> Mapping[str, Instance]:
 
 @dataclass
 class Grading:
-    """Grades answers to the instances of one release, from any thread.
+    """Grades answers to the instances of one release, from any thread."""
 
-    Attributes:
-        release: its name, as `scbench.load_release` takes it.
-    """
-
-    release: str | None
+    release: str | None  #: its name, as `scbench.load_release` takes it.
     _queue: "SimpleQueue[WorkItem]" = field(default_factory=SimpleQueue)
     _waiting: dict[int, "Future[WireOutcome]"] = field(default_factory=dict)
     _numbers: "count[int]" = field(default_factory=count)

@@ -31,18 +31,12 @@ _NAMES = 1 << 21
 
 @dataclass(frozen=True, slots=True)
 class Triangles:
-    """Triangles on the screen.
+    """Triangles on the screen."""
 
-    Attributes:
-        corners: x, y and depth, shape (n, 3, 3).
-        colours: red, green and blue from 0 to 1, shape (n, 3).
-        opacity: shape (n,); 1 is solid.
-        glow: how strongly what is hidden behind solid triangles shines through them, shape (n,).
-    """
-
-    corners: Floats
-    colours: Floats
-    opacity: Floats
+    corners: Floats  #: x, y and depth, shape (n, 3, 3).
+    colours: Floats  #: red, green and blue from 0 to 1, shape (n, 3).
+    opacity: Floats  #: shape (n,); 1 is solid.
+    #: how strongly what is hidden behind solid triangles shines through them, shape (n,).
     glow: Floats
 
 
@@ -190,23 +184,14 @@ _MOST_LABELS = 150
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """An eye infinitely far away.
+    """An eye infinitely far away."""
 
-    Attributes:
-        turn: rows are the directions to the right, down and towards the eye, shape (3, 3).
-        scale: pixels per unit of the scene.
-        shift: added in pixels, shape (3,).
-        width: of the screen in pixels.
-        height: of the screen in pixels.
-        axes: edges of the axes box, if the scene has one.
-    """
-
-    turn: Floats
-    scale: float
-    shift: Floats
-    width: float
-    height: float
-    axes: tuple[Lines, ...]
+    turn: Floats  #: rows are the directions to the right, down and towards the eye, shape (3, 3).
+    scale: float  #: pixels per unit of the scene.
+    shift: Floats  #: added in pixels, shape (3,).
+    width: float  #: of the screen in pixels.
+    height: float  #: of the screen in pixels.
+    axes: tuple[Lines, ...]  #: edges of the axes box, if the scene has one.
 
     def project(self, points: Floats) -> Floats:
         """Return points (n, 3) as x, y and depth in pixels."""

@@ -21,61 +21,37 @@ XYZ = Sequence[float]
 
 @dataclass(frozen=True, slots=True)
 class Mesh:
-    """Triangles of one colour.
+    """Triangles of one colour."""
 
-    Attributes:
-        points: corners, shape (n, 3).
-        faces: three indices into `points` for each triangle, shape (m, 3).
-        role: its colour, see `scbench.report.draw.colours`.
-        opacity: 1 is solid.
-        name: what it is, for the legend and for labels; empty for none.
-        outline: polylines drawn on it, such as the edges of boxes; each of shape (k, 3).
-    """
-
-    points: Points
-    faces: Faces
-    role: str
-    opacity: float = 1.0
-    name: str = ""
+    points: Points  #: corners, shape (n, 3).
+    faces: Faces  #: three indices into `points` for each triangle, shape (m, 3).
+    role: str  #: its colour, see `scbench.report.draw.colours`.
+    opacity: float = 1.0  #: 1 is solid.
+    name: str = ""  #: what it is, for the legend and for labels; empty for none.
+    #: polylines drawn on it, such as the edges of boxes; each of shape (k, 3).
     outline: tuple[Points, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Polylines of one colour.
+    """Polylines of one colour."""
 
-    Attributes:
-        paths: each of shape (k, 3).
-        role: their colour.
-        width: in pixels.
-        dashed: whether they are dashed.
-        name: what they are.
-    """
-
-    paths: tuple[Points, ...]
-    role: str
-    width: float = 2.0
-    dashed: bool = False
-    name: str = ""
+    paths: tuple[Points, ...]  #: each of shape (k, 3).
+    role: str  #: their colour.
+    width: float = 2.0  #: in pixels.
+    dashed: bool = False  #: whether they are dashed.
+    name: str = ""  #: what they are.
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Dots, each with a label or none.
+    """Dots, each with a label or none."""
 
-    Attributes:
-        points: shape (n, 3).
-        role: their colour.
-        size: diameter in pixels; 0 for labels alone.
-        labels: one for each point, or none at all.
-        name: what they are.
-    """
-
-    points: Points
-    role: str
-    size: float = 6.0
-    labels: tuple[str, ...] = ()
-    name: str = ""
+    points: Points  #: shape (n, 3).
+    role: str  #: their colour.
+    size: float = 6.0  #: diameter in pixels; 0 for labels alone.
+    labels: tuple[str, ...] = ()  #: one for each point, or none at all.
+    name: str = ""  #: what they are.
 
 
 Shape = Mesh | Lines | Marks
@@ -83,18 +59,13 @@ Shape = Mesh | Lines | Marks
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A picture in three dimensions.
+    """A picture in three dimensions."""
 
-    Attributes:
-        parts: what is in it.
-        azimuth: where the eye stands at first: degrees from the x axis towards the y axis.
-        elevation: degrees above the horizon.
-        grid: lowest and highest corner of the axes box, if it is to be drawn.
-    """
-
-    parts: tuple[Shape, ...]
+    parts: tuple[Shape, ...]  #: what is in it.
+    #: where the eye stands at first: degrees from the x axis towards the y axis.
     azimuth: float = -60.0
-    elevation: float = 25.0
+    elevation: float = 25.0  #: degrees above the horizon.
+    #: lowest and highest corner of the axes box, if it is to be drawn.
     grid: tuple[XYZ, XYZ] | None = None
 
 

@@ -115,23 +115,14 @@ MAX_SHAPES = 20_000
 
 
 class Fill(TypedDict, total=False):
-    """How a shape is filled.
+    """How a shape is filled."""
 
-    Attributes:
-        opacity: 1 is solid.
-        edge: role of its outline; without one it has none.
-        width: of the outline in pixels; 1.5 if nothing is said.
-        dashed: whether the outline is dashed.
-        hatched: whether it is hatched, not filled.
-        tip: words shown where the pointer rests.
-    """
-
-    opacity: float
-    edge: str | None
-    width: float
-    dashed: bool
-    hatched: bool
-    tip: str
+    opacity: float  #: 1 is solid.
+    edge: str | None  #: role of its outline; without one it has none.
+    width: float  #: of the outline in pixels; 1.5 if nothing is said.
+    dashed: bool  #: whether the outline is dashed.
+    hatched: bool  #: whether it is hatched, not filled.
+    tip: str  #: words shown where the pointer rests.
 
 
 class Drawing:
