@@ -51,13 +51,9 @@ class Rank:
 
 
 def ranks(scores: Floats, answers: Sequence[str], draws: int = DRAWS, seed: int = 0) -> list[Rank]:
-    """Return the rank of each model.
+    """Return the rank of each model by scores (scores, models), means over samples, none missing.
 
-    Args:
-        scores: of shape (scores, models), each the mean over a model's samples; none missing.
-        answers: what each score is of; scores of the same answer are not independent.
-        draws: how many draws of signs.
-        seed: another seed gives other draws.
+    Scores of the same answer are not independent.
     """
     models = scores.shape[1]
     better = told_apart(scores, answers, draws, seed)
@@ -101,11 +97,7 @@ def told_apart(scores: Floats, answers: Sequence[str], draws: int, seed: int = 0
 def _beyond_chance(
     statistics: Floats, first: Places, second: Places, largest: "_LargestOfDraws", answers: int
 ) -> Truths:
-    """Return which pairs are told apart by the step-down of `scbench.analysis.sign_flips`.
-
-    All pairs above the limit of those that are left are taken out, until none is: the same pairs
-    as one at a time, since a limit only falls.
-    """
+    """Return which pairs are told apart by the step-down of `scbench.analysis.sign_flips`."""
     rank = draws_within(1 - LEVEL, len(largest), answers)
     apart = np.zeros(len(statistics), dtype=bool)
     while rank >= 0 and not apart.all():

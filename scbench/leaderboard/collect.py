@@ -67,9 +67,6 @@ _NEEDED = (
 def spent(results: pl.DataFrame) -> dict[str, Any]:
     """Return mean output tokens and mean cost in US dollars of an answer.
 
-    Args:
-        results: all rows of a submission, with id, sample, status and usage.
-
     Returns:
         Each of `AMOUNTS` over the answers that report it (None if none does), and
         ``AMOUNT_reported``, their number.
@@ -125,17 +122,10 @@ def collect(
     organisations: Sequence[Organisation] | None = None,
     on_step: Callable[[str], object] = no_progress,
 ) -> Collected:
-    """Read or grade every submission in a folder.
+    """Read or grade every submission in a folder; ``on_step`` hears a sentence of each that is.
 
-    Args:
-        submissions: the folder; each folder or archive in it is a submission.
-        out: the board's folder; results and receipts lie in ``graded/NAME`` below it.
-        releases: where to find releases.
-        limits: of grading.
-        regrade: use no receipt again.
-        reports: also write the report of each submission that has none.
-        organisations: those of which it is known who submits for them; None to ask nobody.
-        on_step: called with a sentence for each submission that is graded or refused.
+    Results and receipts lie in ``graded/NAME`` below the board's folder, with reports if wanted.
+    Receipts are used again unless ``regrade``. None for organisations asks nobody who they are.
 
     Raises:
         ScbenchError: the folder cannot be read, or the output cannot be written.

@@ -72,12 +72,7 @@ def problems(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def as_text(finding: Finding, where: str) -> str:
-    """Return a finding as one line: place, kind, what is wrong, what to do.
-
-    Args:
-        finding: to be printed.
-        where: the file, as the user knows it.
-    """
+    """Return a finding as one line: place as the user knows it, kind, what is wrong, what to do."""
     line = f":{finding.line}" if finding.line else ""
     row = f"{finding.id}: " if finding.id and finding.id not in finding.message else ""
     text = f"{where}{line}: {finding.level} [{finding.code}] {row}{finding.message}; {finding.todo}"

@@ -201,15 +201,7 @@ def read_receipt(path: Path) -> Receipt:
 def mismatch(
     receipt: Receipt, manifest: Manifest, graders: Mapping[str, int], predictions: str, about: str
 ) -> str | None:
-    """Return why a receipt does not speak for a submission any more; None if it does.
-
-    Args:
-        receipt: of an earlier grading.
-        manifest: of the release that the submission names.
-        graders: versions of the installed graders of its tasks.
-        predictions: SHA-256 of the predictions as sent.
-        about: SHA-256 of submission.yaml.
-    """
+    """Return why a receipt speaks no more for files of these SHA-256; None if it does."""
     if receipt.release != ReleaseOf(version=manifest.version, rows_hash=manifest.rows_hash):
         return f"the receipt is of release {receipt.release.version}, not {manifest.version}"
     for task in sorted(receipt.graders.keys() | graders.keys()):
@@ -242,14 +234,7 @@ def grade_submission(
     on_progress: Callable[[int, int], object] = no_progress,
     on_wait: Callable[[Sequence[Waiting]], object] = no_progress,
 ) -> GradedSubmission:
-    """Grade a submission that has no problems.
-
-    Args:
-        done: the submission, validated.
-        out: folder for ``results.parquet``, ``summary.json`` and ``receipt.json``.
-        limits: workers, seconds and memory.
-        on_progress: see `scbench.grading.run.grade_file`.
-        on_wait: likewise.
+    """Grade a submission that has no problems into a folder.
 
     Raises:
         ScbenchError: the release or the output folder cannot be used.

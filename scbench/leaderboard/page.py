@@ -433,11 +433,7 @@ def hub_results(
 ) -> str:
     """Return the text of a file for ``.eval_results/`` of a model's repository.
 
-    Args:
-        receipt: of a submission with full coverage.
-        dataset: ORG/NAME of the data set on the Hub that holds the release.
-        revision: its Git revision, if it is to be named.
-        source: address of a page that shows the result, such as the board or the report.
+    The data set is ORG/NAME on the Hub; the source, a page that shows the result.
 
     Raises:
         ResultsError: scores are missing, or are of the ladder, so that the data set's board cannot
@@ -481,13 +477,9 @@ def write_board(
     entries: Sequence[BoardEntry] = (),
     dataset: str | None = None,
 ) -> list[Path]:
-    """Write a board into a folder, and return the files.
+    """Write a board into a folder, which is made if need be, and return the files.
 
-    Args:
-        out: the folder, which is made if it is not there.
-        board: as `scbench.leaderboard.board.make_board` gives it.
-        entries: those to write files for the Hub for.
-        dataset: ORG/NAME of the data set on the Hub; None for no such files.
+    For the Hub, those of entries are written if its data set (ORG/NAME) is named.
 
     Raises:
         ResultsError: something cannot be written.

@@ -44,15 +44,9 @@ def collect_private(
     organisations: Sequence[Organisation] | None = None,
     on_step: Callable[[str], object] = no_progress,
 ) -> Collected:
-    """Read or grade what was sent to a private ladder.
+    """Read or grade what was sent to a private ladder, as `scbench.leaderboard.collect.collect`.
 
-    Args:
-        folder: of the maintainers, see above; results are written into it.
-        out: the board's folder, which must not hold it, nor lie in it.
-        limits: of grading.
-        regrade: use no receipt again.
-        organisations: as `scbench.leaderboard.collect.collect` takes them.
-        on_step: likewise.
+    Results are written into the maintainers' folder.
 
     Raises:
         ResultsError: one of the two folders lies in the other, or the release is no private ladder.

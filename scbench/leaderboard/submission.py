@@ -356,11 +356,7 @@ def _description(loc: Place) -> str:
 def read_claims(data: bytes, names: list[str], file: str) -> tuple[dict[str, float], list[Finding]]:
     """Return claimed means in points of 100, by bucket or task; or what is wrong with them.
 
-    Args:
-        data: the file's bytes: ``{"scores": {"overall": 61.2, ...}}``, or the ``summary.json`` that
-            scbench-grade wrote.
-        names: what can be claimed.
-        file: its name, for messages.
+    They are ``{"scores": {"overall": 61.2, ...}}``, or the ``summary.json`` of scbench-grade.
     """
     try:
         value = parse_json(data)

@@ -68,8 +68,7 @@ def _chart(name: str, **values: object) -> Spec:
 def budget_chart(points: "pl.DataFrame") -> Spec:
     """Return the chart of a budget sweep: accuracy, and below it the truncated share, over tokens.
 
-    Args:
-        points: as `scbench.analysis.budget.budget_sweep` gives them.
+    The points are of `scbench.analysis.budget.budget_sweep`.
     """
     values = points.with_columns(run=_run_column()).to_dicts()
     last = {row["run"]: i for i, row in enumerate(values) if row["mean_output_tokens"]}
@@ -91,8 +90,7 @@ def _powers_of_two(tokens: "pl.Series") -> list[int]:
 def cost_chart(table: "pl.DataFrame") -> Spec:
     """Return score against cost (output tokens where no cost is given), a point for each run.
 
-    Args:
-        table: as `scbench.analysis.usage.cost_table` gives it; of each run the widest line counts.
+    Of each run in a `scbench.analysis.usage.cost_table` the widest line counts.
     """
     import polars as pl  # noqa: PLC0415  (as below)
 
@@ -112,17 +110,15 @@ def cost_chart(table: "pl.DataFrame") -> Spec:
 def item_chart(table: "pl.DataFrame") -> Spec:
     """Return means by subtask over all runs, a panel for each task, as in the paper's appendix.
 
-    Args:
-        table: as `scbench.analysis.items.item_table` gives it.
+    The table is `scbench.analysis.items.item_table`.
     """
     return _chart("items", values=table.to_dicts(), tasks=list(dict.fromkeys(table["task"])))
 
 
 def failure_chart(table: "pl.DataFrame") -> Spec:
-    """Return shares of failure modes among what was judged, a bar for each run (paper, Figure 3).
+    """Return shares of failure modes among the judged, a bar for each run (paper, Figure 3).
 
-    Args:
-        table: as `scbench.analysis.failure_modes.shares.label_shares` gives it, by run.
+    The table is `scbench.analysis.failure_modes.shares.label_shares`, by run.
     """
     import polars as pl  # noqa: PLC0415  (as below)
 
@@ -153,12 +149,9 @@ def _run_column() -> "pl.Expr":
 
 
 def heat_chart(table: "pl.DataFrame", column: str, title: str) -> Spec:
-    """Return a heat map over manifolds for each run and task.
+    """Return a heat map over manifolds of a column, with its title, for each run and task.
 
-    Args:
-        table: as `scbench.analysis.manifolds.heat_table` gives it.
-        column: of the table, to be shown by colour and figure.
-        title: of that column.
+    The table is `scbench.analysis.manifolds.heat_table`.
     """
     share = column in _SHARES
     rows_of: dict[str, list[Spec]] = {}
@@ -199,9 +192,7 @@ def _value_axis(rows: list[Spec], field: str, title: str) -> Spec:
 def parameter_chart(table: "pl.DataFrame", title: str) -> Spec:
     """Return accuracy along one parameter of manifolds, above the floor, a line for each run.
 
-    Args:
-        table: as `scbench.analysis.manifolds.manifold_table` gives it for one parameter.
-        title: of the parameter.
+    The table is `scbench.analysis.manifolds.manifold_table` for that one.
     """
     values = [row | {"panel": _run_name(row)} for row in table.to_dicts()]
     description = f"Accuracy above the floor along {title}."
@@ -212,9 +203,7 @@ def parameter_chart(table: "pl.DataFrame", title: str) -> Spec:
 def ladder_chart(table: "pl.DataFrame", rungs: "pl.DataFrame") -> Spec:
     """Return the chart of levels, a panel for each run: intervals over the means of each rung.
 
-    Args:
-        table: as `scbench.analysis.ladder.ladder_table` gives it.
-        rungs: of the same results, see `scbench.analysis.ladder.rung_table`.
+    The tables are `scbench.analysis.ladder.ladder_table`, and `rung_table` of the same results.
     """
     titles = {task.id: task.title for task in all_tasks().values()}
     runs: dict[str, list[Spec]] = {}
@@ -261,11 +250,7 @@ def _level_mark(row: Mapping[str, Any]) -> Spec:
 
 
 def draw(spec: Spec, form: str) -> bytes:
-    """Draw a chart.
-
-    Args:
-        spec: its Vega-Lite description.
-        form: ``svg``, ``png``, or ``html`` for a page that works without a network.
+    """Draw a chart as ``svg``, ``png``, or ``html`` for a page that works without a network.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.

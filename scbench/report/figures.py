@@ -142,15 +142,11 @@ def draw(job: FigureJob | None) -> Figure:
 
 
 def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]:
-    """Yield the figure of each job, in order.
+    """Yield the figure of each job, in order; jobs are taken only as fast as figures are.
 
     The same jobs on one instance are drawn once: right answers are often the same, and so is what
-    there is to see where nobody answered.
-
-    Args:
-        jobs: what to draw; drawn from only as fast as figures are taken.
-        workers: processes to draw in; with one, and for a few pictures, all happens in this one,
-            and nothing stops a picture module that hangs.
+    there is to see where nobody answered. With one worker, and for a few pictures, all is drawn in
+    this process, and nothing stops a picture module that hangs.
     """
     waiting = iter(jobs)
     first = list(islice(waiting, _AT_ONCE + 1))

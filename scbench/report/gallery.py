@@ -101,13 +101,7 @@ class Case(NamedTuple):
 def cases(
     tasks: Iterable[Task], instances: Sequence[Instance], references: Sequence[Reference]
 ) -> Iterator[Case]:
-    """Yield the cases of tasks that have pictures, one each.
-
-    Args:
-        tasks: of a release.
-        instances: of these tasks.
-        references: to these instances.
-    """
+    """Yield one case of each task that has pictures, with a reference answer."""
     right = {ref.id: ref.answer for ref in references if ref.kind == "reference"}
     wrong = {ref.id for ref in references if ref.kind != "reference"}
     for task in tasks:
@@ -188,10 +182,6 @@ def _through_json(value: Mapping[str, Any]) -> dict[str, Any]:
 def draw_cases(to_draw: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
     """Return PNG files by task.
 
-    Args:
-        to_draw: what to draw.
-        workers: processes to draw in.
-
     Raises:
         ReleaseError: one cannot be drawn.
         ModuleNotFoundError: the extra ``report`` is not installed.
@@ -206,11 +196,6 @@ def draw_each(
     to_draw: Sequence[Case], draw: Callable[[Case], bytes], workers: int = 1
 ) -> list[bytes]:
     """Return PNG files of cases, in their order, drawn in processes that see no fonts.
-
-    Args:
-        to_draw: what to draw.
-        draw: `draw_case` or `draw_thumbnail`.
-        workers: processes to draw in.
 
     Raises:
         ReleaseError: one cannot be drawn.
@@ -282,12 +267,7 @@ def write_gallery(
 ) -> int:
     """Write the gallery of a release: a PNG file for each task, index.html and gallery.md.
 
-    Args:
-        release: whose instances and reference answers are drawn.
-        folder: to make; it must not exist.
-        workers: processes to draw in.
-        look: how pictures are made.
-        to_draw: what is drawn instead, such as `run_cases`.
+    The folder must not exist. It shows instances with reference answers, or ``to_draw``.
 
     Returns:
         How many pictures there are.
@@ -361,15 +341,9 @@ _ACROSS = 2
 def contact_sheet(
     release: Release, rungs: Sequence[int] = RUNGS, workers: int = 1, *, dark: bool = False
 ) -> str:
-    """Return the contact sheet of a release's ladder as an SVG file.
+    """Return the contact sheet of a release's ladder as an SVG file, rungs from left to right.
 
     Of each rung the first instance is shown, with its reference answer.
-
-    Args:
-        release: it has a ladder, or is one.
-        rungs: which, from left to right.
-        workers: processes to draw in.
-        dark: whether it is made for a dark page.
 
     Raises:
         ReleaseError: there is no ladder, or a picture cannot be drawn.
@@ -407,11 +381,6 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
     """Return a contact sheet of every task as an SVG file: a right answer, and a wrong one.
 
     The wrong one is the counterexample to the same instance that comes nearest to full marks.
-
-    Args:
-        release: whose reference answers and counterexamples are drawn.
-        workers: processes to draw in.
-        dark: whether it is made for a dark page.
 
     Raises:
         ReleaseError: a picture cannot be drawn.

@@ -52,16 +52,10 @@ def render_page(
     images: str = "data: blob:",
     **values: object,
 ) -> str:
-    """Return a page.
+    """Return a page of a template that extends ``base.html.j2``.
 
-    Args:
-        template: name of a template that extends ``base.html.j2``.
-        title: of the page.
-        styles: style sheets besides ``page.css`` and that of the pictures.
-        scripts: texts of the scripts it runs; our own, they are not escaped.
-        later: texts of scripts that those may add.
-        images: where images may come from, as a content security policy says it.
-        values: what else the template wants.
+    The scripts are texts of our own, so they are not escaped; ``later`` are those that they may
+    add. ``images`` is where images may come from, as a content security policy says it.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.
@@ -96,10 +90,7 @@ _NONE = "'none'"
 
 
 def page_parts(*, in_3d: bool) -> dict[str, Any]:
-    """Return what `render_page` wants for a page that shows items.
-
-    Args:
-        in_3d: whether it has pictures that can be turned; the script for that is large.
+    """Return what `render_page` wants for items; the script for pictures in 3D is large.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.

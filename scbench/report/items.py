@@ -84,11 +84,7 @@ class Item:
 
 
 def items_of(results: "pl.DataFrame") -> list[Item]:
-    """Return the items of results, in the order of tasks, instances and runs.
-
-    Args:
-        results: columns `scbench.analysis.results.NEEDED` and `COLUMNS`.
-    """
+    """Return the items of results with `NEEDED` and `COLUMNS`, by tasks, instances and runs."""
     place = {name: i for i, name in enumerate(all_tasks())}
 
     def key(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -158,13 +154,9 @@ def run_labels(runs: Iterable[Run]) -> dict[Run, str]:
 def picture_of(
     task: Task, params: str, answer: str | None, verdicts: Sequence[Verdict]
 ) -> Picture | None:
-    """Draw an instance, with an answer and what was found if there are any.
+    """Draw an instance, with an answer and what was found if there are any; params are JSON.
 
-    Args:
-        task: the task.
-        params: of the instance, as JSON.
-        answer: as JSON; what does not fit the task's schema is not drawn.
-        verdicts: on the answer.
+    What does not fit the task's schema is not drawn.
 
     Returns:
         The picture; None if the task has no pictures.

@@ -31,14 +31,7 @@ _WIDTH, _HEIGHT = 8.0, 24.0
 def interval_strip(
     mean: float | None, low: float | None, high: float | None, floor: float | None = None
 ) -> str:
-    """Return a line from 0 to 1 with an interval and a dot, for a cell that has the figures too.
-
-    Args:
-        mean: the dot; None for none.
-        low: lower end of the interval; None for none.
-        high: its upper end.
-        floor: a tick across the line; None for none.
-    """
+    """Return a line from 0 to 1 with an interval, a dot for the mean, and a tick for the floor."""
     length, y = 110.0, 6.0
     parts = [f'<path d="M4 {y:g}H{length + 4:g}" class="s-faint" stroke-width="2"/>']
     if low is not None and high is not None:
@@ -135,12 +128,7 @@ RunKey = tuple[str, str | None, int | None]
 
 
 def overview(results: "pl.DataFrame") -> Values:
-    """Return what the tables of a report show.
-
-    Args:
-        results: as `scbench.analysis.results.read_results` gives them, with the columns of
-            `scbench.analysis.budget` and `scbench.analysis.failure_modes.candidates`.
-    """
+    """Return what the tables show of results with the columns of budgets and failure modes."""
     table = paper_table(results, "task").to_dicts()
     keys = sorted(
         {(row["model"], row["setting"], row["budget"]) for row in table},

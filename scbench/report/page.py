@@ -41,13 +41,7 @@ _NAMES_SHOWN = 5
 def warnings_of(
     results: "pl.DataFrame", release: "Release | None", summaries: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """Yield sentences without which the scores could be misread.
-
-    Args:
-        results: as `scbench.analysis.results.read_results` gives them.
-        release: that they were graded against; None if it is not at hand.
-        summaries: what ``summary.json`` beside each results file holds, as far as there is one.
-    """
+    """Yield sentences without which scores could be misread; summaries are of ``summary.json``."""
     yield from _gaps(results)
     if release is None:
         name, rows_hash = results.select("release", "release_hash").row(0)

@@ -32,10 +32,6 @@ from scbench.scoring.outcomes import grade_prediction
 def find_responses(path: str, items: Iterable[Item]) -> dict[str, Prediction]:
     """Return the prediction of each item that has a text, by the hash of its line.
 
-    Args:
-        path: the predictions file.
-        items: whose lines are wanted; each is recognised by its hash.
-
     Raises:
         PredictionsError: the file cannot be read.
         ResultsError: it holds none of the lines.
@@ -185,16 +181,9 @@ def render_entry(
     *,
     template: str = _ENTRY,
 ) -> str:
-    """Return an item as HTML.
+    """Return an item as HTML: ``entry.html.j2`` is a line that opens, ``body.html.j2`` it alone.
 
-    Args:
-        item: what to show.
-        figure: its picture.
-        instance: what was asked; None if the release is not at hand.
-        runs: name of each run of the report.
-        response: the model's text, if it is to be shown.
-        strip: the turns, if it was given in a loop.
-        template: ``entry.html.j2`` for a line that opens, ``single.html.j2`` for the item alone.
+    The instance is None if the release is not at hand; the strip is of the turns of a loop.
     """
     shown_figure = scoped(figure, anchor(item, runs))
     if template == _ENTRY:
@@ -341,16 +330,7 @@ def spool_items(
     workers: int,
     on_item: Callable[[int, int], object],
 ) -> list[Entry]:
-    """Write every item's HTML to a file.
-
-    Args:
-        spool: the file.
-        items: in the order in which they are to stand.
-        release: that they were graded on, if it is at hand.
-        predictions: the predictions, to show their texts and turns, by hash.
-        workers: processes that draw.
-        on_item: called with the number of items done, and of all.
-    """
+    """Write the HTML of every item to a file, with texts and turns of predictions by hash."""
     names = {item.task for item in items}
     instances = release.instances(names) if release and names else {}
     runs = run_labels(item.run for item in items)
@@ -402,16 +382,8 @@ def write_pages(
 ) -> list[tuple[Path, Path]]:
     """Write each page to a folder; return them with the places they are meant for.
 
-    A report that fits is one page. Otherwise the first has the tables, and items follow in others.
-
-    Args:
-        folder: for the pages until all are there.
-        out: where the first page is to stand.
-        spool: see `spool_items`.
-        entries: what is in it.
-        values: what the template wants for the tables.
-        most_items: items of one page.
-        most_bytes: of one page, unless it has only one item, or tables alone take more.
+    A report that fits is one page. Otherwise the first has the tables, and items follow in others,
+    each of ``most_bytes`` at most, unless it has only one item, or tables alone take more.
     """
     runs = run_labels(entry.item.run for entry in entries)
     pages = [list(entries)]
@@ -523,12 +495,7 @@ def _filters(items: Sequence[Item], runs: Mapping[Run, str]) -> Values:
 
 
 def remove_stale(out: Path, pages: int) -> None:
-    """Remove further pages that an earlier, longer report left; files of others stay.
-
-    Args:
-        out: the first page of the report.
-        pages: how many it has now.
-    """
+    """Remove pages beyond so many that an earlier, longer report left; files of others stay."""
     pattern = re.compile(rf"{re.escape(out.stem)}-(\d+){re.escape(out.suffix)}")
     for path in list(out.parent.iterdir()):
         match = pattern.fullmatch(path.name)

@@ -168,12 +168,7 @@ def is_marked(picture: Picture) -> bool:
 def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) -> Picture:
     """Return a picture that says in words what failed, if no place in it shows that.
 
-    Its legend keeps what is drawn.
-
-    Args:
-        picture: as its module drew it.
-        answer: None if it could not be read.
-        verdicts: on the answer; none if nobody answered.
+    Its legend keeps what is drawn. The answer is None if it could not be read.
     """
     picture, roles = _with_drawn_legend(picture), roles_in(picture)
     failed = {

@@ -36,12 +36,7 @@ def sheet_svg(
 ) -> str:
     """Return a picture as an SVG file: its panels side by side, then caption and legend.
 
-    Args:
-        picture: what to show.
-        heading: to stand above it.
-        dark: its colours; None follows the reader's mode.
-        most_width: pixels after which panels go on in a further row.
-        font: family of all text.
+    Panels go on in a further row after ``most_width`` pixels; dark None follows the reader's mode.
     """
     rows: list[list[tuple[Panel, _Rendered]]] = [[]]
     used = 0.0

@@ -73,12 +73,7 @@ def find_instance(release: Release, name: str) -> Instance:
 
 
 def answered_by(predictions: str, instance: Instance, choice: RunChoice) -> Line:
-    """Return the line of a predictions file that answers an instance.
-
-    Args:
-        predictions: path of the file, or ``-`` for standard input.
-        instance: what is answered.
-        choice: which answer, if the file holds several.
+    """Return the line of a predictions file (``-`` for standard input) that answers an instance.
 
     Raises:
         PredictionsError: the file cannot be read.
@@ -102,12 +97,7 @@ def _run_of_line(line: Line) -> Run:
 
 
 def stored_by(results: Path, instance: Instance, choice: RunChoice) -> Item:
-    """Return the item of a results file that belongs to an instance.
-
-    Args:
-        results: the file, or the folder that holds it.
-        instance: what was answered.
-        choice: which answer, if the file holds several.
+    """Return the item of a results file, or of its folder, that belongs to an instance.
 
     Raises:
         ResultsError: the file cannot be read, no row is on this instance, or several are.

@@ -49,10 +49,7 @@ class _Fragments(NamedTuple):
 def paint(triangles: Triangles, width: int, height: int) -> Floats:
     """Return the picture, shape (height, width, 4): colours times opacity, and opacity.
 
-    Args:
-        triangles: what to paint, fewer than two million; of those at one depth the last one shows.
-        width: in pixels.
-        height: in pixels.
+    Of triangles (fewer than two million) at one depth the last one shows.
     """
     image = np.zeros((height * width, 4))
     low = float(triangles.corners[..., 2].min(initial=0.0))
@@ -436,15 +433,10 @@ def scene_svg(
     dark: bool | None = None,
     density: float = _DENSITY,
 ) -> str:
-    """Return a scene as an SVG element: an image, and text over it.
+    """Return a scene as an SVG element: an image, and text over it; its size is in pixels.
 
-    Args:
-        scene: what to show.
-        label: what it shows, for people who cannot see it.
-        width: in pixels of the page.
-        height: in pixels of the page.
-        dark: the colours of the image; None for ones that are readable on white and on black.
-        density: pixels of the image for a pixel of the page.
+    The image has ``density`` pixels for one of the page. Its colours are for a dark page or a light
+    one; if ``dark`` is None, they are readable on both.
     """
     camera = camera_of(scene, width, height)
     size = (camera.width, camera.height)

@@ -89,15 +89,7 @@ def boxes(
     name: str = "",
     edges: bool = True,
 ) -> Mesh:
-    """Return boxes with sides along the axes as one mesh.
-
-    Args:
-        corners: lowest and highest corner of each.
-        role: their colour.
-        opacity: 1 is solid.
-        name: what they are.
-        edges: whether their edges are drawn.
-    """
+    """Return boxes along the axes, by their lowest and highest corners, as one mesh."""
     pairs = np.array([(low, high) for low, high in corners], dtype=np.float64).reshape(-1, 2, 3)
     low, size = pairs[:, 0], pairs[:, 1] - pairs[:, 0]
     points = low[:, None, :] + _CORNERS[None] * size[:, None, :]

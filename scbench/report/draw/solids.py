@@ -38,12 +38,9 @@ class _Plane(NamedTuple):
 
 
 def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
-    """Return a closed surface without its thinner parts.
+    """Return a closed surface, points (n, 3) and faces (m, 3), without parts thinner than this.
 
-    Args:
-        points: shape (n, 3).
-        faces: indices into points, shape (m, 3).
-        thickness: also the width of triangles that are left out.
+    Triangles that are narrower are left out, too.
     """
     corners = points[faces]
     places: list[Points] = [np.zeros((0, 3))]
@@ -141,15 +138,7 @@ _MOST_COMPARED = 4000
 def body_mesh(
     body: Manifold, role: str, *, opacity: float = 1.0, name: str = "", thickness: float = 0.0
 ) -> Mesh:
-    """Return a body as a mesh with its edges.
-
-    Args:
-        body: the body.
-        role: its colour.
-        opacity: 1 is solid.
-        name: what it is.
-        thickness: skins thinner than this are left out.
-    """
+    """Return a body as a mesh with its edges, without skins that are thinner than ``thickness``."""
     mesh = body.to_mesh64()
     points = np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3]
     faces = np.asarray(mesh.tri_verts).astype(np.int64)
@@ -162,16 +151,7 @@ def body_mesh(
 def upright_prisms(
     plans: Points, low: Points, high: Points, role: str, *, opacity: float = 1.0, name: str = ""
 ) -> Mesh:
-    """Return prisms over quadrangles as one mesh.
-
-    Args:
-        plans: corners in x and y, shape (n, 4, 2).
-        low: z of the bottoms, shape (n,).
-        high: z of the tops, shape (n,).
-        role: their colour.
-        opacity: 1 is solid.
-        name: what they are.
-    """
+    """Return prisms over quadrangles (n, 4, 2), from z low (n,) to high (n,), as one mesh."""
     ends = [
         np.concatenate([plans, np.broadcast_to(z[:, None, None], (len(plans), 4, 1))], axis=2)
         for z in (low, high)
@@ -214,12 +194,7 @@ def _unique_edges(points: Points, faces: Faces) -> _Edges:
 
 
 def creases(points: Points, faces: Faces) -> tuple[Points, ...]:
-    """Return the edges (2, 3) of triangles that end a surface or at which it bends.
-
-    Args:
-        points: shape (n, 3).
-        faces: indices into points, shape (m, 3).
-    """
+    """Return edges (2, 3) of faces (m, 3) of points (n, 3) where a surface ends or bends."""
     if not len(faces):
         return ()
     edges = _unique_edges(points, faces)
@@ -266,11 +241,7 @@ _UPRIGHT = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
 
 
 def solid_file(meshes: Sequence[Mesh], form: str) -> bytes:
-    """Return meshes as the bytes of a file.
-
-    Args:
-        meshes: in the task's units, z upwards; at least one.
-        form: ``glb`` keeps them apart, with colours and names; ``stl`` holds their triangles.
+    """Return meshes, one at least, as a file: ``glb`` with colours and names, ``stl`` without.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.

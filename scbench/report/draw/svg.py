@@ -372,16 +372,9 @@ class Drawing:
         shift: tuple[float, float] = (0, 0),
         bold: bool = False,
     ) -> None:
-        """Write at a point, upright and readable over lines.
+        """Write at a point, upright, vertically centred, readable over lines; cut at 80 characters.
 
-        Args:
-            point: where; the text stands around it, vertically centred.
-            words: what, put through ``str``; cut at 80 characters.
-            role: its colour.
-            size: height of the letters in pixels.
-            anchor: which part of the text is at the point.
-            shift: offset in pixels, to the right and down.
-            bold: whether it is bold.
+        The size of the letters is in pixels, as is the shift, to the right and down.
         """
         x, y = self.at(point)
         weight = ' font-weight="700"' if bold else ""
@@ -444,11 +437,7 @@ class Drawing:
         return self._h * self.scale + 2 * self._margin
 
     def render(self, label: str) -> str:
-        """Return the SVG element; the page it stands in has the style sheet.
-
-        Args:
-            label: what it shows, for people who cannot see it.
-        """
+        """Return the SVG element, with a label for who cannot see; its page has the style sheet."""
         if self._left_out:
             self._shapes.append(
                 f'<text x="4" y="12" font-size="11" class="f-wrong">{self._left_out} more shapes '
@@ -471,12 +460,7 @@ _RECT = '<rect x="1" y="1" width="16" height="10"'
 
 
 def swatch(views: Iterable[object], role: str) -> str:
-    """Return a sample of what has a role in drawings: hatched, a line, or filled as strongly.
-
-    Args:
-        views: of a picture; scenes have no say.
-        role: the colour.
-    """
+    """Return a sample of what has a role in drawings: hatched, a line, or filled as strongly."""
     looks = [look for v in views if isinstance(v, Drawing) for look in v.looks(known_role(role))]
     fills = [look for look in looks if look != "line"]
     if role == "wrong":  # whatever its shape, it is thick

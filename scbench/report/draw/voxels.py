@@ -19,10 +19,7 @@ Edge = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 def rectangles(mask: Cells) -> list[Rectangle]:
-    """Cut a set of cells into few rectangles.
-
-    Args:
-        mask: shape (rows, columns).
+    """Cut a set of cells, shape (rows, columns), into few rectangles.
 
     Returns:
         First row, first column, and the row and the column after the last, of each.
@@ -67,15 +64,10 @@ def voxels(
     name: str = "",
     seams: bool = False,
 ) -> Mesh:
-    """Return cells as one mesh; the cell (x, y, z) fills x to x + 1 and so on.
+    """Return cells (n, m, k) as one mesh; the cell (x, y, z) fills x to x + 1 and so on.
 
-    Args:
-        cells: shape (n, m, k), indexed x, y, z.
-        role: their colour.
-        neighbours: cells of other meshes; faces against them are left out.
-        opacity: 1 is solid.
-        name: what they are.
-        seams: whether every cell is outlined, rather than the whole; then faces are not joined.
+    Faces against ``neighbours``, the cells of other meshes, are left out. With ``seams`` every
+    cell is outlined, rather than the whole; then faces are not joined.
     """
     filled = cells if neighbours is None else cells | neighbours
     if seams:
@@ -126,15 +118,10 @@ def columns(
     opacity: float = 1.0,
     name: str = "",
 ) -> Mesh:
-    """Return a height map as columns; the cell (x, y) fills x to x + 1 and y to y + 1.
+    """Return heights (n, m) as columns; the cell (x, y) fills x to x + 1 and y to y + 1.
 
-    Args:
-        heights: shape (n, m), indexed x, y.
-        role: their colour.
-        base: where columns begin; walls at the sides of the map reach down to it.
-        only: the columns that belong to this mesh; all if None.
-        opacity: 1 is solid.
-        name: what they are.
+    Columns begin at ``base``; walls at the sides of the map reach down to it. ``only`` says which
+    belong to this mesh; all if None.
     """
     quads: list[list[tuple[float, ...]]] = []
     edges: set[Edge] = set()
