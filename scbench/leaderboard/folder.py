@@ -13,12 +13,14 @@ import json
 import stat
 import tarfile
 import tempfile
+import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any
 
@@ -63,23 +65,6 @@ _BROKEN_TAR = (*_BROKEN, tarfile.TarError)
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst")
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 PACKED = (".zip", ".tar.gz", ".tar.zst")
-
-_ORDER: Mapping[str, str] = {
-    "format": "",
-    "model": "as it is to stand on the board; version tells set-ups of one model apart",
-    "organisation": "who submits it",
-    "date": "when the answers were made",
-    "release": "release of the benchmark that was answered",
-    "tasks": "spatial, manifolds for the board of the text tasks, or ladder for that of levels",
-    "setting": "no_tools or tools",
-    "tools": "tools that were offered",
-    "sampling": "all parameters as they were sent",
-    "attempts": "answers per instance, as samples 0 to attempts - 1",
-    "contact": "someone who can be asked",
-    "links": "paper, code, weights, homepage",
-    "outputs_licence": "licence of the predictions",
-    "notes": "",
-}
 
 
 def kind_of(mode: int) -> str:
@@ -361,7 +346,8 @@ def about_text(about: Submission) -> str:
     """Return the text of a ``submission.yaml``, with a comment where one helps."""
     record = about.model_dump(mode="json", exclude_none=True)
     lines = []
-    for key, comment in _ORDER.items():
+    comments = tomllib.loads(files("scbench.leaderboard").joinpath("about.toml").read_text("utf-8"))
+    for key, comment in comments.items():
         value = record.get(key)
         if value is None or (key in _UNSAID and value == _UNSAID[key]):
             continue

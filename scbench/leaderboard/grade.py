@@ -309,6 +309,8 @@ def make_receipt(
     tasks = scores_of(results, "task")
     buckets = scores_of(results, "bucket") | {OVERALL: overall_of(results)}
     statuses = dict(sorted(results["status"].value_counts().iter_rows()))
+    runs = metadata_by_run(results).values()
+    by_text = {canonical_json(metadata): metadata for run in runs for metadata in run}
     return Receipt(
         release=ReleaseOf(version=release.version, rows_hash=release.manifest.rows_hash),
         package_version=__version__,
@@ -327,15 +329,9 @@ def make_receipt(
         buckets=buckets,
         tasks={task: tasks[task] for task in order},
         ungraded=ungraded(results),
-        run=_run_records(results),
+        run=[RunMetadata.model_validate(by_text[text]) for text in sorted(by_text)],
         results_sha256=results_hash(results),
     ).sealed()
-
-
-def _run_records(results: pl.DataFrame) -> list[RunMetadata]:
-    runs = metadata_by_run(results).values()
-    by_text = {canonical_json(metadata): metadata for run in runs for metadata in run}
-    return [RunMetadata.model_validate(by_text[text]) for text in sorted(by_text)]
 
 
 def installed_graders(release: Release, part: str) -> dict[str, int]:

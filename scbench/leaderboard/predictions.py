@@ -168,8 +168,8 @@ class _Checker:
             words = {"sample": prediction.sample, "attempts": about.attempts}
             yield self._finding("sample_out_of_range", line, **words)
         if self.budgets and prediction.budget not in self.budgets:
-            words = {"budget": prediction.budget, "before": [*self.budgets]}
-            yield self._finding("other_budget", line, **words)
+            before = [*self.budgets]
+            yield self._finding("other_budget", line, budget=prediction.budget, before=before)
         self.budgets.setdefault(prediction.budget, 0)
 
     def _status(self, line: Line, instance: Instance) -> Iterator[Finding]:
@@ -223,8 +223,8 @@ class _Checker:
             yield finding("nothing_scored", self.name)
         elif self.unscored:
             counts = ", ".join(f"{n} {status}" for status, n in sorted(self.unscored.items()))
-            words = {"counts": counts, "scored": self.scored, "total": total}
-            yield finding("coverage", self.name, **words)
+            shares = {"scored": self.scored, "total": total}
+            yield finding("coverage", self.name, counts=counts, **shares)
 
 
 def _tool_use(data: bytes) -> str | None:

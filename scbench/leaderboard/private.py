@@ -84,11 +84,12 @@ def add_private(board: dict[str, Any], collected: Collected, private: Collected)
     for part in private_board["boards"]:
         for setting, rows in part["settings"].items():
             scores |= {_row_key(row, setting): _private_score(row) for row in rows}
-    there = {_without_release(key_of(entry)): entry for entry in private.entries}
+    # Two ladders are two releases: keys are compared without them.
+    there = {key_of(entry)[1:]: entry for entry in private.entries}
     gaps = {
-        _without_release(key): _overall_gap(entry, there[_without_release(key)])
+        key: _overall_gap(entry, there[key])
         for entry in collected.entries
-        if entry.receipt.tasks_of == LADDER and _without_release(key := key_of(entry)) in there
+        if entry.receipt.tasks_of == LADDER and (key := key_of(entry)[1:]) in there
     }
     for part in board["boards"]:
         for setting, rows in part["settings"].items():
@@ -101,11 +102,6 @@ def add_private(board: dict[str, Any], collected: Collected, private: Collected)
     board["boards"] += [part | {"private": True} for part in private_board["boards"]]
     for name in ("refused", "warnings"):
         board[name] += [record | {"private": True} for record in private_board[name]]
-
-
-def _without_release(key: Key) -> Key:
-    """Return what a model's submissions have in common, whatever release they name."""
-    return key[1:]
 
 
 def _row_key(row: Mapping[str, Any], setting: str) -> Key:

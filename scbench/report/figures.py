@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from scbench.catalog import get_task
 from scbench.machine.processes import map_in_processes
+from scbench.report.draw.scene import scene_json
 from scbench.report.draw.svg import Drawing, swatch
 from scbench.report.html import packed
 from scbench.report.items import Graded, picture_of
@@ -118,7 +119,6 @@ def figure_of(picture: Picture) -> Figure:
             views.append(View(panel.title, svg, "", panel.alt))
             continue
         from scbench.report.draw.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
-        from scbench.report.draw.scene import scene_json  # noqa: PLC0415
 
         data = json.dumps(scene_json(panel.view), separators=(",", ":"))
         views.append(View(panel.title, scene_svg(panel.view, panel.alt), packed(data), panel.alt))

@@ -25,6 +25,12 @@ COLUMNS = (
 )
 """Columns of the results that items need in addition to `scbench.analysis.results.NEEDED`."""
 
+_COPIED = (
+    *("id", "task", "bucket", "instance_hash", "status", "answer"),
+    *("finish_reason", "prediction_hash"),
+)
+"""Columns that an item has as they are."""
+
 Run = tuple[str, str | None, int | None, int]
 """Model, setting, budget and sample."""
 
@@ -109,21 +115,14 @@ def _item(rows: Sequence[Mapping[str, Any]]) -> Item:
     if first["repairs"]:
         source += f" ({', '.join(first['repairs'])})"
     return Item(
-        id=first["id"],
-        task=first["task"],
-        bucket=first["bucket"],
+        **{name: first[name] for name in _COPIED},
         run=run_of(first),
-        status=first["status"],
         graded=tuple(
             Graded(row["score"], row["checks"], row["metrics"], tuple(row["notes"] or ()))
             for row in scored
         ),
         reason=first["reason"] or "",
-        answer=first["answer"],
         source=source,
-        finish_reason=first["finish_reason"],
-        prediction_hash=first["prediction_hash"],
-        instance_hash=first["instance_hash"],
         turn_scores=_turn_scores([row["turn_scores"] or () for row in rows]),
     )
 

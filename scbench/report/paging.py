@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -95,9 +96,10 @@ def turn_jobs(
         graded = tuple(
             Graded(part.score, part.checks, part.metrics, tuple(part.notes)) for part in came.scores
         )
-        answered = came.answer is not None
         jobs.append(
-            FigureJob(item.task, instance.all_params, came.answer, graded) if answered else None
+            FigureJob(item.task, instance.all_params, came.answer, graded)
+            if came.answer is not None
+            else None
         )
     return jobs
 
@@ -120,6 +122,8 @@ _WHY = 160
 _MOST_DRAWN = 12_000
 """Signs of a drawing that stands in a page as it is; longer ones are packed."""
 _ENTRY = "entry.html.j2"
+_SHOWN = ("id", "task", "bucket", "status", "score", "reason", "source", "finish_reason")
+"""What of an item is shown as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,18 +210,13 @@ def _context(
     verdicts = item.verdicts
     answer = _answer(item)
     return {
+        **{name: getattr(item, name) for name in _SHOWN},
         "anchor": anchor(item, runs),
-        "id": item.id,
-        "task": item.task,
-        "bucket": item.bucket,
         "run": str(list(runs).index(item.run) + 1),
         "run_label": runs[item.run] if len(runs) > 1 else "",
-        "status": item.status,
-        "score": item.score,
         "score_text": score_text(item.score),
         "kind": kind(item.score),
         "why": _one_line_reason(item),
-        "reason": item.reason,
         "figure": figure,
         "verdicts": [
             {"score": verdict.score, "checks": verdict.checks[:_MOST_CHECKS]}
@@ -240,8 +239,6 @@ def _context(
             if item.status == "answered"
             else f"None: {item.status}."
         ),
-        "source": item.source,
-        "finish_reason": item.finish_reason,
         "response": None
         if response is None
         else clipped(response, _MOST_RESPONSE, _MOST_RESPONSE // 2),
@@ -447,14 +444,8 @@ def _page_frame(
         counts = (
             f"{titles.get(task, task)} ({tasks.count(task)})" for task in dict.fromkeys(tasks)
         )
-        index.append(
-            {
-                "href": href,
-                "current": i == number,
-                "count": len(entries),
-                "tasks": ", ".join(counts),
-            }
-        )
+        page_facts = {"href": href, "current": i == number, "count": len(entries)}
+        index.append(page_facts | {"tasks": ", ".join(counts)})
     html = render_page(
         "report.html.j2",
         **page_parts(in_3d=any(entry.in_3d for entry in page)),
@@ -474,12 +465,9 @@ def _page_frame(
 
 def _filters(items: Sequence[Item], runs: Mapping[Run, str]) -> Values:
     titles = {task.id: task.title for task in all_tasks().values()}
-    tasks: dict[str, dict[str, int]] = {}
-    statuses: dict[str, int] = {}
+    tasks: dict[str, Counter[str]] = {}
     for item in items:
-        in_bucket = tasks.setdefault(item.bucket, {})
-        in_bucket[item.task] = in_bucket.get(item.task, 0) + 1
-        statuses[item.status] = statuses.get(item.status, 0) + 1
+        tasks.setdefault(item.bucket, Counter())[item.task] += 1
     present = {item.run for item in items}
     return {
         "buckets": list(tasks),
@@ -487,7 +475,7 @@ def _filters(items: Sequence[Item], runs: Mapping[Run, str]) -> Values:
             (bucket, [(name, titles.get(name, name), count) for name, count in counts.items()])
             for bucket, counts in tasks.items()
         ],
-        "statuses": list(statuses.items()),
+        "statuses": list(Counter(item.status for item in items).items()),
         "runs": [
             (str(i), label) for i, (run, label) in enumerate(runs.items(), 1) if run in present
         ],

@@ -1,7 +1,7 @@
 """A whole picture as one file: its panels, caption and legend in one SVG, or as PNG."""
 
-from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 from scbench.report.draw.colours import style_sheet
 from scbench.report.draw.svg import Drawing, short, swatch
@@ -19,8 +19,7 @@ _LETTER = 0.5
 _FONT = "system-ui,sans-serif"
 
 
-@dataclass(frozen=True, slots=True)
-class _Rendered:
+class _Rendered(NamedTuple):
     text: str
     width: float
     height: float
@@ -52,22 +51,29 @@ def sheet_svg(
     parts: list[str] = []
     y = _PAD
     if heading:
-        parts += _text_line(_PAD, y, heading, "ink", bold=True)
+        parts.append(_text_line(_PAD, y, heading, "ink", bold=True))
         y += _LINE + 6
     for row in rows:
         x = _PAD
         for panel, rendered in row:
-            parts += _text_line(x, y, panel.title, "quiet", fit=rendered.width)
+            parts.append(_text_line(x, y, panel.title, "quiet", fit=rendered.width))
             at = f'<svg x="{short(x)}" y="{short(y + _TITLE)}" '
             parts.append(rendered.text.replace("<svg ", at, 1))
             x += rendered.width + _GAP
         y += _TITLE + max(rendered.height for _, rendered in row) + 10
     for line in _wrapped(picture.caption, width - 2 * _PAD):
-        parts += _text_line(_PAD, y, line, "ink")
+        parts.append(_text_line(_PAD, y, line, "ink"))
         y += _LINE
     y += 4
     y = _write_legend(picture, parts, y, width)
-    return _svg_file("".join(parts), width, y + _PAD - 4, heading or picture.caption, dark, font)
+    style = style_sheet(dark).replace(_FONT, font)
+    size = f'width="{short(width)}" height="{short(y + _PAD - 4)}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="sb" role="img" {size} '
+        f'viewBox="0 0 {short(width)} {short(y + _PAD - 4)}">'
+        f"<title>{escape(heading or picture.caption)}</title>"
+        f'<style>{style}</style><rect {size} class="f-paper"/>{"".join(parts)}</svg>\n'
+    )
 
 
 def _rendered(panel: Panel, dark: bool | None) -> _Rendered:  # noqa: FBT001
@@ -83,13 +89,13 @@ def _rendered(panel: Panel, dark: bool | None) -> _Rendered:  # noqa: FBT001
 
 def _text_line(
     x: float, y: float, words: str, role: str, *, bold: bool = False, fit: float | None = None
-) -> list[str]:
+) -> str:
     if fit is not None:
         limit = max(int(fit / (_LETTER * _SIZE)), 4)
         words = words if len(words) <= limit else f"{words[: limit - 1]}…"
     weight = ' font-weight="700"' if bold else ""
     at = f'x="{short(x)}" y="{short(y + _SIZE)}"'
-    return [f'<text {at} font-size="{_SIZE}" class="f-{role}"{weight}>{escape(words)}</text>']
+    return f'<text {at} font-size="{_SIZE}" class="f-{role}"{weight}>{escape(words)}</text>'
 
 
 def _wrapped(words: str, width: float) -> list[str]:
@@ -117,27 +123,10 @@ def _write_legend(picture: Picture, parts: list[str], y: float, width: float) ->
         at = f'<svg x="{short(x)}" y="{short(y + 2)}" '
         parts.append(swatch(views, role).replace("<svg ", at, 1))
         for i, line in enumerate(lines):
-            parts += _text_line(x + 26, y + i * _LINE, line, "ink")
+            parts.append(_text_line(x + 26, y + i * _LINE, line, "ink"))
         x += need
         y += (len(lines) - 1) * _LINE
     return y + _LINE if picture.legend else y
-
-
-def _svg_file(
-    body: str,
-    width: float,
-    height: float,
-    label: str,
-    dark: bool | None,  # noqa: FBT001
-    font: str,
-) -> str:
-    style = style_sheet(dark).replace(_FONT, font)
-    size = f'width="{short(width)}" height="{short(height)}"'
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="sb" role="img" {size} '
-        f'viewBox="0 0 {short(width)} {short(height)}"><title>{escape(label)}</title>'
-        f'<style>{style}</style><rect {size} class="f-paper"/>{body}</svg>\n'
-    )
 
 
 def sheet_png(svg: str, scale: float = 2) -> bytes:

@@ -75,7 +75,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
                 f"{logs} holds another run, of {owner}: it continues only with the same options; "
                 "for others choose another --out"
             )
-        with _display(pace), _refusals():
+        with _inspect_speaking(quiet=pace.quiet):
             model = _get_model(plan, pace)
             if not begun:
                 asyncio.run(_greet(model))
@@ -152,21 +152,12 @@ def _with_earlier_ids(ids: Sequence[str], path: Path) -> list[str]:
 
 
 @contextmanager
-def _display(pace: Pace) -> Iterator[None]:
-    """Let Inspect speak on standard error, or not at all: what is printed are the tables."""
-    if not pace.quiet:
-        with redirect_stdout(sys.stderr):
-            yield
-        return
-    with Path("/dev/null").open("w") as nowhere, redirect_stdout(nowhere):
-        yield
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Turn what Inspect says is missing into an error of ours."""
-    try:
-        yield
-    except PrerequisiteError as error:
-        text = Text.from_markup(str(error.message)).plain
-        raise PredictionsError(" ".join(text.removeprefix("ERROR: ").split())) from None
+def _inspect_speaking(*, quiet: bool) -> Iterator[None]:
+    """Let Inspect speak on standard error, or not at all; what it misses is an error of ours."""
+    with Path("/dev/null").open("w") as nowhere:
+        try:
+            with redirect_stdout(nowhere if quiet else sys.stderr):
+                yield
+        except PrerequisiteError as error:
+            text = Text.from_markup(str(error.message)).plain
+            raise PredictionsError(" ".join(text.removeprefix("ERROR: ").split())) from None

@@ -15,7 +15,6 @@ from PIL import Image, ImageFile
 
 import scbench
 from scbench.base.errors import PredictionsError
-from scbench.base.model import Instance
 from scbench.formats.prompts.requests import select
 from scbench.reward import cached_release, instance_of
 
@@ -62,17 +61,11 @@ def load(
     if not images and len(selection) < len(instances):
         skipped = ", ".join(instance.id for instance in instances if instance.images)
         _log.warning("left out, for their pictures (see scbench_images): %s", skipped)
-    documents = [_document_of(instance, release) for instance in selection]
+    documents = [
+        {"id": row.id, "prompt": row.prompt, "instance_hash": row.content_hash, "release": release}
+        for row in selection
+    ]
     return {"test": datasets.Dataset.from_list(documents)}
-
-
-def _document_of(instance: Instance, release: str | None) -> Document:
-    return {
-        "id": instance.id,
-        "prompt": instance.prompt,
-        "instance_hash": instance.content_hash,
-        "release": release,
-    }
 
 
 def process_results(document: Document, results: Sequence[str | None]) -> dict[str, float]:

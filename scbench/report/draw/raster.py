@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from scbench.report.draw.colours import ROLES
 from scbench.report.draw.png import few_colours
-from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, tame
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, all_points, tame
 from scbench.report.draw.svg import Drawing
 
 Floats = npt.NDArray[np.float64]
@@ -205,7 +205,7 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
             [np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)],
         ]
     )
-    points = np.concatenate([np.zeros((0, 3)), *_points(scene)])
+    points = all_points(scene)
     if not len(points):
         points = np.zeros((1, 3))
     projected = tame(points) @ turn.T
@@ -216,21 +216,6 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
     middle = (low + high) / 2
     shift = np.array([width / 2, height / 2, 0.0]) - middle * scale
     return Camera(turn, float(scale), shift, width, height, _axes(scene, turn[2]))
-
-
-def _points(scene: Scene) -> Iterator[Floats]:
-    for part in scene.parts:
-        if isinstance(part, Lines):
-            yield from part.paths
-        else:
-            yield part.points
-    if scene.grid:
-        yield np.array(scene.grid, dtype=np.float64)
-        low, high = np.array(scene.grid, dtype=np.float64)
-        yield (
-            np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * (high - low)
-            + low
-        )
 
 
 def _axes(scene: Scene, eye: Floats) -> tuple[Lines, ...]:

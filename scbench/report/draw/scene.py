@@ -212,12 +212,20 @@ def _joined_paths(paths: list[Points], places: list[int]) -> list[int]:
     return joined
 
 
+def all_points(scene: Scene) -> Points:
+    """Return all points in a scene, shape (n, 3), the corners of its axes box among them."""
+    points = [np.zeros((0, 3))]
+    for part in scene.parts:
+        points += part.paths if isinstance(part, Lines) else (part.points,)
+    if scene.grid:
+        low, high = np.array(scene.grid, dtype=np.float64)
+        points += (low[None], high[None], _CORNERS * (high - low) + low)
+    return np.concatenate(points)
+
+
 def _decimals(scene: Scene) -> int:
     """Return how many decimals tell places in a scene apart."""
-    corners = [np.array(scene.grid, dtype=np.float64)] if scene.grid else []
-    for part in scene.parts:
-        corners += part.paths if isinstance(part, Lines) else (part.points,)
-    points = np.concatenate([np.zeros((0, 3)), *(tame(corner) for corner in corners)])
+    points = tame(all_points(scene))
     if not len(points):
         return 0
     size = float(np.max(points.max(axis=0) - points.min(axis=0)))

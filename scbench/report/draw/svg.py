@@ -78,6 +78,10 @@ def opacity_attribute(value: float) -> str:
     return f' opacity="{short(value)}"' if value < 1 else ""
 
 
+def _dashes(dashed: bool | None) -> str:
+    return ' stroke-dasharray="5 4"' if dashed else ""
+
+
 def hatch_pattern(name: str, role: str) -> str:
     """Return the definition of a hatching."""
     return (
@@ -193,11 +197,10 @@ class Drawing:
         if len(ends) < 2:
             return
         kind = "polygon" if closed else "polyline"
-        extra = ' stroke-dasharray="5 4"' if dashed else ""
         self._add(
             f'<{kind} points="{point_list(ends)}" class="s-{known_role(role)}" fill="none" '
             f'stroke-width="{short(width)}" stroke-linejoin="round" stroke-linecap="round"'
-            f"{extra}{opacity_attribute(opacity)}/>",
+            f"{_dashes(dashed)}{opacity_attribute(opacity)}/>",
             tip,
         )
         if arrow and ends[-2] != ends[-1]:
@@ -212,12 +215,14 @@ class Drawing:
 
     def box(self, corner: XY, opposite: XY, role: str, **fill: Unpack[Fill]) -> None:
         """Fill or hatch the rectangle between two opposite corners."""
+        self._fill(f"<rect {self._frame_attributes(corner, opposite)}", role, **fill)
+
+    def _frame_attributes(self, corner: XY, opposite: XY) -> str:
         (ax, ay), (bx, by) = self.at(corner), self.at(opposite)
-        shape = (
-            f'<rect x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
+        return (
+            f'x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
             f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}"'
         )
-        self._fill(shape, role, **fill)
 
     def tiles(
         self,
@@ -274,11 +279,10 @@ class Drawing:
             for line in lines
         )
         if path:
-            extra = ' stroke-dasharray="5 4"' if dashed else ""
             self._add(
                 f'<path d="{path}" fill="none" class="s-{known_role(role)}" '
                 f'stroke-width="{short(width)}" stroke-linecap="round" '
-                f'stroke-linejoin="round"{extra}{opacity_attribute(opacity)}/>',
+                f'stroke-linejoin="round"{_dashes(dashed)}{opacity_attribute(opacity)}/>',
                 tip,
             )
 
@@ -294,10 +298,8 @@ class Drawing:
         stroke = ""
         if edge is not None:
             classes.append(f"s-{known_role(edge)}")
-            dashes = ' stroke-dasharray="5 4"' if fill.get("dashed") else ""
-            stroke = (
-                f' stroke-width="{short(fill.get("width", 1.5))}" stroke-linejoin="round"{dashes}'
-            )
+            stroke = f' stroke-width="{short(fill.get("width", 1.5))}" stroke-linejoin="round"'
+            stroke += _dashes(fill.get("dashed"))
         class_attribute = f' class="{" ".join(classes)}"' if classes else ""
         transparency = f' fill-opacity="{short(opacity)}"' if opacity < 1 else ""
         self._add(f"{shape}{class_attribute}{paint}{transparency}{stroke}/>", fill.get("tip", ""))
@@ -325,10 +327,9 @@ class Drawing:
         """Draw a circle: around a place that matters (pixels), or as part of the task."""
         x, y = self.at(centre)
         r = min(radius * self.scale, 1e5) if units == "task" else radius
-        extra = ' stroke-dasharray="5 4"' if dashed else ""
         self._add(
             f'<circle cx="{short(x)}" cy="{short(y)}" r="{short(r)}" fill="none" '
-            f'class="s-{known_role(role)}" stroke-width="{short(width)}"{extra}/>',
+            f'class="s-{known_role(role)}" stroke-width="{short(width)}"{_dashes(dashed)}/>',
             tip,
         )
 
@@ -354,10 +355,9 @@ class Drawing:
     ) -> None:
         """Draw a quadratic Bezier curve."""
         a, b, c = (" ".join(map(short, self.at(point))) for point in (start, control, end))
-        extra = ' stroke-dasharray="5 4"' if dashed else ""
         self._add(
             f'<path d="M{a}Q{b} {c}" fill="none" class="s-{known_role(role)}" '
-            f'stroke-width="{short(width)}" stroke-linecap="round"{extra}/>',
+            f'stroke-width="{short(width)}" stroke-linecap="round"{_dashes(dashed)}/>',
             tip,
         )
 
@@ -410,12 +410,8 @@ class Drawing:
 
     def image(self, corner: XY, opposite: XY, png: bytes) -> None:
         """Fill the rectangle between two opposite corners with a picture."""
-        (ax, ay), (bx, by) = self.at(corner), self.at(opposite)
-        self._add(
-            f'<image x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
-            f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}" '
-            f'href="data:image/png;base64,{b64encode(png).decode()}"/>'
-        )
+        href = f"data:image/png;base64,{b64encode(png).decode()}"
+        self._add(f'<image {self._frame_attributes(corner, opposite)} href="{href}"/>')
 
     @property
     def roles(self) -> frozenset[str]:
