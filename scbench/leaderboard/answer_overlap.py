@@ -155,34 +155,25 @@ def _rounded_numbers(value: Any) -> Any:  # noqa: ANN401  (JSON)
 
 def _is_natural(answer: Any) -> bool:  # noqa: ANN401  (JSON)
     """Whether the parts of the longest list in an answer rise or fall, as anybody lists them."""
+    lists = (node for node in _json_nodes(answer) if isinstance(node, list))
     parts = [
         [
             (isinstance(leaf, str), leaf or 0 if not isinstance(leaf, str) else leaf)
-            for leaf in _json_leaves(part)
+            for leaf in _json_nodes(part)
+            if not isinstance(leaf, dict | list)
         ]
-        for part in max(_json_lists(answer), key=len, default=[])
+        for part in max(lists, key=len, default=[])
     ]
     return len(parts) > 1 and parts in (ordered := sorted(parts), ordered[::-1])
 
 
-def _json_lists(value: Any) -> Iterator[list[Any]]:  # noqa: ANN401  (JSON)
-    if isinstance(value, list):
-        yield value
-    for part in _json_parts(value):
-        yield from _json_lists(part)
-
-
-def _json_leaves(value: Any) -> Iterator[Any]:  # noqa: ANN401  (JSON)
-    if not isinstance(value, dict | list):
-        yield value
-    for part in _json_parts(value):
-        yield from _json_leaves(part)
-
-
-def _json_parts(value: Any) -> Iterable[Any]:  # noqa: ANN401  (JSON)
+def _json_nodes(value: Any) -> Iterator[Any]:  # noqa: ANN401  (JSON)
+    """Yield a value and all that is in it; what mappings hold, by their keys."""
+    yield value
     if isinstance(value, dict):
-        return [value[key] for key in sorted(value)]
-    return value if isinstance(value, list) else ()
+        value = [value[key] for key in sorted(value)]
+    for part in value if isinstance(value, list) else ():
+        yield from _json_nodes(part)
 
 
 def copied(answers: Iterable[Pair], stored: StoredAnswers) -> Copied:

@@ -112,10 +112,8 @@ def _beyond_chance(
 class _LargestOfDraws:
     """The largest statistic of all pairs in each draw, worked out where it decides.
 
-    Args:
-        sums: of shape (draws, models): the models' sums of a draw.
-        scale: of shape (models, models): by what the difference of a pair is multiplied; 0 leaves
-            the pair out, and where the first model is not the one further up.
+    The sums are of draws and models. Differences of pairs (models, models) are multiplied by the
+    scale: 0 leaves a pair out, and where the first model is not the one further up.
     """
 
     def __init__(self, sums: Floats, scale: Floats) -> None:
@@ -313,11 +311,7 @@ def _ordered_rows(
     levels: Mapping[str, dict[str, Level]],
     climbed: Mapping[Key, Level],
 ) -> list[dict[str, Any]]:
-    """Return the entries of one table, best first, those that cannot be ranked last.
-
-    On the ladder the level says which is best. Elsewhere a model has the level that its submission
-    to the ladder of the same release reached, if there is one.
-    """
+    """Return the rows of one table, best first (on the ladder by level), unranked ones last."""
     matrix = _entry_matrix(entries)
     groups: dict[str, list[str]] = {OVERALL: list(matrix.blocks)}
     for task in matrix.blocks:

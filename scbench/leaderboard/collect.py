@@ -156,10 +156,7 @@ def collect(
 def _compare_entries(
     done: Collected, places: Mapping[str, str], organisations: Sequence[Organisation] | None
 ) -> None:
-    """Compare the names and answers of all entries, whoever they say they are.
-
-    Of submissions with the same names all are refused: which one is meant is not for us to say.
-    """
+    """Compare names and answers of all entries; of the same names all are refused."""
     findings_of: dict[str, list[Finding]] = {entry.name: [] for entry in done.entries}
     for entry, peer in permutations(done.entries, 2):
         findings_of[entry.name] += alike(entry.about, peer.about, places[peer.name])

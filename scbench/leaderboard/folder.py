@@ -144,7 +144,8 @@ def unpack(path: Path, scratch: Path) -> tuple[dict[str, Path], tuple[Finding, .
             with zipfile.ZipFile(path) as archive:
                 return _take_files(list(_zip_entries(archive)), scratch)
         plain = scratch / "content.tar"
-        _unpack_tar(path, plain)
+        with open_predictions(str(path)) as packed_tar:
+            _write_at_most(_MOST_TAR, packed_tar, plain, "unpacked, the archive")
         with plain.open("rb") as file, tarfile.open(fileobj=_Frugal(file), mode="r:") as tar:
             return _take_files(list(_tar_entries(tar)), scratch)
     except _TooLargeError as error:
@@ -184,13 +185,11 @@ class _Frugal(io.BufferedReader):
         return super().read(size)
 
 
-def _unpack_tar(path: Path, plain: Path) -> None:
-    with open_predictions(str(path)) as packed, plain.open("wb") as file:
-        size = 0
-        while chunk := packed.read(_CHUNK):
-            size += len(chunk)
-            if size > _MOST_TAR:
-                raise _TooLargeError(f"unpacked, the archive has more than {_MOST_TAR:,} bytes")
+def _write_at_most(limit: int, source: IO[bytes], path: Path, name: str) -> None:
+    with path.open("wb") as file:
+        while chunk := source.read(_CHUNK):
+            if file.tell() + len(chunk) > limit:
+                raise _TooLargeError(f"{name} has more than {limit:,} bytes")
             file.write(chunk)
 
 
@@ -249,13 +248,8 @@ def _take_files(
 def _copy_entry(name: str, entry: _Entry, scratch: Path) -> Path:
     """Copy an entry to a file called by one of the few names that a submission's files have."""
     target = scratch / name
-    remainder = MOST_BYTES_OF[name]
-    with entry.open() as source, target.open("wb") as file:
-        while chunk := source.read(_CHUNK):
-            remainder -= len(chunk)
-            if remainder < 0:
-                raise _TooLargeError(f"{name} has more than {MOST_BYTES_OF[name]:,} bytes")
-            file.write(chunk)
+    with entry.open() as source:
+        _write_at_most(MOST_BYTES_OF[name], source, target, name)
     return target
 
 

@@ -43,7 +43,10 @@ _LETTERS, _MOST_LABELS = 34, 24
 _LEAST, _GREATEST = 1e-6, 1e9
 """Amounts beyond are drawn there: they are reported, not measured."""
 _TITLES = {"cost": "US dollars per answer", "output_tokens": "output tokens per answer"}
-_TEMPLATE = "board.html.j2"
+_SHOWN = (
+    *("submission", "organisation", "date", "attempts", "model", "version", "copied", "receipt"),
+)
+"""What of a row is shown as it is."""
 _HEADS = {"no_tools": "Without tools", "tools": "With tools"}
 _LINKS = {"paper": "paper", "code": "code", "weights": "weights", "homepage": "page"}
 
@@ -78,28 +81,17 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
         return _TOP_MARGIN + (1 - value) * (_HEIGHT - _TOP_MARGIN - _BOTTOM_MARGIN)
 
     parts = []
+    right, bottom = _WIDTH - _RIGHT_MARGIN, _HEIGHT - _BOTTOM_MARGIN
     for step in range(0, 101, 20):
         at = y(step / 100)
-        parts.append(
-            f'<path d="M{_LEFT_MARGIN:g} {at:.1f}H{_WIDTH - _RIGHT_MARGIN:g}" class="s-faint"/>'
-        )
+        parts.append(f'<path d="M{_LEFT_MARGIN:g} {at:.1f}H{right:g}" class="s-faint"/>')
         parts.append(_svg_label(_LEFT_MARGIN - 8, at + 4, str(step), "quiet", "end"))
     for value in _log_ticks(low, high):
-        at = x(value)
-        parts.append(
-            f'<path d="M{at:.1f} {_TOP_MARGIN:g}V{_HEIGHT - _BOTTOM_MARGIN:g}" class="s-faint"/>'
-        )
-        parts.append(
-            _svg_label(
-                at, _HEIGHT - _BOTTOM_MARGIN + 17, amount_words(value, amount), "quiet", "middle"
-            )
-        )
-    middle = (_LEFT_MARGIN + _WIDTH - _RIGHT_MARGIN) / 2
-    parts.append(
-        _svg_label(
-            middle, _HEIGHT - 8, f"{_TITLES[amount]}, a logarithmic scale", "quiet", "middle"
-        )
-    )
+        at, words = x(value), amount_words(value, amount)
+        parts.append(f'<path d="M{at:.1f} {_TOP_MARGIN:g}V{bottom:g}" class="s-faint"/>')
+        parts.append(_svg_label(at, bottom + 17, words, "quiet", "middle"))
+    words = f"{_TITLES[amount]}, a logarithmic scale"
+    parts.append(_svg_label((_LEFT_MARGIN + right) / 2, _HEIGHT - 8, words, "quiet", "middle"))
     labels: list[tuple[float, float, float]] = []
     ordered = sorted(dots, key=lambda dot: (-dot.mean, dot.x, dot.name))
     for i, dot in enumerate(ordered):
@@ -165,10 +157,8 @@ def amount_words(value: float | None, amount: str) -> str:
 
 
 def _svg_label(x: float, y: float, words: str, role: str, anchor: str) -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}" '
-        f'class="f-{role}">{escape(words)}</text>'
-    )
+    at = f'x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}"'
+    return f'<text {at} class="f-{role}">{escape(words)}</text>'
 
 
 def render_board(board: Mapping[str, Any]) -> str:
@@ -187,7 +177,7 @@ def render_board(board: Mapping[str, Any]) -> str:
     versions = (own_name(part["release"]["version"]) for part in public)
     releases += [version for version in dict.fromkeys(versions) if version not in releases]
     return render_page(
-        _TEMPLATE,
+        "board.html.j2",
         title=f"{TITLE}: leaderboard",
         styles=[asset("board.css", "scbench.leaderboard"), _heat_rules()],
         scripts=[asset("sortable.js")],
@@ -236,9 +226,7 @@ def _board_part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str,
         "gaps": any("private" in row for row in rows),
         "levels": any("levels" in row for row in rows),
         "rows_hash": part["release"]["rows_hash"],
-        "graders_key": part["graders_key"],
-        "graders": part["graders"],
-        "fingerprints": part["fingerprints"],
+        **{key: part[key] for key in ("graders_key", "graders", "fingerprints")},
         "buckets": buckets,
         "tasks": {name: (titles.get(name, name), n) for name, n in part["tasks"].items()},
         "settings": [
@@ -284,8 +272,7 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
     answers = max(row["spent"][f"{name}_reported"] for name in ("output_tokens", "cost"))
     gaps = [f"{n} {status}" for status, n in row["statuses"].items() if status != "answered"]
     return {
-        **{key: row[key] for key in ("submission", "organisation", "date", "attempts", "version")},
-        "model": row["model"],
+        **{key: row[key] for key in _SHOWN},
         "rank": overall["rank"],
         "range": _rank_range(overall),
         # The rank over everything has a column of its own.
@@ -314,13 +301,8 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
         "coverage": f"{overall['scored']}/{overall['expected']}",
         "covered": overall["scored"] / overall["expected"],
         "gaps": ", ".join(gaps),
-        "copied": row["copied"],
         "setting": setting.replace("_", " "),
-        "private": _figure_cell(
-            row["private"] | {"scored": 0, "expected": 0}, row["private"]["level"]
-        )
-        if "private" in row
-        else _NO_CELL,
+        "private": _private_cell(row["private"]) if "private" in row else _NO_CELL,
         "gap": _gap_cell(row["gap"]) if "gap" in row else _NO_CELL,
         "report": row["files"].get(REPORT),
         "files": {
@@ -333,7 +315,6 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
         ),
         "licence": row["outputs_licence"],
         "predictions": row["predictions_sha256"],
-        "receipt": row["receipt"],
     }
 
 
@@ -348,6 +329,10 @@ def _overlap_cell(overlap: Mapping[str, int]) -> dict[str, str]:
     if not of:
         return {"value": "", "text": "-", "of": ""}
     return {"value": f"{same / of:.9f}", "text": f"{same / of:.0%}", "of": f"{same} of {of}"}
+
+
+def _private_cell(score: Mapping[str, Any]) -> dict[str, Any]:
+    return _figure_cell({**score, "scored": 0, "expected": 0}, score["level"])
 
 
 def _gap_cell(gap: Mapping[str, Any]) -> dict[str, str]:

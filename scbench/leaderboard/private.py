@@ -83,7 +83,9 @@ def add_private(board: dict[str, Any], collected: Collected, private: Collected)
     scores: dict[Key, dict[str, Any]] = {}
     for part in private_board["boards"]:
         for setting, rows in part["settings"].items():
-            scores |= {_row_key(row, setting): _private_score(row) for row in rows}
+            for row in rows:
+                overall = {name: row["buckets"][OVERALL][name] for name in _SCORE}
+                scores[_row_key(row, setting)] = overall | {"level": row["levels"][OVERALL]}
     # Two ladders are two releases: keys are compared without them.
     there = {key_of(entry)[1:]: entry for entry in private.entries}
     gaps = {
@@ -106,11 +108,6 @@ def add_private(board: dict[str, Any], collected: Collected, private: Collected)
 
 def _row_key(row: Mapping[str, Any], setting: str) -> Key:
     return (row["organisation"], row["model"], row["version"], setting)
-
-
-def _private_score(row: Mapping[str, Any]) -> dict[str, Any]:
-    overall = row["buckets"][OVERALL]
-    return {name: overall[name] for name in _SCORE} | {"level": row["levels"][OVERALL]}
 
 
 def _overall_gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:

@@ -238,14 +238,11 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
 def skeleton(text: str) -> str:
     """Return what names that look alike have in common."""
     normal = unicodedata.normalize("NFKC", text)
-    bare = "".join(sign for sign in normal if not is_hidden(sign))
-    return "".join("".join(map(_common_sign, _folded_signs(bare))).split())
-
-
-def _folded_signs(text: str) -> str:
+    bare = (sign for sign in normal if not is_hidden(sign))
     # Cases fold into each other only after signs that stand for another case did: a large I is a
     # small l to the eye.
-    return "".join(map(_common_sign, text)).casefold()
+    folded = "".join(map(_common_sign, bare)).casefold()
+    return "".join("".join(map(_common_sign, folded)).split())
 
 
 @cache

@@ -79,14 +79,11 @@ def render_page(
 
 def _policy(scripts: Sequence[str], images: str) -> str:
     hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts)
-    sources = " ".join(f"'sha256-{digest.decode()}'" for digest in hashes)
+    sources = " ".join(f"'sha256-{digest.decode()}'" for digest in hashes) or "'none'"
     return (
-        f"default-src 'none'; script-src {sources or _NONE}; style-src 'unsafe-inline'; "
+        f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; "
         f"img-src {images}; base-uri 'none'; form-action 'none'"
     )
-
-
-_NONE = "'none'"
 
 
 def page_parts(*, in_3d: bool) -> dict[str, Any]:
@@ -108,11 +105,9 @@ def page_parts(*, in_3d: bool) -> dict[str, Any]:
     }
 
 
-@cache
-def _packed_script(script: str) -> str:
-    return packed(script)
-
-
 def packed(text: str) -> str:
     """Return text as base64 of gzip, for scripts to unpack when it is wanted."""
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+
+
+_packed_script = cache(packed)

@@ -195,6 +195,4 @@ def selected(items: Iterable[Item], which: str) -> Iterator[Item]:
 def same_instance(item: Item, instances: Mapping[str, Instance]) -> Instance | None:
     """Return the instance that an item was graded on; None if the release holds another or none."""
     instance = instances.get(item.id)
-    if instance is None or instance.content_hash != item.instance_hash:
-        return None
-    return instance
+    return instance if instance and instance.content_hash == item.instance_hash else None

@@ -1,5 +1,6 @@
 """The tables at the top of a report, as its template wants them."""
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -58,15 +59,10 @@ def spread(scores: Sequence[float | None]) -> tuple[list[int], int]:
     A step holds its upper end: the last holds what is above 0.9 and below 1.
     """
     columns = [0] * (_STEPS + 2)
+    ends = [i / _STEPS for i in range(_STEPS)]
     present = [score for score in scores if score is not None]
     for score in present:
-        if score <= 0:
-            place = 0
-        elif score >= 1:
-            place = _STEPS + 1
-        else:
-            place = next(i for i in range(1, _STEPS + 1) if score <= i / _STEPS)
-        columns[place] += 1
+        columns[_STEPS + 1 if score >= 1 else bisect_left(ends, score)] += 1
     return columns, len(scores) - len(present)
 
 

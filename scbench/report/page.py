@@ -192,11 +192,7 @@ def write_report(
 
 
 def _release_of(rows: "pl.DataFrame", release: Release | None) -> Release | None:
-    """Return the release that results are of.
-
-    Raises:
-        ResultsError: they are of another one than is named.
-    """
+    """Return the release that results are of; ResultsError if another is named."""
     version, rows_hash = rows.select("release", "release_hash").row(0)
     if release is not None:
         release = release.fitting(version)

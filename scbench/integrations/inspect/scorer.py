@@ -150,11 +150,8 @@ def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
     """The mean of each bucket and its coverage, as `scbench.grading.score_tables` has them.
 
     Samples without a score (errors, blocked replies, what cannot be graded here) are no zeros:
-    they lower the coverage. It is of all items of the tasks, however many were asked.
-
-    Args:
-        expected: scores that one try at all items of the tasks has, by bucket; None if that is not
-            known, and then no coverage is given.
+    they lower the coverage. It is of ``expected``, the scores by bucket that one try at all items
+    has, however many were asked; without that there is no coverage.
     """
 
     def measure(scores: list[SampleScore]) -> Value:
@@ -213,14 +210,10 @@ class GraderFailedError(ScbenchError):
 
 @scorer(metrics=[by_bucket()])
 def outcome(release: str | None = None) -> Scorer:
-    """Grade replies with the benchmark's graders.
+    """Grade replies with the benchmark's graders; release is as `scbench.load_release` takes it.
 
-    Args:
-        release: which one the samples are of, as `scbench.load_release` takes it.
-
-    Returns:
-        A scorer. A score's metadata holds the status, the single scores, and their checks; what has
-        a status without a score is unscored.
+    A score's metadata holds the status, the single scores, and their checks; what has a status
+    without a score is unscored.
     """
 
     async def grade(state: TaskState, target: Target) -> Score:  # noqa: ARG001  (Inspect's form)

@@ -186,13 +186,8 @@ TASKS = _all_functions()
 def trial(setup: Setup, release: str | None = None) -> Solver:
     """Let a model play: its replies are steps of an environment, until that is done.
 
-    Args:
-        setup: what the model is promised.
-        release: which one the samples are of, as `scbench.load_release` takes it.
-
-    Returns:
-        A solver. The first message is the sample's input, as `scbench.loop.Environment.reset`
-        words it.
+    The release is that of the samples, as `scbench.load_release` takes it. The first message is the
+    sample's input, as `scbench.loop.Environment.reset` words it.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -218,11 +213,7 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
 def _trial_samples(
     instances: Sequence[Instance], setup: Setup, budget: int | None, *, strict: bool
 ) -> Iterator[tuple[Instance, Sample]]:
-    """Yield instances with the samples that begin their trials.
-
-    Raises:
-        PredictionsError: a task has no such setting, and it was named.
-    """
+    """Yield instances with the samples that begin trials; strict if a task must have the setting."""
     for instance in instances:
         environment = Environment(setup)
         try:

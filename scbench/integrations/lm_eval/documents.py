@@ -36,13 +36,9 @@ def load(
     images: bool = False,
     **_: object,
 ) -> dict[str, datasets.Dataset]:
-    """Return the documents of a task, as the split ``test``.
+    """Return the documents of a task, as the split ``test``, either with pictures or without.
 
-    Args:
-        tasks: ids of tasks and buckets, separated by commas.
-        config: terse or ladder; None for the release's default.
-        release: which, as `scbench.load_release` takes it.
-        images: whether documents with pictures are wanted; without, those are left out.
+    Tasks are ids of tasks and buckets with commas; config is terse or ladder, None for the default.
 
     Raises:
         ScbenchError: there is no such release, config or task; or it is a run of both kinds, in

@@ -70,11 +70,7 @@ def same_picture(first_file: bytes, second_file: bytes) -> bool:
 
 
 def _opened(data: bytes) -> "Image":
-    """Return the image in a PNG file.
-
-    Raises:
-        ValueError: it is no PNG file, or a damaged one.
-    """
+    """Return the image in a PNG file; ValueError if it is none, or a damaged one."""
     from PIL import Image  # noqa: PLC0415  (an extra)
 
     try:

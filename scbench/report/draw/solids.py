@@ -29,12 +29,33 @@ class Surface(NamedTuple):
 
 
 class _Plane(NamedTuple):
+    """A plane seen along the axis that it faces most, and triangles in it by the way they face."""
+
     normal: Points
     offset: float
     members: list[int]
-    """Triangles that face the same way."""
     turned: list[int]
-    """Triangles that face the other way."""
+
+    @property
+    def axis(self) -> int:
+        return int(np.argmax(np.abs(self.normal)))
+
+    @property
+    def flat_axes(self) -> list[int]:
+        return [i for i in range(3) if i != self.axis]
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether what goes round against the clock, so seen, faces away from the normal."""
+        return bool((self.normal[self.axis] > 0) == (self.axis == 1))
+
+    def lifted(self, view: Points) -> Points:
+        """Return the points (k, 3) of the plane that are seen at these places (k, 2)."""
+        points = np.zeros((len(view), 3))
+        points[:, self.flat_axes] = view
+        offset = self.offset - view @ self.normal[self.flat_axes]
+        points[:, self.axis] = offset / self.normal[self.axis]
+        return points
 
 
 def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
@@ -46,9 +67,11 @@ def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
     places: list[Points] = [np.zeros((0, 3))]
     outline: list[Points] = []
     for plane in _planes(corners, thickness):
-        keep = _Flat.along(plane)
         grid = _GRID * thickness
-        facing, opposing = (_area(keep.flat(corners[list(side)]), grid) for side in plane[2:])
+        facing, opposing = (
+            _area(corners[side][..., plane.flat_axes], grid)
+            for side in (plane.members, plane.turned)
+        )
         for shape, turned in (
             (shapely.difference(facing, opposing, grid_size=grid), False),
             (shapely.difference(opposing, facing, grid_size=grid), True),
@@ -58,14 +81,14 @@ def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
                 if not isinstance(part, Polygon) or part.area <= thickness * part.length / 2:
                     continue
                 rings = (part.exterior, *part.interiors)
-                outline.extend(keep.lifted(np.array(ring.coords)) for ring in rings)
+                outline.extend(plane.lifted(np.array(ring.coords)) for ring in rings)
                 # Each has three corners, the first of them twice.
                 pieces = shapely.get_parts(shapely.constrained_delaunay_triangles(part))
                 flat = shapely.get_coordinates(pieces).reshape(-1, 4, 2)[:, :3]
                 (ux, uy), (vx, vy) = (flat[:, 1] - flat[:, 0]).T, (flat[:, 2] - flat[:, 0]).T
-                against = (ux * vy > uy * vx) == (turned != keep.mirrored)
+                against = (ux * vy > uy * vx) == (turned != plane.mirrored)
                 flat[against] = flat[against, ::-1]
-                places.append(keep.lifted(flat.reshape(-1, 2)))
+                places.append(plane.lifted(flat.reshape(-1, 2)))
     corners_left = np.concatenate(places)
     return Surface(corners_left, np.arange(len(corners_left)).reshape(-1, 3), tuple(outline))
 
@@ -92,37 +115,6 @@ def _planes(corners: Points, thickness: float) -> list[_Plane]:
         normals[n], offsets[n] = unit[i], unit[i] @ corners[i].mean(axis=0)
         planes.append(_Plane(unit[i], float(offsets[n]), [i], []))
     return planes
-
-
-class _Flat(NamedTuple):
-    """A plane seen along the axis that it faces most."""
-
-    normal: Points
-    offset: float
-    axis: int
-    flat_axes: list[int]
-    mirrored: bool
-    """Whether what goes round against the clock, so seen, faces away from the normal."""
-
-    @classmethod
-    def along(cls, plane: _Plane) -> "_Flat":
-        axis = int(np.argmax(np.abs(plane.normal)))
-        flat_axes = [i for i in range(3) if i != axis]
-        mirrored = bool((plane.normal[axis] > 0) == (axis == 1))
-        return cls(plane.normal, plane.offset, axis, flat_axes, mirrored)
-
-    def flat(self, corners: Points) -> Points:
-        """Return points (..., 3) as they are seen, (..., 2)."""
-        view: Points = corners[..., self.flat_axes]
-        return view
-
-    def lifted(self, view: Points) -> Points:
-        """Return the points (k, 3) of the plane that are seen at these places (k, 2)."""
-        points = np.zeros((len(view), 3))
-        points[:, self.flat_axes] = view
-        offset = self.offset - view @ self.normal[self.flat_axes]
-        points[:, self.axis] = offset / self.normal[self.axis]
-        return points
 
 
 def _area(triangles: Points, grid: float) -> BaseGeometry:
