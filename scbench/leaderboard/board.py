@@ -11,8 +11,7 @@ Its range runs from there to the number of models that are not worse beyond chan
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +27,7 @@ from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import LADDER
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.collect import GRADED, BoardEntry, Collected
-from scbench.leaderboard.findings import as_record
+from scbench.leaderboard.findings import Finding, as_record
 from scbench.leaderboard.grade import Score
 from scbench.release.manifest import Manifest, own_name, version_key
 
@@ -41,8 +40,10 @@ Places = npt.NDArray[np.intp]
 _FloatsT = TypeVar("_FloatsT", npt.NDArray[np.float32], npt.NDArray[np.float64])
 
 
-@dataclass(frozen=True, slots=True)
-class Rank:
+_RANK = ("rank", "rank_low", "rank_high")
+
+
+class Rank(NamedTuple):
     """Where a model stands: its rank, and the best and the worst that it may have."""
 
     rank: int
@@ -175,7 +176,7 @@ SCHEMA: Mapping[str, Any] = {
     **dict.fromkeys(("bucket", "task"), pl.String),
     **dict.fromkeys(("n", "expected", "scored"), pl.Int64),
     **dict.fromkeys(("mean", "mean_missing_as_zero", *MEANS[1:]), pl.Float64),
-    **dict.fromkeys(("rank", "rank_low", "rank_high"), pl.Int64),
+    **dict.fromkeys(_RANK, pl.Int64),
     "receipt": pl.String,
 }
 """Columns of ``leaderboard.parquet``: a row per submission and bucket or task, and for overall."""
@@ -253,15 +254,16 @@ def make_board(collected: Collected) -> dict[str, Any]:
         "package_version": __version__,
         "boards": boards,
         "history": _history(boards),
-        "refused": [
-            {"submission": name, "problems": [as_record(finding, name) for finding in findings]}
-            for name, findings in sorted(collected.refused.items())
-        ],
-        "warnings": [
-            {"submission": name, "warnings": [as_record(finding, name) for finding in findings]}
-            for name, findings in sorted(collected.warnings.items())
-        ],
+        "refused": _records(collected.refused, "problems"),
+        "warnings": _records(collected.warnings, "warnings"),
     }
+
+
+def _records(findings_of: Mapping[str, Sequence[Finding]], what: str) -> list[dict[str, Any]]:
+    return [
+        {"submission": name, what: [as_record(finding, name) for finding in findings]}
+        for name, findings in sorted(findings_of.items())
+    ]
 
 
 def _board_of(
@@ -324,12 +326,9 @@ def _ordered_rows(
         means = means_of(blocks)
         ranks_by_entry = _ranks_by_entry(blocks, ranked)
         for i, entry in enumerate(entries):
-            place = ranks_by_entry.get(i)
-            of_buckets[i][name] = _score_columns(entry.receipt.buckets[name], means, i) | {
-                "rank": place.rank if place else None,
-                "rank_low": place.low if place else None,
-                "rank_high": place.high if place else None,
-            }
+            place = zip(_RANK, ranks_by_entry.get(i, (None, None, None)), strict=True)
+            score = _score_columns(entry.receipt.buckets[name], means, i)
+            of_buckets[i][name] = score | dict(place)
     for task, block in matrix.blocks.items():
         means = means_of([block])
         for i, entry in enumerate(entries):

@@ -239,8 +239,7 @@ def _tool_use(data: bytes) -> str | None:
     amounts = dict(_flat_counts("usage", usage)) if isinstance(usage, dict) else {}
     amounts |= {key: value[key] for key in ("tool_calls", "tools_used") if key in value}
     for key, amount in amounts.items():
-        some = isinstance(amount, list | dict | int | float) and bool(amount)
-        some = some and not (isinstance(amount, int | float) and not amount > 0)
+        some = bool(amount) if isinstance(amount, list | dict) else _is_positive(amount)
         if some and any(word in key.lower() for word in _TOOL_WORDS):
             return key
     return None

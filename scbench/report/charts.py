@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from scbench.analysis.failure_modes.labels import MEANINGS, Mode
 from scbench.analysis.ladder import interval_words, level_words
@@ -18,9 +20,6 @@ from scbench.analysis.sheets import line_name
 from scbench.base.errors import ResultsError
 from scbench.catalog import all_tasks
 from scbench.report.draw.colours import COLOURS
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Spec = dict[str, Any]
 
@@ -65,7 +64,7 @@ def _chart(name: str, **values: object) -> Spec:
     return {"$schema": _SCHEMA, **_template(name, **values)}
 
 
-def budget_chart(points: "pl.DataFrame") -> Spec:
+def budget_chart(points: pl.DataFrame) -> Spec:
     """Return the chart of a budget sweep: accuracy, and below it the truncated share, over tokens.
 
     The points are of `scbench.analysis.budget.budget_sweep`.
@@ -78,7 +77,7 @@ def budget_chart(points: "pl.DataFrame") -> Spec:
     return _chart("budget", values=values, ticks=_powers_of_two(points["mean_output_tokens"]))
 
 
-def _powers_of_two(tokens: "pl.Series") -> list[int]:
+def _powers_of_two(tokens: pl.Series) -> list[int]:
     """Return the powers of two from just below the least to just above the most."""
     positive = [value for value in tokens.drop_nulls().to_list() if value > 0]
     if not positive:
@@ -87,13 +86,11 @@ def _powers_of_two(tokens: "pl.Series") -> list[int]:
     return [2**i for i in range(max(first, 0), last + 1)]
 
 
-def cost_chart(table: "pl.DataFrame") -> Spec:
+def cost_chart(table: pl.DataFrame) -> Spec:
     """Return score against cost (output tokens where no cost is given), a point for each run.
 
     Of each run in a `scbench.analysis.usage.cost_table` the widest line counts.
     """
-    import polars as pl  # noqa: PLC0415  (as below)
-
     priced = table["cost_reported"].sum() > 0
     field, title = ("cost", "US dollars") if priced else ("output_tokens", "output tokens")
     widest = table.filter(pl.col("task").is_null()).sort("answers", descending=True)
@@ -107,7 +104,7 @@ def cost_chart(table: "pl.DataFrame") -> Spec:
     )
 
 
-def item_chart(table: "pl.DataFrame") -> Spec:
+def item_chart(table: pl.DataFrame) -> Spec:
     """Return means by subtask over all runs, a panel for each task, as in the paper's appendix.
 
     The table is `scbench.analysis.items.item_table`.
@@ -115,13 +112,11 @@ def item_chart(table: "pl.DataFrame") -> Spec:
     return _chart("items", values=table.to_dicts(), tasks=list(dict.fromkeys(table["task"])))
 
 
-def failure_chart(table: "pl.DataFrame") -> Spec:
+def failure_chart(table: pl.DataFrame) -> Spec:
     """Return shares of failure modes among the judged, a bar for each run (paper, Figure 3).
 
     The table is `scbench.analysis.failure_modes.shares.label_shares`, by run.
     """
-    import polars as pl  # noqa: PLC0415  (as below)
-
     titles = {mode.value: MEANINGS[mode].short for mode in Mode}
     values = table.with_columns(
         run=pl.format("{} ({} judged)", _run_column(), "judged"),
@@ -142,13 +137,11 @@ def failure_chart(table: "pl.DataFrame") -> Spec:
     )
 
 
-def _run_column() -> "pl.Expr":
-    import polars as pl  # noqa: PLC0415  (descriptions are made where polars is loaded already)
-
+def _run_column() -> pl.Expr:
     return pl.concat_str([pl.col("model"), pl.col("setting")], separator=" ", ignore_nulls=True)
 
 
-def heat_chart(table: "pl.DataFrame", column: str, title: str) -> Spec:
+def heat_chart(table: pl.DataFrame, column: str, title: str) -> Spec:
     """Return a heat map over manifolds of a column, with its title, for each run and task.
 
     The table is `scbench.analysis.manifolds.heat_table`.
@@ -189,7 +182,7 @@ def _value_axis(rows: list[Spec], field: str, title: str) -> Spec:
     return {"field": field, "type": "ordinal", "title": title, "sort": values}
 
 
-def parameter_chart(table: "pl.DataFrame", title: str) -> Spec:
+def parameter_chart(table: pl.DataFrame, title: str) -> Spec:
     """Return accuracy along one parameter of manifolds, above the floor, a line for each run.
 
     The table is `scbench.analysis.manifolds.manifold_table` for that one.
@@ -200,7 +193,7 @@ def parameter_chart(table: "pl.DataFrame", title: str) -> Spec:
     return _chart("parameter", description=description, values=values, x=x)
 
 
-def ladder_chart(table: "pl.DataFrame", rungs: "pl.DataFrame") -> Spec:
+def ladder_chart(table: pl.DataFrame, rungs: pl.DataFrame) -> Spec:
     """Return the chart of levels, a panel for each run: intervals over the means of each rung.
 
     The tables are `scbench.analysis.ladder.ladder_table`, and `rung_table` of the same results.

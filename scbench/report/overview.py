@@ -3,7 +3,9 @@
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from scbench.analysis.budget import budget_sheet, budget_sweep
 from scbench.analysis.failure_modes.candidates import candidates
@@ -20,9 +22,6 @@ from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.score_tables import OVERALL
 from scbench.report.charts import budget_chart, draw, failure_chart, ladder_chart
 from scbench.report.items import run_labels
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _STEPS = 10
 """Columns between the scores 0 and 1."""
@@ -123,7 +122,7 @@ PAPER = {
 RunKey = tuple[str, str | None, int | None]
 
 
-def overview(results: "pl.DataFrame") -> Values:
+def overview(results: pl.DataFrame) -> Values:
     """Return what the tables show of results with the columns of budgets and failure modes."""
     table = paper_table(results, "task").to_dicts()
     keys = sorted(
@@ -162,14 +161,14 @@ def _table_values(sheet: Sheet) -> Values:
     }
 
 
-def _runs_table(results: "pl.DataFrame") -> Values | None:
+def _runs_table(results: pl.DataFrame) -> Values | None:
     """Return how the runs were made; nothing where no prediction says so."""
     if results["run_metadata"].is_null().all():
         return None
     return _table_values(runs_sheet(run_table(results)))
 
 
-def _failures(results: "pl.DataFrame") -> Values | None:
+def _failures(results: pl.DataFrame) -> Values | None:
     """Return why answers scored low, by the rules; nothing where none did."""
     low_scorers = candidates(results)
     if low_scorers.is_empty():
@@ -262,7 +261,7 @@ def _cell(row: Values, strip: str) -> Values:
     }
 
 
-def _statuses(results: "pl.DataFrame", labels: Mapping[RunKey, str]) -> Values:
+def _statuses(results: pl.DataFrame, labels: Mapping[RunKey, str]) -> Values:
     counts: dict[RunKey, dict[str, int]] = {run: {} for run in labels}
     grouped = results.group_by("model", "setting", "budget", "status").len()
     for model, setting, budget, status, count in grouped.iter_rows():
@@ -277,7 +276,7 @@ def _statuses(results: "pl.DataFrame", labels: Mapping[RunKey, str]) -> Values:
     }
 
 
-def _scores(results: "pl.DataFrame") -> Scores:
+def _scores(results: pl.DataFrame) -> Scores:
     grouped = results.group_by("task", "model", "setting", "budget").agg("score")
     return {
         (task, (model, setting, budget)): scores
@@ -323,7 +322,7 @@ def _bucket_scores(cells: Cells, scores: Scores, bucket: str, run: RunKey) -> li
     return [score for task in tasks for score in scores.get((task, run), ())]
 
 
-def _budget(results: "pl.DataFrame") -> Values | None:
+def _budget(results: pl.DataFrame) -> Values | None:
     if results["budget"].is_null().all():
         return None
     sweep = budget_sweep(results)
@@ -331,7 +330,7 @@ def _budget(results: "pl.DataFrame") -> Values | None:
     return {"chart": draw(budget_chart(sweep), "svg").decode(), **_table_values(sheet)}
 
 
-def _ladder(results: "pl.DataFrame") -> Values | None:
+def _ladder(results: pl.DataFrame) -> Values | None:
     """Return the levels of runs on a ladder; nothing for results of other instances."""
     if not is_ladder(results):
         return None

@@ -15,8 +15,9 @@ from functools import cache, lru_cache
 from itertools import count
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
 from anyio.to_thread import run_sync
 from inspect_ai.log import transcript
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
@@ -29,14 +30,12 @@ from scbench.formats.imports.inspect_logs import GRADER_FAILED, reply_of, sample
 from scbench.formats.imports.replies import with_turns
 from scbench.grading.api import MEMORY
 from scbench.grading.rows.wire import WireOutcome
+from scbench.grading.score_tables import OVERALL, score_table
 from scbench.grading.workers.pool import GradingJob
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.grading.workers.worker import WorkItem
 from scbench.machine.processes import main_not_imported, processors
 from scbench.release.load import find_release
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _IDLE = 20.0
 """Seconds without an answer after which the processes end."""
@@ -155,8 +154,6 @@ def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
     """
 
     def measure(scores: list[SampleScore]) -> Value:
-        from scbench.grading.score_tables import OVERALL, score_table  # noqa: PLC0415  (heavy)
-
         rows, tries = _result_rows(scores)
         lines = score_table(rows, "bucket").to_dicts() if len(rows) else []
         by_name = {line["bucket"]: line for line in lines}
@@ -173,10 +170,8 @@ def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
     return measure
 
 
-def _result_rows(scores: list[SampleScore]) -> "tuple[pl.DataFrame, int]":
+def _result_rows(scores: list[SampleScore]) -> tuple[pl.DataFrame, int]:
     """Return rows of results, as far as tables need them, and how often items were tried."""
-    import polars as pl  # noqa: PLC0415  (heavy)
-
     tries: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
     for sample in scores:

@@ -213,7 +213,7 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
 def _trial_samples(
     instances: Sequence[Instance], setup: Setup, budget: int | None, *, strict: bool
 ) -> Iterator[tuple[Instance, Sample]]:
-    """Yield instances with the samples that begin trials; strict if a task must have the setting."""
+    """Yield instances with the samples that begin trials; in strict ones each task has it."""
     for instance in instances:
         environment = Environment(setup)
         try:

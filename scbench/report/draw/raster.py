@@ -321,12 +321,6 @@ def labels_of(scene: Scene, camera: Camera) -> list[Label]:
     return labels
 
 
-def _inside_frame(label: Label, width: float) -> Label:
-    """Return a label moved to the side if the frame would cut it."""
-    left_edge, _, right_edge, _ = _label_room(label)
-    return label._replace(x=label.x + max(2 - left_edge, 0) - max(right_edge - width + 2, 0))
-
-
 def _free_label(
     x: float,
     y: float,
@@ -343,7 +337,10 @@ def _free_label(
         else [(r, -6, "start"), (-r, -6, "end"), (r, 7, "start"), (-r, 7, "end")]
     )
     for dx, dy, anchor in tries:
-        label = _inside_frame(Label(x + dx, y + dy, words, part.role, _LABEL, anchor), width)
+        label = Label(x + dx, y + dy, words, part.role, _LABEL, anchor)
+        # It is moved to the side if the frame would cut it.
+        left_edge, _, right_edge, _ = _label_room(label)
+        label = label._replace(x=label.x + max(2 - left_edge, 0) - max(right_edge - width + 2, 0))
         left_edge, top, right_edge, bottom = _label_room(label)
         if not any(
             left_edge < r and l < right_edge and top < b and t < bottom for l, t, r, b in rooms

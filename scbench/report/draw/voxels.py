@@ -14,6 +14,8 @@ from scbench.report.draw.scene import Faces, Mesh, Points, boxes
 Cells = npt.NDArray[np.bool_]
 Heights = npt.NDArray[np.float64]
 
+_DIRECTIONS = [(axis, up) for axis in range(3) for up in (False, True)]
+
 Rectangle = tuple[int, int, int, int]
 Edge = tuple[tuple[float, ...], tuple[float, ...]]
 
@@ -47,11 +49,9 @@ def _mask_runs(mask: Cells) -> list[tuple[int, int, int]]:
 def roughness(cells: Cells) -> int:
     """Return a quick upper bound of the rectangles that `voxels` makes of cells."""
     total = 0
-    for axis in range(3):
-        inner = 1 if axis == 2 else 2
-        for up in (False, True):
-            bare = cells & ~_shifted(cells, axis, up=up)
-            total += int((bare & ~_shifted(bare, inner, up=False)).sum())
+    for axis, up in _DIRECTIONS:
+        bare = cells & ~_shifted(cells, axis, up=up)
+        total += int((bare & ~_shifted(bare, 1 if axis == 2 else 2, up=False)).sum())
     return total
 
 
@@ -74,35 +74,29 @@ def voxels(
         return _single(cells, filled, role, opacity, name)
     quads: list[list[tuple[float, ...]]] = []
     edges: set[Edge] = set()
-    for axis in range(3):
-        for up in (False, True):
-            bare = cells & ~_shifted(filled, axis, up=up)
-            for layer in np.nonzero(bare.any(axis=tuple({0, 1, 2} - {axis})))[0].tolist():
-                mask = np.take(bare, [layer], axis=axis).squeeze(axis)
-                at = layer + up
-                for a, b, c, d in rectangles(mask):
-                    corners = [(a, b), (c, b), (c, d), (a, d)]
-                    order = corners if _forward(axis, up=up) else corners[::-1]
-                    quads.append([_layer_point(axis, at, i, j) for i, j in order])
-                edges.update(_layer_outline(mask, axis, at))
+    for axis, up in _DIRECTIONS:
+        bare = cells & ~_shifted(filled, axis, up=up)
+        for layer in np.nonzero(bare.any(axis=tuple({0, 1, 2} - {axis})))[0].tolist():
+            mask = np.take(bare, [layer], axis=axis).squeeze(axis)
+            quads += (_face(axis, layer + up, rectangle, up=up) for rectangle in rectangles(mask))
+            edges.update(_layer_outline(mask, axis, layer + up))
     return _quad_mesh(quads, sorted(edges), role, opacity, name)
 
 
-def _forward(axis: int, *, up: bool) -> bool:
-    """Whether the corners of a face go round against the clock, seen from outside."""
-    return up == (axis != 1)
+def _face(axis: int, at: int, rectangle: Rectangle, *, up: bool) -> list[tuple[float, ...]]:
+    """Return the corners of a face, against the clock as seen from outside."""
+    a, b, c, d = rectangle
+    corners = [(a, b), (c, b), (c, d), (a, d)]
+    order = corners if up == (axis != 1) else corners[::-1]
+    return [_layer_point(axis, at, i, j) for i, j in order]
 
 
 def _single(cells: Cells, filled: Cells, role: str, opacity: float, name: str) -> Mesh:
     """Return cells face by face, each cell outlined."""
     quads = [np.zeros((0, 4, 3))]
-    for axis in range(3):
-        for up in (False, True):
-            places = np.argwhere(cells & ~_shifted(filled, axis, up=up))
-            corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
-            order = corners if _forward(axis, up=up) else corners[::-1]
-            face = np.array([_layer_point(axis, int(up), i, j) for i, j in order])
-            quads.append(places[:, None, :] + face)
+    for axis, up in _DIRECTIONS:
+        places = np.argwhere(cells & ~_shifted(filled, axis, up=up))
+        quads.append(places[:, None, :] + np.array(_face(axis, int(up), (0, 0, 1, 1), up=up)))
     low = np.argwhere(cells).tolist()
     rims = boxes([(cell, [c + 1 for c in cell]) for cell in low], role).outline
     mesh = _quad_mesh(np.concatenate(quads), (), role, opacity, name)
