@@ -1,7 +1,7 @@
 """From a folder of submissions to graded entries: receipts that still match are used again."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
@@ -164,7 +164,10 @@ def _compare_entries(
         if organisations is not None:
             findings_of[entry.name] += check_organisation(entry.about, organisations)
         findings_of[entry.name] += copy_warning(entry.copied)
-    for entries in _by_release(done.entries):
+    groups: dict[tuple[str, str], list[BoardEntry]] = {}
+    for entry in done.entries:
+        groups.setdefault((entry.about.release, entry.about.tasks), []).append(entry)
+    for entries in groups.values():
         answers = {entry.name: entry.answers for entry in entries}
         for pair in sharing(answers):
             for name, peer_name in permutations(pair):
@@ -176,13 +179,6 @@ def _compare_entries(
         elif findings:
             done.warnings[places[name]] = findings
     done.entries = [entry for entry in done.entries if places[entry.name] not in done.refused]
-
-
-def _by_release(entries: Sequence[BoardEntry]) -> Iterable[list[BoardEntry]]:
-    groups: dict[tuple[str, str], list[BoardEntry]] = {}
-    for entry in entries:
-        groups.setdefault((entry.about.release, entry.about.tasks), []).append(entry)
-    return groups.values()
 
 
 def _name_of(path: Path) -> str:

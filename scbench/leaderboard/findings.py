@@ -14,6 +14,10 @@ from scbench.base.errors import printable
 
 _ORDER = ("", "submission.yaml", "claimed.json", "predictions")
 
+_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
+"""How GitHub's commands write signs in a message, and in what comes before it."""
+
 Level = Literal["problem", "warning"]
 
 
@@ -84,20 +88,11 @@ def as_annotation(finding: Finding, where: str) -> str:
     kind = "error" if finding.level == "problem" else "warning"
     parts = {"file": where, "line": str(finding.line or ""), "title": finding.code}
     properties = ",".join(
-        f"{key}={_github_property(value)}" for key, value in parts.items() if value
+        f"{key}={printable(value.translate(_PROPERTY))}" for key, value in parts.items() if value
     )
     row = f"{finding.id}: " if finding.id and finding.id not in finding.message else ""
-    return f"::{kind} {properties}::{_github_data(f'{row}{finding.message}; {finding.todo}')}"
-
-
-def _github_data(text: str) -> str:
-    for sign, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
-        text = text.replace(sign, code)
-    return printable(text)
-
-
-def _github_property(text: str) -> str:
-    return _github_data(text).replace(":", "%3A").replace(",", "%2C")
+    text = f"{row}{finding.message}; {finding.todo}".translate(_DATA)
+    return f"::{kind} {properties}::{printable(text)}"
 
 
 def as_record(finding: Finding, where: str) -> dict[str, Any]:

@@ -130,11 +130,7 @@ class _Entry:
 
 
 def unpack(path: Path, scratch: Path) -> tuple[dict[str, Path], tuple[Finding, ...]]:
-    """Copy the files of a submission out of an archive to an empty folder, if all may be read.
-
-    Returns:
-        Where each file was copied to, and what is wrong with the archive.
-    """
+    """Copy a submission's files to an empty folder; return where, and what is wrong with it."""
     packed = path.stat().st_size
     if packed > MOST_PACKED:
         words = {"label": "the archive", "size": packed, "limit": MOST_PACKED}

@@ -133,12 +133,6 @@ def results_hash(results: pl.DataFrame) -> str:
     return sha256("".join(f"{canonical_json(row)}\n" for row in rows))
 
 
-def ungraded(results: pl.DataFrame) -> int:
-    """Return how many answers are there, but could not be graded on this machine."""
-    not_run = pl.col("status") == Status.NOT_RUN.value
-    return results.filter(not_run & pl.col("answer_source").is_not_null()).height
-
-
 def scores_of(results: pl.DataFrame, column: str) -> dict[str, Score]:
     """Return scores by bucket or task, in the order of the rows' first appearance."""
     by_name: dict[str, list[float | None]] = {}
@@ -159,11 +153,6 @@ def _score_over(scores: Iterable[float | None], n: int) -> Score:
         mean=total / len(present) if present else None,
         mean_missing_as_zero=total / len(all_scores),
     )
-
-
-def overall_of(results: pl.DataFrame) -> Score:
-    """Return the score over all rows."""
-    return _score_over(results["score"], int(results.select(_ITEMS).item()))
 
 
 def write_receipt(folder: Path, receipt: Receipt) -> None:
@@ -307,7 +296,9 @@ def make_receipt(
     """Return the receipt of results, sealed."""
     order = release.manifest.board_records(about.tasks)
     tasks = scores_of(results, "task")
-    buckets = scores_of(results, "bucket") | {OVERALL: overall_of(results)}
+    overall = _score_over(results["score"], int(results.select(_ITEMS).item()))
+    buckets = scores_of(results, "bucket") | {OVERALL: overall}
+    not_run = pl.col("status") == Status.NOT_RUN.value
     statuses = dict(sorted(results["status"].value_counts().iter_rows()))
     runs = metadata_by_run(results).values()
     by_text = {canonical_json(metadata): metadata for run in runs for metadata in run}
@@ -328,7 +319,7 @@ def make_receipt(
         statuses=statuses,
         buckets=buckets,
         tasks={task: tasks[task] for task in order},
-        ungraded=ungraded(results),
+        ungraded=results.filter(not_run & pl.col("answer_source").is_not_null()).height,
         run=[RunMetadata.model_validate(by_text[text]) for text in sorted(by_text)],
         results_sha256=results_hash(results),
     ).sealed()

@@ -71,7 +71,10 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
     if not dots:
         return ""
     dots = [dot._replace(x=min(max(dot.x, _LEAST), _GREATEST)) for dot in dots]
-    low, high = _log_ends([dot.x for dot in dots])
+    # The ends of the scale as powers of ten, so that all values are inside.
+    low, high = (math.log10(end(dot.x for dot in dots)) for end in (min, max))
+    room = max(0.08 * (high - low), 0.15)
+    low, high = low - room, high + room
 
     def x(value: float) -> float:
         share = (math.log10(value) - low) / (high - low)
@@ -122,13 +125,6 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
 def _labels_meet(first: tuple[float, float, float], second: tuple[float, float, float]) -> bool:
     earlier, later = sorted((first, second))
     return abs(earlier[1] - later[1]) < _LINE and later[0] < earlier[0] + earlier[2]
-
-
-def _log_ends(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the scale as powers of ten, so that all values are inside."""
-    low, high = (math.log10(end(values)) for end in (min, max))
-    room = max(0.08 * (high - low), 0.15)
-    return low - room, high + room
 
 
 def _log_ticks(low: float, high: float) -> list[float]:

@@ -35,8 +35,7 @@ from scbench.report.items import (
     picture_of,
     same_instance,
 )
-from scbench.report.picture import Picture, draw_of
-from scbench.report.sheet import sheet_png, sheet_svg
+from scbench.report.picture import Picture, draw_of, sheet_png, sheet_svg
 from scbench.report.single import RunChoice
 from scbench.scoring.judge import judge
 

@@ -32,22 +32,16 @@ def interval_strip(
     mean: float | None, low: float | None, high: float | None, floor: float | None = None
 ) -> str:
     """Return a line from 0 to 1 with an interval, a dot for the mean, and a tick for the floor."""
-    length, y = 110.0, 6.0
-    parts = [f'<path d="M4 {y:g}H{length + 4:g}" class="s-faint" stroke-width="2"/>']
-    if low is not None and high is not None:
-        parts.append(
-            f'<path d="M{4 + low * length:.1f} {y:g}H{4 + high * length:.1f}" class="s-answer" '
-            'stroke-width="4" stroke-opacity=".45"/>'
-        )
-    if floor is not None:
-        parts.append(
-            f'<path d="M{4 + floor * length:.1f} 0V12" class="s-quiet" stroke-width="1.5"/>'
-        )
-    if mean is not None:
-        parts.append(f'<circle cx="{4 + mean * length:.1f}" cy="{y:g}" r="3.6" class="f-answer"/>')
-    width = length + 8
+    x_low, x_high, x_floor, x_mean = (
+        "" if value is None else f"{4 + value * 110:.1f}" for value in (low, high, floor, mean)
+    )
+    line = 'class="s-answer" stroke-width="4" stroke-opacity=".45"'
+    parts = ['<path d="M4 6H114" class="s-faint" stroke-width="2"/>']
+    parts += [f'<path d="M{x_low} 6H{x_high}" {line}/>'] if x_low and x_high else []
+    parts += [f'<path d="M{x_floor} 0V12" class="s-quiet" stroke-width="1.5"/>'] if x_floor else []
+    parts += [f'<circle cx="{x_mean}" cy="6" r="3.6" class="f-answer"/>'] if x_mean else []
     return (
-        f'<svg class="sb meter" width="{width:g}" height="12" viewBox="0 0 {width:g} 12" '
+        '<svg class="sb meter" width="118" height="12" viewBox="0 0 118 12" '
         f'aria-hidden="true">{"".join(parts)}</svg>'
     )
 

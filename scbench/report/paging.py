@@ -24,9 +24,17 @@ from scbench.formats.predictions import Problem, open_predictions, read_predicti
 from scbench.grading.rows.wire import to_wire
 from scbench.release.load import Release
 from scbench.report.draw.png import squeezed
-from scbench.report.figures import Figure, FigureJob, draw_all
 from scbench.report.html import environment, packed, page_parts, render_page
-from scbench.report.items import Graded, Item, Run, run_labels, same_instance
+from scbench.report.items import (
+    Figure,
+    FigureJob,
+    Graded,
+    Item,
+    Run,
+    draw_all,
+    run_labels,
+    same_instance,
+)
 from scbench.scoring.outcomes import grade_prediction
 
 

@@ -24,9 +24,17 @@ from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
 from scbench.grading.workers.worker import WorkItem
 from scbench.release.load import Release
 from scbench.report.draw.scene import Mesh
-from scbench.report.figures import figure_of
 from scbench.report.html import page_parts, render_page
-from scbench.report.items import COLUMNS, Item, Run, answer_of, items_of, picture_of, run_labels
+from scbench.report.items import (
+    COLUMNS,
+    Item,
+    Run,
+    answer_of,
+    figure_of,
+    items_of,
+    picture_of,
+    run_labels,
+)
 from scbench.report.paging import render_entry, score_text
 from scbench.report.picture import Picture, solids_of
 

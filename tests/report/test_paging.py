@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from scbench.report import figures, write_report
-from scbench.report.figures import Figure, FigureJob, View, draw_all
 from scbench.report.html import page_parts
+from scbench.report.items import Figure, FigureJob, View, draw_all
 from scbench.report.paging import packed_figure
 
 

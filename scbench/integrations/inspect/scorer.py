@@ -69,11 +69,7 @@ class Grading:
     _running: bool = False
 
     def submit(self, instance_id: str, line: bytes) -> "Future[WireOutcome]":
-        """Have a line of predictions graded.
-
-        Returns:
-            What will hold the outcome, or the `ScbenchError` that ended all grading.
-        """
+        """Have a line graded; return what will hold the outcome, or what ended all grading."""
         future: Future[WireOutcome] = Future()
         with self._lock:
             item = WorkItem(next(self._numbers), line, instance_id)

@@ -245,20 +245,10 @@ def loop(
 ) -> Task:
     """The Spatial Competence Benchmark with feedback: graders and simulators in the loop.
 
-    Args:
-        setting: retry, probe or act.
-        attempts: answers that may be given (retry).
-        disclose: what is told of an answer (retry): score, checks or places.
-        queries: what queries (probe) or actions (act) may cost; None for each task's own budget.
-        tasks: only these tasks and buckets; None for all that have the setting.
-        ids: only these instances.
-        variant: default, terse or ladder: whose prompts are put.
-        samples: how often each is asked (epochs).
-        budget: limit of output tokens of each reply, which tables tell runs apart by.
-        effort: Inspect's reasoning_effort.
-        reasoning_tokens: Inspect's, for providers that take a number.
-        release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
-        images: whether items with pictures are asked; without them they have no score.
+    The setting is retry, probe or act: ``attempts`` answers may be given (retry), of which
+    ``disclose`` tells score, checks or places; ``queries`` is what queries (probe) or actions (act)
+    may cost, None for each task's own budget. Tasks without the setting are left out if none is
+    named. All else is as for the other tasks.
     """
     try:
         setup = Setup(setting=setting, attempts=attempts, disclose=disclose, budget=queries)

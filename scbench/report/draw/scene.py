@@ -162,7 +162,7 @@ def _mesh_data(
         "kind": "mesh",
         "xyz": _rounded_columns(distinct, decimals),
         "faces": place[faces].ravel().tolist(),
-        "paths": _joined_paths(paths, place[len(mesh.points) :].tolist()),
+        "paths": _joined_paths(paths, place[len(mesh.points) :]),
         "opacity": mesh.opacity,
     }
 
@@ -174,7 +174,7 @@ def _lines_data(lines: Lines, decimals: int, room: dict[str, int]) -> dict[str, 
     return {
         "kind": "lines",
         "xyz": _rounded_columns(distinct, decimals),
-        "paths": _joined_paths(paths, place.ravel().tolist()),
+        "paths": _joined_paths(paths, place.ravel()),
         "width": lines.width,
         "dashed": lines.dashed,
     }
@@ -190,25 +190,18 @@ def _marks_data(marks: Marks, decimals: int) -> dict[str, Any]:
     }
 
 
-def _fitting(paths: tuple[Points, ...], room: dict[str, int]) -> list[Points]:
+def _fitting(paths: tuple[Points, ...], room: dict[str, int]) -> tuple[Points, ...]:
     """Return the first paths for which there is room, and take it."""
-    fitting = []
-    for path in paths:
-        if len(path) > room["points"]:
-            break
-        room["points"] -= len(path)
-        fitting.append(path)
-    return fitting
+    ends = np.cumsum([0, *map(len, paths)])
+    count = int(np.searchsorted(ends[1:], room["points"], side="right"))
+    room["points"] -= int(ends[count])
+    return paths[:count]
 
 
-def _joined_paths(paths: list[Points], places: list[int]) -> list[int]:
+def _joined_paths(paths: Sequence[Points], places: Faces) -> list[int]:
     """Return the positions of all points of all paths, -1 after each path."""
-    joined: list[int] = []
-    start = 0
-    for path in paths:
-        joined += places[start : start + len(path)]
-        joined.append(-1)
-        start += len(path)
+    ends = np.cumsum([len(path) for path in paths], dtype=np.int64)
+    joined: list[int] = np.insert(places, ends, -1).tolist()
     return joined
 
 

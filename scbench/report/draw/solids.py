@@ -8,11 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 from manifold3d import Manifold
-from shapely import Polygon
+from shapely import Geometry, Polygon
 from shapely.geometry.base import BaseGeometry
+from shapely.geometry.polygon import orient
 
 from scbench.report.draw.colours import ROLES
 from scbench.report.draw.scene import XYZ, Faces, Mesh, Points
+from scbench.report.draw.svg import Drawing
 
 _ALIKE = 0.9999
 """Cosine of the angle between faces that lie in one plane for the eye."""
@@ -254,3 +256,28 @@ def solid_file(meshes: Sequence[Mesh], form: str) -> bytes:
         scene.add_geometry(body, geom_name=mesh.name or None)
     scene.apply_transform(_UPRIGHT)
     return bytes(scene.export(file_type="glb"))
+
+
+_SPECK = 0.05
+"""Areas, in square pixels, that are too small to be seen."""
+
+
+def fill(
+    drawing: Drawing, shape: Geometry, role: str, *, opacity: float = 1, hatched: bool = False
+) -> None:
+    """Fill or hatch all polygons of a shape, in the task's coordinates; holes stay free."""
+    for part in shapely.get_parts(shape):
+        if isinstance(part, Polygon) and part.area * drawing.scale**2 > _SPECK:
+            drawing.area(_without_holes(part), role, opacity=opacity, hatched=hatched)
+
+
+def _without_holes(shape: Polygon) -> list[Sequence[float]]:
+    """Return a polygon's outline, with its holes reached by cuts along which nothing shows.
+
+    Holes run the other way round than the outline, so that any fill rule leaves them free.
+    """
+    turned = orient(shape)
+    ring: list[Sequence[float]] = list(turned.exterior.coords)
+    for hole in turned.interiors:
+        ring = [ring[0], *hole.coords, *ring]
+    return ring

@@ -14,6 +14,13 @@ from scbench.report.draw.scene import Faces, Mesh, Points, boxes
 Cells = npt.NDArray[np.bool_]
 Heights = npt.NDArray[np.float64]
 
+_CELL_SIDES = {
+    (1, 0): ((1, 0), (1, 1)),
+    (-1, 0): ((0, 1), (0, 0)),
+    (0, 1): ((1, 1), (0, 1)),
+    (0, -1): ((0, 0), (1, 0)),
+}
+"""The ends of a cell's sides by where they face, from left to right for who looks at them."""
 _DIRECTIONS = [(axis, up) for axis in range(3) for up in (False, True)]
 
 Rectangle = tuple[int, int, int, int]
@@ -124,21 +131,14 @@ def columns(
     for x, y in np.argwhere(mine).tolist():
         top = float(heights[x, y])
         quads.append([(x, y, top), (x + 1, y, top), (x + 1, y + 1, top), (x, y + 1, top)])
-        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+        for (dx, dy), ((i, j), (k, l)) in _CELL_SIDES.items():
             u, v = x + dx, y + dy
             below = float(heights[u, v]) if 0 <= u < width and 0 <= v < depth else base
             if below < top:
-                (ax, ay), (bx, by) = _cell_side(x, y, dx, dy)
+                ax, ay, bx, by = x + i, y + j, x + k, y + l
                 quads.append([(ax, ay, below), (bx, by, below), (bx, by, top), (ax, ay, top)])
                 edges.add(((ax, ay, top), (bx, by, top)))
     return _quad_mesh(quads, sorted(edges), role, opacity, name)
-
-
-def _cell_side(x: int, y: int, dx: int, dy: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the ends of one side of a cell, from left to right for who looks at it."""
-    if dx:
-        return ((x + 1, y), (x + 1, y + 1)) if dx > 0 else ((x, y + 1), (x, y))
-    return ((x + 1, y + 1), (x, y + 1)) if dy > 0 else ((x, y), (x + 1, y))
 
 
 def _shifted(cells: Cells, axis: int, *, up: bool) -> Cells:

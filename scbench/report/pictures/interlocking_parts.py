@@ -18,9 +18,8 @@ from scbench.graders.interlocking_parts.print_checks import Shell
 from scbench.graders.interlocking_parts.printed_parts import read_parts
 from scbench.graders.shared.meshes import to_body
 from scbench.machine.sandbox import ChildError, Limits
-from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
-from scbench.report.draw.solids import creases, loose_edges, pulled_in
+from scbench.report.draw.solids import creases, fill, loose_edges, pulled_in
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.interlocking_parts import Answer, Params
