@@ -61,11 +61,6 @@ class Point(NamedTuple):
     high: float
 
 
-def spent_on(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return which amount the chart is over: cost, or output tokens if no model reports a cost."""
-    return "cost" if any(row["spent"]["cost"] for row in rows) else "output_tokens"
-
-
 def scatter(dots: Sequence[Point], amount: str) -> str:
     """Return the chart of models that report what they spent, as SVG; empty without points."""
     if not dots:
@@ -211,7 +206,8 @@ def _board_part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str,
     version = own_name(part["release"]["version"])
     rows = [row for entries in part["settings"].values() for row in entries]
     buckets = {name: (_bucket_head(name, part["over"]), n) for name, n in part["buckets"].items()}
-    amount = spent_on(rows)
+    # The chart is over cost, or over output tokens if no model reports a cost.
+    amount = "cost" if any(row["spent"]["cost"] for row in rows) else "output_tokens"
     return {
         "version": version,
         "amount": {"cost": "cost", "output_tokens": "output tokens"}[amount],

@@ -128,7 +128,12 @@ def validate(opened: Opened, releases: Releases, version: str | None = None) -> 
     read_about(done, releases, version)
     predictions = opened.predictions
     if done.about is not None and done.release is not None:
-        _check_claims(done)
+        if CLAIMED in opened.files:
+            tasks = done.release.manifest.board_records(done.about.tasks)
+            buckets = dict.fromkeys(record.bucket for record in tasks.values())
+            data = opened.files[CLAIMED].read_bytes()
+            done.claims, findings = read_claims(data, [OVERALL, *buckets, *tasks], CLAIMED)
+            done.findings += findings
         if predictions is not None:
             done.checked = check_predictions(*predictions, done.about, done.release)
             done.findings += done.checked.findings
@@ -176,18 +181,6 @@ def read_about(done: Validated, releases: Releases, required: str | None = None)
 def _line_of(data: bytes, key: str) -> int | None:
     lines = data.splitlines()
     return next((i for i, line in enumerate(lines, 1) if line.startswith(key.encode())), None)
-
-
-def _check_claims(done: Validated) -> None:
-    assert done.release is not None  # noqa: S101  (the caller looked)
-    assert done.about is not None  # noqa: S101  (likewise)
-    if CLAIMED in done.opened.files:
-        tasks = done.release.manifest.board_records(done.about.tasks)
-        buckets = dict.fromkeys(record.bucket for record in tasks.values())
-        names = [OVERALL, *buckets, *tasks]
-        data = done.opened.files[CLAIMED].read_bytes()
-        done.claims, findings = read_claims(data, names, CLAIMED)
-        done.findings += findings
 
 
 def submissions_in(folder: Path) -> list[Path]:

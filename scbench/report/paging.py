@@ -403,7 +403,9 @@ def write_pages(
             file.write(before)
             if page:
                 spool.seek(page[0].start)
-                _copy(spool, file, page[-1].end - page[0].start)
+                size = page[-1].end - page[0].start
+                while size > 0:
+                    size -= file.write(spool.read(min(size, 2**20)))
             file.write(after)
         moves.append((part, page_path(out, number + 1)))
     return moves
@@ -421,13 +423,6 @@ def _share_out(entries: Sequence[Entry], most_items: int, most_bytes: int) -> li
         pages[-1].append(entry)
         size, in_3d = size + entry.size, in_3d or entry.in_3d
     return pages
-
-
-def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
-    while size > 0:
-        data = source.read(min(size, 2**20))
-        size -= len(data)
-        target.write(data)
 
 
 def _page_frame(

@@ -106,12 +106,16 @@ def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[
             raise PrerequisiteError(escape(str(error))) from None
         selection = instances if images else told_apart(instances)[False]
         expected = expected_scores(chosen_instances(source, names))
+        solvers: list[Solver] = [generate()]
+        if tools:
+            offered = [python(timeout=_PYTHON_SECONDS), web_search(names_in(search))]  # type: ignore[arg-type]
+            solvers.insert(0, use_tools(offered))
         return task_of(
             MemoryDataset(
                 [sample_of(instance, budget) for instance in selection],
                 name=f"scbench {source.version}",
             ),
-            [*_tool_solvers(search, tools=tools), generate()],
+            solvers,
             expected,
             setting="tools" if tools else "no_tools",
             version=source.version,
@@ -160,11 +164,6 @@ def task_of(
         version=version,
         metadata={"setting": setting},
     )
-
-
-def _tool_solvers(search: str | list[str] | None, *, tools: bool) -> list[Solver]:
-    providers = names_in(search)
-    return [use_tools(python(timeout=_PYTHON_SECONDS), web_search(providers))] if tools else []  # type: ignore[arg-type]
 
 
 def _all_functions() -> dict[str, Callable[..., Task]]:
