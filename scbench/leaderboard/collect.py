@@ -191,9 +191,8 @@ def _misnamed(path: Path, name: str, done: Collected) -> Finding | None:
         return finding("linked_submission")
     if not _NAME.fullmatch(name):
         return finding("bad_name", name=printable(name))
-    if name in {entry.name for entry in done.entries}:
-        return finding("duplicate_name", name=name)
-    return None
+    repeated = name in {entry.name for entry in done.entries}
+    return finding("duplicate_name", name=name) if repeated else None
 
 
 @dataclass(frozen=True, slots=True)

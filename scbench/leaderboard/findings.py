@@ -35,7 +35,7 @@ class Finding:
 
 
 @cache
-def _texts() -> Mapping[str, Any]:
+def _finding_texts() -> Mapping[str, Any]:
     return tomllib.loads(files("scbench.leaderboard").joinpath("findings.toml").read_text("utf-8"))
 
 
@@ -48,7 +48,7 @@ def finding(
     **words: object,
 ) -> Finding:
     """Return a finding of a kind in ``findings.toml``, whose texts are filled with words."""
-    text = _texts()[kind]
+    text = _finding_texts()[kind]
     message, todo = (text[part].format(**words) for part in ("message", "todo"))
     code, level = text.get("code", kind), text.get("level", "problem")
     return Finding(code, message, todo, file, line, row_id, level)
@@ -56,7 +56,7 @@ def finding(
 
 def advice(code: str, otherwise: str) -> str:
     """Return what to do about a problem of a line that reading or grading tells."""
-    return str(_texts()["problems"].get(code, otherwise))
+    return str(_finding_texts()["problems"].get(code, otherwise))
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:

@@ -43,7 +43,7 @@ _LETTERS, _MOST_LABELS = 34, 24
 _LEAST, _GREATEST = 1e-6, 1e9
 """Amounts beyond are drawn there: they are reported, not measured."""
 _TITLES = {"cost": "US dollars per answer", "output_tokens": "output tokens per answer"}
-_SHOWN = (
+_AS_IS = (
     *("submission", "organisation", "date", "attempts", "model", "version", "copied", "receipt"),
 )
 """What of a row is shown as it is."""
@@ -264,7 +264,7 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
     answers = max(row["spent"][f"{name}_reported"] for name in ("output_tokens", "cost"))
     gaps = [f"{n} {status}" for status, n in row["statuses"].items() if status != "answered"]
     return {
-        **{key: row[key] for key in _SHOWN},
+        **{key: row[key] for key in _AS_IS},
         "rank": overall["rank"],
         "range": _rank_range(overall),
         # The rank over everything has a column of its own.

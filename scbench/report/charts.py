@@ -37,15 +37,15 @@ _SHARES = {"accuracy", "above", "truncated", "unparsed"}
 
 
 @cache
-def _templates() -> Mapping[str, Spec]:
+def _chart_templates() -> Mapping[str, Spec]:
     text = files("scbench.report").joinpath("assets", "charts.json").read_text("utf-8")
     templates: dict[str, Spec] = json.loads(text)
     return templates
 
 
-def _template(name: str, **values: object) -> Spec:
+def _filled_spec(name: str, **values: object) -> Spec:
     """Return a template with values for its "$NAME"s; what is shared may hold such, too."""
-    names = {**_CONFIGS, **_templates()["shared"]}
+    names = {**_CONFIGS, **_chart_templates()["shared"]}
 
     def filled(node: Any) -> Any:  # noqa: ANN401
         if isinstance(node, dict):
@@ -56,12 +56,12 @@ def _template(name: str, **values: object) -> Spec:
             return node
         return values[node[1:]] if node[1:] in values else filled(names[node[1:]])
 
-    spec: Spec = filled(_templates()[name])
+    spec: Spec = filled(_chart_templates()[name])
     return spec
 
 
 def _chart(name: str, **values: object) -> Spec:
-    return {"$schema": _SCHEMA, **_template(name, **values)}
+    return {"$schema": _SCHEMA, **_filled_spec(name, **values)}
 
 
 def budget_chart(points: pl.DataFrame) -> Spec:
@@ -156,7 +156,7 @@ def heat_chart(table: pl.DataFrame, column: str, title: str) -> Spec:
     look = {"title": title, "form": ".0%" if share else ",.0f", "top": top}
     look |= {"column": column, "pale": f"datum.{column} < {top / 2}"}
     panels = [
-        _template(
+        _filled_spec(
             "heat panel",
             panel=panel,
             values=rows,
@@ -220,7 +220,7 @@ def ladder_chart(table: pl.DataFrame, rungs: pl.DataFrame) -> Spec:
         axis |= {"ends": [FIRST - BEYOND, top + BEYOND]}
         levels = [_level_mark(row) | {"line": name} for name, row in zip(names, rows, strict=True)]
         panels.append(
-            _template("ladder panel", panel=run, names=names, cells=cells, levels=levels, **axis)
+            _filled_spec("ladder panel", panel=run, names=names, cells=cells, levels=levels, **axis)
         )
     return _chart("ladder", panels=panels)
 

@@ -147,12 +147,8 @@ def overview(results: pl.DataFrame) -> Values:
 
 
 def _table_values(sheet: Sheet) -> Values:
-    return {
-        "heads": sheet.heads,
-        "rows": sheet.rows,
-        "words": sheet.words,
-        "notes": " ".join(sheet.notes),
-    }
+    values = {"heads": sheet.heads, "rows": sheet.rows, "words": sheet.words}
+    return values | {"notes": " ".join(sheet.notes)}
 
 
 def _runs_table(results: pl.DataFrame) -> Values | None:
@@ -169,10 +165,8 @@ def _failures(results: pl.DataFrame) -> Values | None:
         return None
     labels = labelled(low_scorers, judge_by_rules(low_scorers), JUDGE, VERSION)
     shares = label_shares(states(results, labels))
-    return {
-        "chart": draw(failure_chart(shares), "svg").decode(),
-        **_table_values(shares_sheet(shares)),
-    }
+    chart = draw(failure_chart(shares), "svg").decode()
+    return {"chart": chart, **_table_values(shares_sheet(shares))}
 
 
 Scores = Mapping[tuple[str, RunKey], Sequence[float | None]]
@@ -320,8 +314,8 @@ def _budget(results: pl.DataFrame) -> Values | None:
     if results["budget"].is_null().all():
         return None
     sweep = budget_sweep(results)
-    sheet = budget_sheet(sweep)
-    return {"chart": draw(budget_chart(sweep), "svg").decode(), **_table_values(sheet)}
+    chart = draw(budget_chart(sweep), "svg").decode()
+    return {"chart": chart, **_table_values(budget_sheet(sweep))}
 
 
 def _ladder(results: pl.DataFrame) -> Values | None:

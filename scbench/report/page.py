@@ -26,6 +26,7 @@ from scbench.report.overview import overview
 from scbench.report.paging import (
     MOST_BYTES,
     MOST_ITEMS,
+    Values,
     find_responses,
     remove_stale,
     spool_items,
@@ -114,9 +115,6 @@ def _run_warnings(summary: Mapping[str, Any]) -> Iterator[str]:
 def _first_names(names: Sequence[str]) -> str:
     remainder = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return ", ".join(names[:_NAMES_SHOWN]) + remainder
-
-
-Values = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

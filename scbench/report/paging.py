@@ -130,7 +130,7 @@ _WHY = 160
 _MOST_DRAWN = 12_000
 """Signs of a drawing that stands in a page as it is; longer ones are packed."""
 _ENTRY = "entry.html.j2"
-_SHOWN = ("id", "task", "bucket", "status", "score", "reason", "source", "finish_reason")
+_AS_IS = ("id", "task", "bucket", "status", "score", "reason", "source", "finish_reason")
 """What of an item is shown as it is."""
 
 
@@ -218,7 +218,7 @@ def _context(
     verdicts = item.verdicts
     answer = _answer(item)
     return {
-        **{name: getattr(item, name) for name in _SHOWN},
+        **{name: getattr(item, name) for name in _AS_IS},
         "anchor": anchor(item, runs),
         "run": str(list(runs).index(item.run) + 1),
         "run_label": runs[item.run] if len(runs) > 1 else "",

@@ -217,14 +217,8 @@ def single_page(item: Item, instance: Instance, item_picture: Picture, response:
     from markupsafe import Markup  # noqa: PLC0415  (comes with Jinja2, an extra)
 
     figure = figure_of(item_picture)
-    body = render_entry(
-        item,
-        figure,
-        instance,
-        {item.run: ""},
-        response,
-        template="body.html.j2",
-    )
+    runs = {item.run: ""}
+    body = render_entry(item, figure, instance, runs, response, template="body.html.j2")
     return render_page(
         "single.html.j2",
         title=f"{item.id} · scbench",

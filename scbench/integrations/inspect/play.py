@@ -76,7 +76,10 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
                 "for others choose another --out"
             )
         with _inspect_speaking(quiet=pace.quiet):
-            model = _get_model(plan, pace)
+            try:
+                model = get_model(plan.model, base_url=pace.base_url, **plan.model_args)
+            except (ValueError, TypeError) as error:  # what providers raise for a name
+                raise PredictionsError(f"Inspect cannot use {plan.model}: {error}") from None
             if not begun:
                 asyncio.run(_greet(model))
                 folder.mark(plan.identity)
@@ -87,13 +90,6 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
             folder.close()
         else:
             folder.remove()
-
-
-def _get_model(plan: Plan, pace: Pace) -> Model:
-    try:
-        return get_model(plan.model, base_url=pace.base_url, **plan.model_args)
-    except (ValueError, TypeError) as error:  # what the library and providers raise for a name
-        raise PredictionsError(f"Inspect cannot use {plan.model}: {error}") from None
 
 
 async def _greet(model: Model) -> None:

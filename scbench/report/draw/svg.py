@@ -78,7 +78,7 @@ def opacity_attribute(value: float) -> str:
     return f' opacity="{short(value)}"' if value < 1 else ""
 
 
-def _dashes(dashed: bool | None) -> str:
+def _dashing(dashed: bool | None) -> str:
     return ' stroke-dasharray="5 4"' if dashed else ""
 
 
@@ -200,7 +200,7 @@ class Drawing:
         self._add(
             f'<{kind} points="{point_list(ends)}" class="s-{known_role(role)}" fill="none" '
             f'stroke-width="{short(width)}" stroke-linejoin="round" stroke-linecap="round"'
-            f"{_dashes(dashed)}{opacity_attribute(opacity)}/>",
+            f"{_dashing(dashed)}{opacity_attribute(opacity)}/>",
             tip,
         )
         if arrow and ends[-2] != ends[-1]:
@@ -282,7 +282,7 @@ class Drawing:
             self._add(
                 f'<path d="{path}" fill="none" class="s-{known_role(role)}" '
                 f'stroke-width="{short(width)}" stroke-linecap="round" '
-                f'stroke-linejoin="round"{_dashes(dashed)}{opacity_attribute(opacity)}/>',
+                f'stroke-linejoin="round"{_dashing(dashed)}{opacity_attribute(opacity)}/>',
                 tip,
             )
 
@@ -299,7 +299,7 @@ class Drawing:
         if edge is not None:
             classes.append(f"s-{known_role(edge)}")
             stroke = f' stroke-width="{short(fill.get("width", 1.5))}" stroke-linejoin="round"'
-            stroke += _dashes(fill.get("dashed"))
+            stroke += _dashing(fill.get("dashed"))
         class_attribute = f' class="{" ".join(classes)}"' if classes else ""
         transparency = f' fill-opacity="{short(opacity)}"' if opacity < 1 else ""
         self._add(f"{shape}{class_attribute}{paint}{transparency}{stroke}/>", fill.get("tip", ""))
@@ -329,7 +329,7 @@ class Drawing:
         r = min(radius * self.scale, 1e5) if units == "task" else radius
         self._add(
             f'<circle cx="{short(x)}" cy="{short(y)}" r="{short(r)}" fill="none" '
-            f'class="s-{known_role(role)}" stroke-width="{short(width)}"{_dashes(dashed)}/>',
+            f'class="s-{known_role(role)}" stroke-width="{short(width)}"{_dashing(dashed)}/>',
             tip,
         )
 
@@ -357,7 +357,7 @@ class Drawing:
         a, b, c = (" ".join(map(short, self.at(point))) for point in (start, control, end))
         self._add(
             f'<path d="M{a}Q{b} {c}" fill="none" class="s-{known_role(role)}" '
-            f'stroke-width="{short(width)}" stroke-linecap="round"{_dashes(dashed)}/>',
+            f'stroke-width="{short(width)}" stroke-linecap="round"{_dashing(dashed)}/>',
             tip,
         )
 

@@ -85,12 +85,12 @@ def voxels(
         bare = cells & ~_shifted(filled, axis, up=up)
         for layer in np.nonzero(bare.any(axis=tuple({0, 1, 2} - {axis})))[0].tolist():
             mask = np.take(bare, [layer], axis=axis).squeeze(axis)
-            quads += (_face(axis, layer + up, rectangle, up=up) for rectangle in rectangles(mask))
+            quads += (_quad(axis, layer + up, rectangle, up=up) for rectangle in rectangles(mask))
             edges.update(_layer_outline(mask, axis, layer + up))
     return _quad_mesh(quads, sorted(edges), role, opacity, name)
 
 
-def _face(axis: int, at: int, rectangle: Rectangle, *, up: bool) -> list[tuple[float, ...]]:
+def _quad(axis: int, at: int, rectangle: Rectangle, *, up: bool) -> list[tuple[float, ...]]:
     """Return the corners of a face, against the clock as seen from outside."""
     a, b, c, d = rectangle
     corners = [(a, b), (c, b), (c, d), (a, d)]
@@ -103,7 +103,7 @@ def _single(cells: Cells, filled: Cells, role: str, opacity: float, name: str) -
     quads = [np.zeros((0, 4, 3))]
     for axis, up in _DIRECTIONS:
         places = np.argwhere(cells & ~_shifted(filled, axis, up=up))
-        quads.append(places[:, None, :] + np.array(_face(axis, int(up), (0, 0, 1, 1), up=up)))
+        quads.append(places[:, None, :] + np.array(_quad(axis, int(up), (0, 0, 1, 1), up=up)))
     low = np.argwhere(cells).tolist()
     rims = boxes([(cell, [c + 1 for c in cell]) for cell in low], role).outline
     mesh = _quad_mesh(np.concatenate(quads), (), role, opacity, name)
@@ -131,11 +131,11 @@ def columns(
     for x, y in np.argwhere(mine).tolist():
         top = float(heights[x, y])
         quads.append([(x, y, top), (x + 1, y, top), (x + 1, y + 1, top), (x, y + 1, top)])
-        for (dx, dy), ((i, j), (k, l)) in _CELL_SIDES.items():
+        for (dx, dy), ((i, j), (m, n)) in _CELL_SIDES.items():
             u, v = x + dx, y + dy
             below = float(heights[u, v]) if 0 <= u < width and 0 <= v < depth else base
             if below < top:
-                ax, ay, bx, by = x + i, y + j, x + k, y + l
+                ax, ay, bx, by = x + i, y + j, x + m, y + n
                 quads.append([(ax, ay, below), (bx, by, below), (bx, by, top), (ax, ay, top)])
                 edges.add(((ax, ay, top), (bx, by, top)))
     return _quad_mesh(quads, sorted(edges), role, opacity, name)
