@@ -65,9 +65,14 @@ def is_hidden(sign: str) -> bool:
     return unicodedata.category(sign) in _HIDDEN or sign in _BLANK
 
 
-def _without_hidden(text: str) -> str:
+def hidden(text: str) -> list[str]:
+    """Return the signs of a name that cannot be seen, each by its number and name."""
     signs = dict.fromkeys(filter(is_hidden, text))
-    unseen = [f"U+{ord(sign):04X} {unicodedata.name(sign, '')}".rstrip() for sign in signs]
+    return [f"U+{ord(sign):04X} {unicodedata.name(sign, '')}".rstrip() for sign in signs]
+
+
+def _without_hidden(text: str) -> str:
+    unseen = hidden(text)
     if unseen:
         raise ValueError(f"holds what nobody sees: {', '.join(unseen[:3])}")
     return text
