@@ -71,10 +71,9 @@ def build(
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.board import make_board
         from scbench.leaderboard.collect import collect
-        from scbench.leaderboard.organisations import read_organisations
+        from scbench.leaderboard.page import write_board
         from scbench.leaderboard.private import add_private, collect_private
-        from scbench.leaderboard.publish import write_board
-        from scbench.leaderboard.validate import release_finder
+        from scbench.leaderboard.validate import read_organisations, release_finder
 
         releases = release_finder([find_release(name) for name in release or []])
         limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
@@ -131,7 +130,7 @@ def eval_results(
     It belongs into .eval_results/ of its repository.
     """
     with reported_errors("leaderboard", required=True):
-        from scbench.leaderboard.publish import hub_results
+        from scbench.leaderboard.page import hub_results
 
         text = hub_results(read_receipt(receipt), dataset, revision=revision, source=source)
         print(text, end="")  # noqa: T201

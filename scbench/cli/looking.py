@@ -27,10 +27,9 @@ from scbench.report.draw.solids import solid_file
 from scbench.report.gallery import Look, contact_sheet, right_and_wrong, run_cases, write_gallery
 from scbench.report.items import Item
 from scbench.report.page import WrittenReport, write_report
-from scbench.report.picture import draw_of, solids_of
-from scbench.report.sheet import sheet_png, sheet_svg
+from scbench.report.paging import transcript
+from scbench.report.picture import draw_of, sheet_png, sheet_svg, solids_of
 from scbench.report.single import RunChoice, grade_line
-from scbench.report.turns import transcript
 
 app = typer.Typer(rich_markup_mode=None)
 

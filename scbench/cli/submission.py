@@ -187,8 +187,12 @@ def validate_(
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.organisations import check_organisation, read_organisations
-        from scbench.leaderboard.validate import compare_with_others, validate
+        from scbench.leaderboard.validate import (
+            check_organisation,
+            compare_with_others,
+            read_organisations,
+            validate,
+        )
 
         releases, version = finder(release)
         registry = read_organisations(organisations) if organisations else None

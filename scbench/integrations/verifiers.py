@@ -27,11 +27,7 @@ from scbench.reward import instance_of, outcome, packed, unpacked
 
 
 def _check_openai() -> None:
-    """Refuse to start where the extras ``inspect`` and ``verifiers`` were installed together.
-
-    Raises:
-        ModuleNotFoundError: verifiers has not the openai package that it needs.
-    """
+    """Refuse to start where the extras ``inspect`` and ``verifiers`` were installed together."""
     try:
         installed = version("openai")
     except PackageNotFoundError:

@@ -52,7 +52,7 @@ from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
-from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.predictions import Pair, answer_pair, measure
 from scbench.leaderboard.submission import MOST_ATTEMPTS
 from scbench.release.load import Release
@@ -77,17 +77,11 @@ class StoredAnswers(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """How many telling answers of a submission are the stored ones.
+    """How many telling answers of a submission are the stored ones."""
 
-    Attributes:
-        references: by task, how many are a reference.
-        counter_references: by task, how many are a counter-reference.
-        of: by task, how many instances with a reference that tells are answered.
-    """
-
-    references: Mapping[str, int]
-    counter_references: Mapping[str, int]
-    of: Mapping[str, int]
+    references: Mapping[str, int]  #: by task, how many are a reference.
+    counter_references: Mapping[str, int]  #: by task, how many are a counter-reference.
+    of: Mapping[str, int]  #: by task, how many instances with a reference that tells are answered.
 
     @property
     def count(self) -> int:
@@ -161,34 +155,25 @@ def _rounded_numbers(value: Any) -> Any:  # noqa: ANN401  (JSON)
 
 def _is_natural(answer: Any) -> bool:  # noqa: ANN401  (JSON)
     """Whether the parts of the longest list in an answer rise or fall, as anybody lists them."""
+    lists = (node for node in _json_nodes(answer) if isinstance(node, list))
     parts = [
         [
             (isinstance(leaf, str), leaf or 0 if not isinstance(leaf, str) else leaf)
-            for leaf in _json_leaves(part)
+            for leaf in _json_nodes(part)
+            if not isinstance(leaf, dict | list)
         ]
-        for part in max(_json_lists(answer), key=len, default=[])
+        for part in max(lists, key=len, default=[])
     ]
     return len(parts) > 1 and parts in (ordered := sorted(parts), ordered[::-1])
 
 
-def _json_lists(value: Any) -> Iterator[list[Any]]:  # noqa: ANN401  (JSON)
-    if isinstance(value, list):
-        yield value
-    for part in _json_parts(value):
-        yield from _json_lists(part)
-
-
-def _json_leaves(value: Any) -> Iterator[Any]:  # noqa: ANN401  (JSON)
-    if not isinstance(value, dict | list):
-        yield value
-    for part in _json_parts(value):
-        yield from _json_leaves(part)
-
-
-def _json_parts(value: Any) -> Iterable[Any]:  # noqa: ANN401  (JSON)
+def _json_nodes(value: Any) -> Iterator[Any]:  # noqa: ANN401  (JSON)
+    """Yield a value and all that is in it; what mappings hold, by their keys."""
+    yield value
     if isinstance(value, dict):
-        return [value[key] for key in sorted(value)]
-    return value if isinstance(value, list) else ()
+        value = [value[key] for key in sorted(value)]
+    for part in value if isinstance(value, list) else ():
+        yield from _json_nodes(part)
 
 
 def copied(answers: Iterable[Pair], stored: StoredAnswers) -> Copied:
@@ -208,8 +193,7 @@ def copied(answers: Iterable[Pair], stored: StoredAnswers) -> Copied:
 def copy_warning(copies: Copied, file: str = "") -> Iterator[Finding]:
     """Yield a warning, naming the predictions' file, if a submission is marked."""
     if copies.marked:
-        todo = "submit the model's own answers; with these it has no rank"
-        yield Finding("references", str(copies), todo, file, level="warning")
+        yield finding("references", file, copies=copies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,12 +271,7 @@ def overlaps(mine: Answers, peers: Mapping[str, Answers], file: str) -> Iterator
                 )
                 if both
             ]
-            message = (
-                f"the same byte for byte as in {printable(name)}, though other answers would do: "
-                f"{' and '.join(parts)}"
-            )
-            todo = "say in notes how the two models are related, or correct the file"
-            yield Finding("alike", message, todo, file, level="warning")
+            yield finding("alike", file, where=printable(name), shares=" and ".join(parts))
 
 
 def sharing(answers: Mapping[str, Answers]) -> list[tuple[str, str]]:

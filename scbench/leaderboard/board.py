@@ -2,27 +2,163 @@
 
 A board is of one release and of one version of each grader; scores of two are never put beside each
 other as if they could be compared. Settings have ranks of their own.
+
+For ranks, models are compared answer by answer over the same instances, by the test of
+`scbench.analysis.sign_flips`, corrected over all pairs of a board: with a chance of 95 % no two
+models that are alike are told apart anywhere on it, however many models there are. A model's rank
+is one more than the number of models that are better beyond chance, so tied models share a rank.
+Its range runs from there to the number of models that are not worse beyond chance.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from scbench.analysis.ladder import climbs_of, ladder_table
 from scbench.analysis.matrix import MEANS, Block, Matrix, Means, means_of, score_matrix
 from scbench.analysis.results import ITEM
+from scbench.analysis.sign_flips import DRAWS, EXACT, draws_within, signs
 from scbench.base import __version__
 from scbench.base.canonical import content_hash
-from scbench.base.intervals import Floats
+from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import LADDER
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.collect import GRADED, BoardEntry, Collected
-from scbench.leaderboard.findings import as_record
+from scbench.leaderboard.findings import Finding, as_record
 from scbench.leaderboard.grade import Score
-from scbench.leaderboard.ranks import Rank, ranks
 from scbench.release.manifest import Manifest, own_name, version_key
+
+_CHUNK = 256
+_SAME = 1e-6
+"""Models whose scores differ by no more have the same scores, up to rounding."""
+
+Truths = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.intp]
+_FloatsT = TypeVar("_FloatsT", npt.NDArray[np.float32], npt.NDArray[np.float64])
+
+
+_RANK = ("rank", "rank_low", "rank_high")
+
+
+class Rank(NamedTuple):
+    """Where a model stands: its rank, and the best and the worst that it may have."""
+
+    rank: int
+    low: int
+    high: int
+
+
+def ranks(scores: Floats, answers: Sequence[str], draws: int = DRAWS, seed: int = 0) -> list[Rank]:
+    """Return the rank of each model by scores (scores, models), means over samples, none missing.
+
+    Scores of the same answer are not independent.
+    """
+    models = scores.shape[1]
+    better = told_apart(scores, answers, draws, seed)
+    above, below = better.sum(axis=0), better.sum(axis=1)
+    return [
+        Rank(int(above[i]) + 1, int(above[i]) + 1, models - int(below[i])) for i in range(models)
+    ]
+
+
+def told_apart(scores: Floats, answers: Sequence[str], draws: int, seed: int = 0) -> Truths:
+    """Return which models are better than which beyond chance: [i, j] is True if i beats j."""
+    models = scores.shape[1]
+    better = np.zeros((models, models), dtype=bool)
+    first, second = np.triu_indices(models, 1)
+    if not len(first):
+        return better
+    places: Mapping[str, int] = {name: i for i, name in enumerate(dict.fromkeys(answers))}
+    sums = np.zeros((len(places), models))
+    np.add.at(sums, [places[name] for name in answers], scores)
+    # Of the pair (a, b), the sum of (a - b)^2 over answers.
+    squares = (sums**2).sum(axis=0)
+    shared = (sums.T @ sums)[first, second]
+    spread = np.sqrt(np.maximum(squares[first] + squares[second] - 2 * shared, 0))
+    total = sums.sum(axis=0)
+    differ = spread > _SAME
+    first, second, spread = first[differ], second[differ], spread[differ]
+    if not len(first):
+        return better
+    statistics = (total[first] - total[second]) / spread
+    draw_sums = signs(len(sums), draws, seed) @ sums
+    scale = np.zeros((models, models))
+    scale[first, second] = 1 / spread
+    apart = _beyond_chance(
+        np.abs(statistics), first, second, _LargestOfDraws(draw_sums, scale), len(sums)
+    )
+    for a, b, value in zip(first[apart], second[apart], statistics[apart], strict=True):
+        better[(a, b) if value > 0 else (b, a)] = True
+    return better
+
+
+def _beyond_chance(
+    statistics: Floats, first: Places, second: Places, largest: "_LargestOfDraws", answers: int
+) -> Truths:
+    """Return which pairs are told apart by the step-down of `scbench.analysis.sign_flips`."""
+    rank = draws_within(1 - LEVEL, len(largest), answers)
+    apart = np.zeros(len(statistics), dtype=bool)
+    while rank >= 0 and not apart.all():
+        above = ~apart & (statistics - EXACT > largest.limit(rank))
+        if not above.any():
+            break
+        apart |= above
+        largest.leave_out(first[above], second[above])
+    return apart
+
+
+class _LargestOfDraws:
+    """The largest statistic of all pairs in each draw, worked out where it decides.
+
+    The sums are of draws and models. Differences of pairs (models, models) are multiplied by the
+    scale: 0 leaves a pair out, and where the first model is not the one further up.
+    """
+
+    def __init__(self, sums: Floats, scale: Floats) -> None:
+        self._sums, self._scale = sums, scale
+        rough = _largest(sums.astype(np.float32), scale.astype(np.float32))
+        error = 8 * np.finfo(np.float32).eps * np.abs(sums).max() * scale.max()
+        self._bound = rough.astype(np.float64) + error
+        """No draw's largest is above this."""
+
+    def __len__(self) -> int:
+        return len(self._sums)
+
+    def leave_out(self, first: Places, second: Places) -> None:
+        """Leave out pairs."""
+        self._scale[first, second] = 0
+
+    def limit(self, rank: int) -> float:
+        """Return what is exceeded by the largest statistic of so many draws."""
+        order = np.argsort(-self._bound, kind="stable")
+        done, tried = 0, min(2 * rank + 2, len(order))
+        while True:
+            new = order[done:tried]
+            self._bound[new] = _largest(self._sums[new], self._scale)
+            limit = np.sort(self._bound[order[:tried]])[-(rank + 1)]
+            if tried == len(order) or limit >= self._bound[order[tried]]:
+                return float(limit)
+            done, tried = tried, min(2 * tried, len(order))
+
+
+def _largest(sums: _FloatsT, scale: _FloatsT) -> _FloatsT:
+    """Return the largest scaled difference of each draw, 0 without a pair; shape (draws,)."""
+    largest = np.zeros(len(sums), dtype=sums.dtype)
+    for start in range(0, len(sums), _CHUNK):
+        part = np.ascontiguousarray(sums[start : start + _CHUNK].T)
+        block = largest[start : start + _CHUNK]
+        for first, factors in enumerate(scale):
+            seconds = np.flatnonzero(factors)
+            if len(seconds):
+                sizes = part[seconds] - part[first]
+                np.abs(sizes, out=sizes)
+                sizes *= factors[seconds, None]
+                np.maximum(block, sizes.max(axis=0), out=block)
+    return largest
+
 
 LEVELS: Mapping[str, Any] = {
     **dict.fromkeys(("level", "level_low", "level_high"), pl.Float64),
@@ -40,7 +176,7 @@ SCHEMA: Mapping[str, Any] = {
     **dict.fromkeys(("bucket", "task"), pl.String),
     **dict.fromkeys(("n", "expected", "scored"), pl.Int64),
     **dict.fromkeys(("mean", "mean_missing_as_zero", *MEANS[1:]), pl.Float64),
-    **dict.fromkeys(("rank", "rank_low", "rank_high"), pl.Int64),
+    **dict.fromkeys(_RANK, pl.Int64),
     "receipt": pl.String,
 }
 """Columns of ``leaderboard.parquet``: a row per submission and bucket or task, and for overall."""
@@ -118,15 +254,16 @@ def make_board(collected: Collected) -> dict[str, Any]:
         "package_version": __version__,
         "boards": boards,
         "history": _history(boards),
-        "refused": [
-            {"submission": name, "problems": [as_record(finding, name) for finding in findings]}
-            for name, findings in sorted(collected.refused.items())
-        ],
-        "warnings": [
-            {"submission": name, "warnings": [as_record(finding, name) for finding in findings]}
-            for name, findings in sorted(collected.warnings.items())
-        ],
+        "refused": _records(collected.refused, "problems"),
+        "warnings": _records(collected.warnings, "warnings"),
     }
+
+
+def _records(findings_of: Mapping[str, Sequence[Finding]], what: str) -> list[dict[str, Any]]:
+    return [
+        {"submission": name, what: [as_record(finding, name) for finding in findings]}
+        for name, findings in sorted(findings_of.items())
+    ]
 
 
 def _board_of(
@@ -176,11 +313,7 @@ def _ordered_rows(
     levels: Mapping[str, dict[str, Level]],
     climbed: Mapping[Key, Level],
 ) -> list[dict[str, Any]]:
-    """Return the entries of one table, best first, those that cannot be ranked last.
-
-    On the ladder the level says which is best. Elsewhere a model has the level that its submission
-    to the ladder of the same release reached, if there is one.
-    """
+    """Return the rows of one table, best first (on the ladder by level), unranked ones last."""
     matrix = _entry_matrix(entries)
     groups: dict[str, list[str]] = {OVERALL: list(matrix.blocks)}
     for task in matrix.blocks:
@@ -193,12 +326,9 @@ def _ordered_rows(
         means = means_of(blocks)
         ranks_by_entry = _ranks_by_entry(blocks, ranked)
         for i, entry in enumerate(entries):
-            place = ranks_by_entry.get(i)
-            of_buckets[i][name] = _score_columns(entry.receipt.buckets[name], means, i) | {
-                "rank": place.rank if place else None,
-                "rank_low": place.low if place else None,
-                "rank_high": place.high if place else None,
-            }
+            place = zip(_RANK, ranks_by_entry.get(i, (None, None, None)), strict=True)
+            score = _score_columns(entry.receipt.buckets[name], means, i)
+            of_buckets[i][name] = score | dict(place)
     for task, block in matrix.blocks.items():
         means = means_of([block])
         for i, entry in enumerate(entries):

@@ -1,7 +1,7 @@
 """From a folder of submissions to graded entries: receipts that still match are used again."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
@@ -27,7 +27,7 @@ from scbench.leaderboard.answer_overlap import (
     stored_answers,
     telling_answers,
 )
-from scbench.leaderboard.findings import Finding, problems
+from scbench.leaderboard.findings import Finding, finding, problems
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.grade import (
     RECEIPT,
@@ -40,9 +40,17 @@ from scbench.leaderboard.grade import (
     results_hash,
     write_report_of,
 )
-from scbench.leaderboard.organisations import Organisation, alike, check_organisation
 from scbench.leaderboard.submission import Submission
-from scbench.leaderboard.validate import Releases, Validated, read_about, submissions_in, validate
+from scbench.leaderboard.validate import (
+    Organisation,
+    Releases,
+    Validated,
+    alike,
+    check_organisation,
+    read_about,
+    submissions_in,
+    validate,
+)
 from scbench.release.load import Release
 
 AMOUNTS = ("output_tokens", "cost")
@@ -59,9 +67,6 @@ _NEEDED = (
 def spent(results: pl.DataFrame) -> dict[str, Any]:
     """Return mean output tokens and mean cost in US dollars of an answer.
 
-    Args:
-        results: all rows of a submission, with id, sample, status and usage.
-
     Returns:
         Each of `AMOUNTS` over the answers that report it (None if none does), and
         ``AMOUNT_reported``, their number.
@@ -76,31 +81,18 @@ def spent(results: pl.DataFrame) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class BoardEntry:
-    """A graded submission.
+    """A graded submission."""
 
-    Attributes:
-        name: of its folder or archive, without suffix.
-        about: what it says of itself.
-        release: that it answers.
-        receipt: of its grading.
-        results: what tables need of each row.
-        answers: those that are not stored with the release, for comparison with others'.
-        copied: how many telling answers are those of the release.
-        spent: tokens and cost of an answer, see `spent`.
-        files: of its ``graded`` folder, those that the board can point at.
-        reused: whether its receipt is of an earlier grading.
-    """
-
-    name: str
-    about: Submission
-    release: Release
-    receipt: Receipt
-    results: pl.DataFrame
-    answers: Answers
-    copied: Copied
-    spent: Mapping[str, Any]
-    files: tuple[str, ...]
-    reused: bool
+    name: str  #: of its folder or archive, without suffix.
+    about: Submission  #: what it says of itself.
+    release: Release  #: that it answers.
+    receipt: Receipt  #: of its grading.
+    results: pl.DataFrame  #: what tables need of each row.
+    answers: Answers  #: those that are not stored with the release, for comparison with others'.
+    copied: Copied  #: how many telling answers are those of the release.
+    spent: Mapping[str, Any]  #: tokens and cost of an answer, see `spent`.
+    files: tuple[str, ...]  #: of its ``graded`` folder, those that the board can point at.
+    reused: bool  #: whether its receipt is of an earlier grading.
 
     @property
     def ranked(self) -> bool:
@@ -110,16 +102,12 @@ class BoardEntry:
 
 @dataclass(slots=True)
 class Collected:
-    """What came of a folder of submissions.
+    """What came of a folder of submissions."""
 
-    Attributes:
-        entries: those that can be shown.
-        refused: by name, what is wrong with the others.
-        warnings: by name, what maintainers should look at.
-    """
-
-    entries: list[BoardEntry] = field(default_factory=list)
+    entries: list[BoardEntry] = field(default_factory=list)  #: those that can be shown.
+    #: by name, what is wrong with the others.
     refused: dict[str, list[Finding]] = field(default_factory=dict)
+    #: by name, what maintainers should look at.
     warnings: dict[str, list[Finding]] = field(default_factory=dict)
 
 
@@ -134,17 +122,10 @@ def collect(
     organisations: Sequence[Organisation] | None = None,
     on_step: Callable[[str], object] = no_progress,
 ) -> Collected:
-    """Read or grade every submission in a folder.
+    """Read or grade every submission in a folder; ``on_step`` hears a sentence of each that is.
 
-    Args:
-        submissions: the folder; each folder or archive in it is a submission.
-        out: the board's folder; results and receipts lie in ``graded/NAME`` below it.
-        releases: where to find releases.
-        limits: of grading.
-        regrade: use no receipt again.
-        reports: also write the report of each submission that has none.
-        organisations: those of which it is known who submits for them; None to ask nobody.
-        on_step: called with a sentence for each submission that is graded or refused.
+    Results and receipts lie in ``graded/NAME`` below the board's folder, with reports if wanted.
+    Receipts are used again unless ``regrade``. None for organisations asks nobody who they are.
 
     Raises:
         ScbenchError: the folder cannot be read, or the output cannot be written.
@@ -175,10 +156,7 @@ def collect(
 def _compare_entries(
     done: Collected, places: Mapping[str, str], organisations: Sequence[Organisation] | None
 ) -> None:
-    """Compare the names and answers of all entries, whoever they say they are.
-
-    Of submissions with the same names all are refused: which one is meant is not for us to say.
-    """
+    """Compare names and answers of all entries; of the same names all are refused."""
     findings_of: dict[str, list[Finding]] = {entry.name: [] for entry in done.entries}
     for entry, peer in permutations(done.entries, 2):
         findings_of[entry.name] += alike(entry.about, peer.about, places[peer.name])
@@ -186,7 +164,10 @@ def _compare_entries(
         if organisations is not None:
             findings_of[entry.name] += check_organisation(entry.about, organisations)
         findings_of[entry.name] += copy_warning(entry.copied)
-    for entries in _by_release(done.entries):
+    groups: dict[tuple[str, str], list[BoardEntry]] = {}
+    for entry in done.entries:
+        groups.setdefault((entry.about.release, entry.about.tasks), []).append(entry)
+    for entries in groups.values():
         answers = {entry.name: entry.answers for entry in entries}
         for pair in sharing(answers):
             for name, peer_name in permutations(pair):
@@ -200,13 +181,6 @@ def _compare_entries(
     done.entries = [entry for entry in done.entries if places[entry.name] not in done.refused]
 
 
-def _by_release(entries: Sequence[BoardEntry]) -> Iterable[list[BoardEntry]]:
-    groups: dict[tuple[str, str], list[BoardEntry]] = {}
-    for entry in entries:
-        groups.setdefault((entry.about.release, entry.about.tasks), []).append(entry)
-    return groups.values()
-
-
 def _name_of(path: Path) -> str:
     suffix = next((end for end in sorted(ARCHIVES, key=len)[::-1] if path.name.endswith(end)), "")
     return path.name if path.is_dir() else path.name.removesuffix(suffix)
@@ -214,14 +188,11 @@ def _name_of(path: Path) -> str:
 
 def _misnamed(path: Path, name: str, done: Collected) -> Finding | None:
     if path.is_symlink():
-        return Finding("not_a_file", "the submission is a symbolic link", "put the folder itself")
+        return finding("linked_submission")
     if not _NAME.fullmatch(name):
-        message = f"the name {printable(name)!r} cannot stand in a link"
-        return Finding("bad_name", message, "use letters, digits, '.', '_', '+' and '-'")
-    if name in {entry.name for entry in done.entries}:
-        message = f"there is a folder and an archive {name}"
-        return Finding("duplicate_entry", message, "keep one of the two")
-    return None
+        return finding("bad_name", name=printable(name))
+    repeated = name in {entry.name for entry in done.entries}
+    return finding("duplicate_name", name=name) if repeated else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,10 +253,8 @@ def _grade_anew(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | lis
     graded = grade_submission(done, job.folder, job.limits)
     if graded.receipt is not None:
         return graded.receipt, graded.report.results
-    failed = graded.report.grader_errors
-    if failed:
-        todo = "tell the maintainers of scbench: it is no fault of the submission"
-        return [Finding("grader_error", f"{failed} rows could not be graded", todo)]
+    if graded.report.grader_errors:
+        return [finding("grader_error", count=graded.report.grader_errors)]
     return graded.findings
 
 

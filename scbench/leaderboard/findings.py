@@ -1,37 +1,62 @@
-"""What is wrong with a submission, and how it is printed: for people, programs and CI."""
+"""What is wrong with a submission, and how it is printed: for people, programs and CI.
 
-from collections.abc import Callable, Iterable
+What findings say stands in ``findings.toml``.
+"""
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any, Literal
 
 from scbench.base.errors import printable
 
 _ORDER = ("", "submission.yaml", "claimed.json", "predictions")
 
+_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
+"""How GitHub's commands write signs in a message, and in what comes before it."""
+
 Level = Literal["problem", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, or that may be.
+    """One thing that is wrong, or that may be."""
 
-    Attributes:
-        code: kind, for programs.
-        message: what is wrong.
-        todo: what to do about it.
-        file: name of the file inside the submission; empty if it concerns the whole.
-        line: number of the line, from 1, where there is one.
-        id: instance id, where there is one.
-        level: a problem makes the submission unfit, a warning asks for a look.
-    """
+    code: str  #: kind, for programs.
+    message: str  #: what is wrong.
+    todo: str  #: what to do about it.
+    file: str = ""  #: name of the file inside the submission; empty if it concerns the whole.
+    line: int | None = None  #: number of the line, from 1, where there is one.
+    id: str | None = None  #: instance id, where there is one.
+    level: Level = "problem"  #: a problem makes the submission unfit, a warning asks for a look.
 
-    code: str
-    message: str
-    todo: str
-    file: str = ""
-    line: int | None = None
-    id: str | None = None
-    level: Level = "problem"
+
+@cache
+def _finding_texts() -> Mapping[str, Any]:
+    return tomllib.loads(files("scbench.leaderboard").joinpath("findings.toml").read_text("utf-8"))
+
+
+def finding(
+    kind: str,
+    file: str = "",
+    line: int | None = None,
+    row_id: str | None = None,
+    /,
+    **words: object,
+) -> Finding:
+    """Return a finding of a kind in ``findings.toml``, whose texts are filled with words."""
+    text = _finding_texts()[kind]
+    message, todo = (text[part].format(**words) for part in ("message", "todo"))
+    code, level = text.get("code", kind), text.get("level", "problem")
+    return Finding(code, message, todo, file, line, row_id, level)
+
+
+def advice(code: str, otherwise: str) -> str:
+    """Return what to do about a problem of a line that reading or grading tells."""
+    return str(_finding_texts()["problems"].get(code, otherwise))
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
@@ -51,12 +76,7 @@ def problems(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def as_text(finding: Finding, where: str) -> str:
-    """Return a finding as one line: place, kind, what is wrong, what to do.
-
-    Args:
-        finding: to be printed.
-        where: the file, as the user knows it.
-    """
+    """Return a finding as one line: place as the user knows it, kind, what is wrong, what to do."""
     line = f":{finding.line}" if finding.line else ""
     row = f"{finding.id}: " if finding.id and finding.id not in finding.message else ""
     text = f"{where}{line}: {finding.level} [{finding.code}] {row}{finding.message}; {finding.todo}"
@@ -68,20 +88,11 @@ def as_annotation(finding: Finding, where: str) -> str:
     kind = "error" if finding.level == "problem" else "warning"
     parts = {"file": where, "line": str(finding.line or ""), "title": finding.code}
     properties = ",".join(
-        f"{key}={_github_property(value)}" for key, value in parts.items() if value
+        f"{key}={printable(value.translate(_PROPERTY))}" for key, value in parts.items() if value
     )
     row = f"{finding.id}: " if finding.id and finding.id not in finding.message else ""
-    return f"::{kind} {properties}::{_github_data(f'{row}{finding.message}; {finding.todo}')}"
-
-
-def _github_data(text: str) -> str:
-    for sign, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
-        text = text.replace(sign, code)
-    return printable(text)
-
-
-def _github_property(text: str) -> str:
-    return _github_data(text).replace(":", "%3A").replace(",", "%2C")
+    text = f"{row}{finding.message}; {finding.todo}".translate(_DATA)
+    return f"::{kind} {properties}::{printable(text)}"
 
 
 def as_record(finding: Finding, where: str) -> dict[str, Any]:

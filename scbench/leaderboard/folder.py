@@ -13,12 +13,14 @@ import json
 import stat
 import tarfile
 import tempfile
+import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,7 +34,7 @@ from scbench.base.errors import (
     printable,
 )
 from scbench.formats.predictions import open_predictions
-from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.submission import MOST_BYTES, Submission
 from scbench.machine.files import write_whole
 
@@ -64,23 +66,6 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst")
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 PACKED = (".zip", ".tar.gz", ".tar.zst")
 
-_ORDER: Mapping[str, str] = {
-    "format": "",
-    "model": "as it is to stand on the board; version tells set-ups of one model apart",
-    "organisation": "who submits it",
-    "date": "when the answers were made",
-    "release": "release of the benchmark that was answered",
-    "tasks": "spatial, manifolds for the board of the text tasks, or ladder for that of levels",
-    "setting": "no_tools or tools",
-    "tools": "tools that were offered",
-    "sampling": "all parameters as they were sent",
-    "attempts": "answers per instance, as samples 0 to attempts - 1",
-    "contact": "someone who can be asked",
-    "links": "paper, code, weights, homepage",
-    "outputs_licence": "licence of the predictions",
-    "notes": "",
-}
-
 
 def kind_of(mode: int) -> str:
     """Return what a mode says an entry is: a file, or the name of what it is instead."""
@@ -95,8 +80,9 @@ def refused(name: str, kind: str, size: int) -> Finding | None:
     """Return why an entry may not be read, if so."""
     label = printable(name[:200])
     if kind not in {"file", "folder"}:
-        todo = "replace it by the file itself" if "link" in kind else "remove it"
-        return Finding("not_a_file", f"{label} is a {kind}", todo, label)
+        return finding(
+            "linked_file" if "link" in kind else "unlike_file", label, label=label, kind=kind
+        )
     if name not in MOST_BYTES_OF:
         todo = did_you_mean(name, MOST_BYTES_OF).strip() or (
             f"remove it; a submission has {ABOUT}, predictions.jsonl (or .gz, .zst), and if you "
@@ -104,15 +90,13 @@ def refused(name: str, kind: str, size: int) -> Finding | None:
         )
         if name in _OURS:
             todo = "remove it: the maintainers grade anew, and write such files themselves"
-        what = "folder" if kind == "folder" else "file"
-        return Finding("unexpected_file", f"no such {what} belongs here: {label}", todo, label)
+        return finding("unexpected_file", label, label=label, kind=kind, todo=todo)
     if kind == "folder":
-        return Finding("not_a_file", f"{label} is a folder", "put the file in its place", label)
+        return finding("folder_for_file", label, label=label)
     limit = MOST_BYTES_OF[name]
     if size > limit:
-        message = f"{label} has {size:,} bytes; the limit is {limit:,}"
         todo = "pack it with zstd or gzip" if name == PREDICTIONS[0] else "make it smaller"
-        return Finding("too_large", message, todo, label)
+        return finding("too_large", label, label=label, size=size, limit=limit, todo=todo)
     return None
 
 
@@ -120,17 +104,13 @@ def missing(names: Iterable[str]) -> Iterator[Finding]:
     """Yield what is missing among the names of a submission's files."""
     present = set(names)
     if ABOUT not in present:
-        todo = "write one with `scbench submission init`"
-        yield Finding("missing_file", f"there is no {ABOUT}", todo, ABOUT)
+        yield finding("no_about", ABOUT)
     candidates = [name for name in PREDICTIONS if name in present]
     if not candidates:
-        todo = "add predictions.jsonl, packed as .gz or .zst if it is large"
-        yield Finding("missing_file", "there are no predictions", todo, PREDICTIONS[0])
+        yield finding("no_predictions", PREDICTIONS[0])
     if len(candidates) > 1:
-        message = f"there are {len(candidates)} predictions files: {', '.join(candidates)}"
-        yield Finding(
-            "two_predictions", message, "keep the one that is to be graded", candidates[1]
-        )
+        words = {"count": len(candidates), "names": ", ".join(candidates)}
+        yield finding("two_predictions", candidates[1], **words)
 
 
 class _TooLargeError(ScbenchError):
@@ -139,49 +119,36 @@ class _TooLargeError(ScbenchError):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One entry of an archive.
+    """One entry of an archive."""
 
-    Attributes:
-        name: as the archive has it.
-        kind: file, folder, or what else.
-        size: bytes it claims to have.
-        open: gives its content.
-        packed: bytes it takes in the archive, where that can be told.
-        secret: whether it is encrypted.
-    """
-
-    name: str
-    kind: str
-    size: int
-    open: Callable[[], IO[bytes]]
-    packed: int | None = None
-    secret: bool = False
+    name: str  #: as the archive has it.
+    kind: str  #: file, folder, or what else.
+    size: int  #: bytes it claims to have.
+    open: Callable[[], IO[bytes]]  #: gives its content.
+    packed: int | None = None  #: bytes it takes in the archive, where that can be told.
+    secret: bool = False  #: whether it is encrypted.
 
 
 def unpack(path: Path, scratch: Path) -> tuple[dict[str, Path], tuple[Finding, ...]]:
-    """Copy the files of a submission out of an archive to an empty folder, if all may be read.
-
-    Returns:
-        Where each file was copied to, and what is wrong with the archive.
-    """
+    """Copy a submission's files to an empty folder; return where, and what is wrong with it."""
     packed = path.stat().st_size
     if packed > MOST_PACKED:
-        message = f"the archive has {packed:,} bytes; the limit is {MOST_PACKED:,}"
-        return {}, (Finding("too_large", message, "send less, or pack it better"),)
+        words = {"label": "the archive", "size": packed, "limit": MOST_PACKED}
+        return {}, (finding("too_large", todo="send less, or pack it better", **words),)
     try:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
                 return _take_files(list(_zip_entries(archive)), scratch)
         plain = scratch / "content.tar"
-        _unpack_tar(path, plain)
+        with open_predictions(str(path)) as packed_tar:
+            _write_at_most(_MOST_TAR, packed_tar, plain, "unpacked, the archive")
         with plain.open("rb") as file, tarfile.open(fileobj=_Frugal(file), mode="r:") as tar:
             return _take_files(list(_tar_entries(tar)), scratch)
     except _TooLargeError as error:
-        return {}, (Finding("archive_bomb", str(error), "pack the folder anew with `pack`"),)
+        return {}, (finding("archive_bomb", reason=error),)
     except (*_BROKEN_ZIP, *_BROKEN_TAR, PredictionsError) as error:
         why = printable((str(error).splitlines() or [type(error).__name__])[0][:200])
-        todo = "pack it anew with `scbench submission pack`, as .zip, .tar.gz or .tar.zst"
-        return {}, (Finding("bad_archive", f"the archive cannot be read: {why}", todo),)
+        return {}, (finding("bad_archive", reason=why),)
 
 
 def _zip_entries(archive: zipfile.ZipFile) -> Iterator[_Entry]:
@@ -214,13 +181,11 @@ class _Frugal(io.BufferedReader):
         return super().read(size)
 
 
-def _unpack_tar(path: Path, plain: Path) -> None:
-    with open_predictions(str(path)) as packed, plain.open("wb") as file:
-        size = 0
-        while chunk := packed.read(_CHUNK):
-            size += len(chunk)
-            if size > _MOST_TAR:
-                raise _TooLargeError(f"unpacked, the archive has more than {_MOST_TAR:,} bytes")
+def _write_at_most(limit: int, source: IO[bytes], path: Path, name: str) -> None:
+    with path.open("wb") as file:
+        while chunk := source.read(_CHUNK):
+            if file.tell() + len(chunk) > limit:
+                raise _TooLargeError(f"{name} has more than {limit:,} bytes")
             file.write(chunk)
 
 
@@ -258,7 +223,7 @@ def _check_count(count: int) -> None:
 def _take_files(
     entries: list[_Entry], scratch: Path
 ) -> tuple[dict[str, Path], tuple[Finding, ...]]:
-    findings = [finding for entry in entries if (finding := _forged(entry))]
+    findings = [*filter(None, map(_forged, entries))]
     findings += _repeated_names(entry.name for entry in entries)
     if findings:
         return {}, tuple(findings)
@@ -279,13 +244,8 @@ def _take_files(
 def _copy_entry(name: str, entry: _Entry, scratch: Path) -> Path:
     """Copy an entry to a file called by one of the few names that a submission's files have."""
     target = scratch / name
-    remainder = MOST_BYTES_OF[name]
-    with entry.open() as source, target.open("wb") as file:
-        while chunk := source.read(_CHUNK):
-            remainder -= len(chunk)
-            if remainder < 0:
-                raise _TooLargeError(f"{name} has more than {MOST_BYTES_OF[name]:,} bytes")
-            file.write(chunk)
+    with entry.open() as source:
+        _write_at_most(MOST_BYTES_OF[name], source, target, name)
     return target
 
 
@@ -295,15 +255,13 @@ def _repeated_names(names: Iterable[str]) -> Iterator[Finding]:
     for name in names:
         folded = name.rstrip("/").casefold()
         if folded in earlier:
-            message = f"{printable(name[:200])!r} is in the archive twice"
-            yield Finding("duplicate_entry", message, "pack each file once")
+            yield finding("duplicate_entry", label=printable(name[:200]))
         earlier.add(folded)
 
 
 def _forged(entry: _Entry) -> Finding | None:
     """Return why an entry is no part of an honest archive, if so."""
     name, label = entry.name, printable(entry.name[:200])
-    todo = "pack the folder itself, best with `scbench submission pack`"
     parts = name.rstrip("/").split("/")
     if (
         not name.isprintable()
@@ -311,32 +269,26 @@ def _forged(entry: _Entry) -> Finding | None:
         or ":" in name
         or any(part in {"", ".", ".."} for part in parts)
     ):
-        return Finding("unsafe_path", f"{label!r} is no plain path inside the archive", todo)
+        return finding("unsafe_path", label=label)
     if entry.kind not in {"file", "folder"}:
-        return Finding("not_a_file", f"{label} is a {entry.kind}", todo, label)
+        return finding("archived_link", label, label=label, kind=entry.kind)
     if entry.secret:
-        return Finding("encrypted", f"{label} is encrypted", "pack it without a password", label)
+        return finding("encrypted", label, label=label)
     if entry.packed is not None and entry.size > 1000:
         ratio = entry.size / max(entry.packed, 1)
         if ratio > (_MOST_RATIO if entry.size < _CHUNK else _SUSPICIOUS):
-            message = f"{label} unpacks to {ratio:,.0f} times its size"
-            return Finding("archive_bomb", message, "send the predictions as .jsonl.zst", label)
+            return finding("suspicious_ratio", label, label=label, ratio=ratio)
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A submission whose files can be read.
+    """A submission whose files can be read."""
 
-    Attributes:
-        path: of the folder or archive, as the user named it.
-        files: where to read each file that may be read, by its name.
-        findings: what is wrong with names, kinds and sizes.
-    """
-
-    path: Path
+    path: Path  #: of the folder or archive, as the user named it.
+    #: where to read each file that may be read, by its name.
     files: Mapping[str, Path] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()  #: what is wrong with names, kinds and sizes.
 
     @property
     def predictions(self) -> tuple[str, Path] | None:
@@ -377,14 +329,15 @@ def _in_folder(folder: Path) -> tuple[dict[str, Path], tuple[Finding, ...]]:
             findings.append(wrong)
         else:
             files[entry.name] = entry
-    return files, (*findings, *missing([*files, *(finding.file for finding in findings)]))
+    return files, (*findings, *missing([*files, *(refusal.file for refusal in findings)]))
 
 
 def about_text(about: Submission) -> str:
     """Return the text of a ``submission.yaml``, with a comment where one helps."""
     record = about.model_dump(mode="json", exclude_none=True)
     lines = []
-    for key, comment in _ORDER.items():
+    comments = tomllib.loads(files("scbench.leaderboard").joinpath("about.toml").read_text("utf-8"))
+    for key, comment in comments.items():
         value = record.get(key)
         if value is None or (key in _UNSAID and value == _UNSAID[key]):
             continue

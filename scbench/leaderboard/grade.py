@@ -26,7 +26,7 @@ from scbench.grading.run import Options, RunReport, choose_tasks, grade_file
 from scbench.grading.score_tables import OVERALL, in_release, metadata_by_run
 from scbench.grading.summary import fingerprints_in
 from scbench.grading.workers.scheduler import Waiting, WorkerLimits
-from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.folder import CLAIMED
 from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.submission import Submission
@@ -133,12 +133,6 @@ def results_hash(results: pl.DataFrame) -> str:
     return sha256("".join(f"{canonical_json(row)}\n" for row in rows))
 
 
-def ungraded(results: pl.DataFrame) -> int:
-    """Return how many answers are there, but could not be graded on this machine."""
-    not_run = pl.col("status") == Status.NOT_RUN.value
-    return results.filter(not_run & pl.col("answer_source").is_not_null()).height
-
-
 def scores_of(results: pl.DataFrame, column: str) -> dict[str, Score]:
     """Return scores by bucket or task, in the order of the rows' first appearance."""
     by_name: dict[str, list[float | None]] = {}
@@ -159,11 +153,6 @@ def _score_over(scores: Iterable[float | None], n: int) -> Score:
         mean=total / len(present) if present else None,
         mean_missing_as_zero=total / len(all_scores),
     )
-
-
-def overall_of(results: pl.DataFrame) -> Score:
-    """Return the score over all rows."""
-    return _score_over(results["score"], int(results.select(_ITEMS).item()))
 
 
 def write_receipt(folder: Path, receipt: Receipt) -> None:
@@ -201,15 +190,7 @@ def read_receipt(path: Path) -> Receipt:
 def mismatch(
     receipt: Receipt, manifest: Manifest, graders: Mapping[str, int], predictions: str, about: str
 ) -> str | None:
-    """Return why a receipt does not speak for a submission any more; None if it does.
-
-    Args:
-        receipt: of an earlier grading.
-        manifest: of the release that the submission names.
-        graders: versions of the installed graders of its tasks.
-        predictions: SHA-256 of the predictions as sent.
-        about: SHA-256 of submission.yaml.
-    """
+    """Return why a receipt speaks no more for files of these SHA-256; None if it does."""
     if receipt.release != ReleaseOf(version=manifest.version, rows_hash=manifest.rows_hash):
         return f"the receipt is of release {receipt.release.version}, not {manifest.version}"
     for task in sorted(receipt.graders.keys() | graders.keys()):
@@ -227,17 +208,12 @@ def mismatch(
 
 @dataclass(slots=True)
 class GradedSubmission:
-    """What came of grading a submission.
+    """What came of grading a submission."""
 
-    Attributes:
-        report: of the run.
-        receipt: what was graded; None if a grader failed, or a claim is wrong.
-        findings: claims that are not what was found.
-    """
-
-    report: RunReport
+    report: RunReport  #: of the run.
+    #: what was graded; None if a grader failed, or a claim is wrong.
     receipt: Receipt | None = None
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)  #: claims that are not what was found.
 
 
 def grade_submission(
@@ -247,14 +223,7 @@ def grade_submission(
     on_progress: Callable[[int, int], object] = no_progress,
     on_wait: Callable[[Sequence[Waiting]], object] = no_progress,
 ) -> GradedSubmission:
-    """Grade a submission that has no problems.
-
-    Args:
-        done: the submission, validated.
-        out: folder for ``results.parquet``, ``summary.json`` and ``receipt.json``.
-        limits: workers, seconds and memory.
-        on_progress: see `scbench.grading.run.grade_file`.
-        on_wait: likewise.
+    """Grade a submission that has no problems into a folder.
 
     Raises:
         ScbenchError: the release or the output folder cannot be used.
@@ -327,8 +296,12 @@ def make_receipt(
     """Return the receipt of results, sealed."""
     order = release.manifest.board_records(about.tasks)
     tasks = scores_of(results, "task")
-    buckets = scores_of(results, "bucket") | {OVERALL: overall_of(results)}
+    overall = _score_over(results["score"], int(results.select(_ITEMS).item()))
+    buckets = scores_of(results, "bucket") | {OVERALL: overall}
+    not_run = pl.col("status") == Status.NOT_RUN.value
     statuses = dict(sorted(results["status"].value_counts().iter_rows()))
+    runs = metadata_by_run(results).values()
+    by_text = {canonical_json(metadata): metadata for run in runs for metadata in run}
     return Receipt(
         release=ReleaseOf(version=release.version, rows_hash=release.manifest.rows_hash),
         package_version=__version__,
@@ -346,16 +319,10 @@ def make_receipt(
         statuses=statuses,
         buckets=buckets,
         tasks={task: tasks[task] for task in order},
-        ungraded=ungraded(results),
-        run=_run_records(results),
+        ungraded=results.filter(not_run & pl.col("answer_source").is_not_null()).height,
+        run=[RunMetadata.model_validate(by_text[text]) for text in sorted(by_text)],
         results_sha256=results_hash(results),
     ).sealed()
-
-
-def _run_records(results: pl.DataFrame) -> list[RunMetadata]:
-    runs = metadata_by_run(results).values()
-    by_text = {canonical_json(metadata): metadata for run in runs for metadata in run}
-    return [RunMetadata.model_validate(by_text[text]) for text in sorted(by_text)]
 
 
 def installed_graders(release: Release, part: str) -> dict[str, int]:
@@ -375,9 +342,8 @@ def _wrong_claims(done: Validated, receipt: Receipt) -> list[Finding]:
         digits = min(max(-int(Decimal(repr(claim)).as_tuple().exponent), 1), 6)
         if points is None or abs(points - claim) > 0.5 * 10**-digits + 1e-9:
             result = "has no score" if points is None else f"scores {points:.{digits}f}"
-            message = f"{name}: {claim} is claimed, but graded anew it {result}"
-            todo = "grade the same file with the release's graders, and correct or leave the claim"
-            wrong.append(Finding("claim_differs", message, todo, CLAIMED))
+            words = {"name": name, "claim": claim, "result": result}
+            wrong.append(finding("claim_differs", CLAIMED, **words))
     return wrong
 
 

@@ -2,22 +2,34 @@
 
 Its chart is SVG of the page's own colours, so it needs no library and no script, and is as light or
 dark as the page: score against what an answer cost, a point for each model.
+
+The page is written with JSON, Parquet, and files for the Hub, each whole or not at all. Keys of
+these ``.eval_results`` files, which make the Hub show a model's scores on a data set's board, are
+those that huggingface_hub reads and writes (``EvalResultEntry``). The Hub knows the tasks by the
+names in the release's ``eval.yaml``: ``default`` for all, and one for each bucket.
 """
 
+import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import yaml
 
 from scbench.analysis.ladder import interval_words, level_words
 from scbench.analysis.sheets import points
 from scbench.base.canonical import canonical_json
-from scbench.base.errors import printable
+from scbench.base.errors import ResultsError, printable
 from scbench.base.model import LADDER
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.score_tables import OVERALL
-from scbench.leaderboard.board import height
-from scbench.leaderboard.grade import REPORT
+from scbench.leaderboard.board import flat_rows, height
+from scbench.leaderboard.collect import BoardEntry
+from scbench.leaderboard.grade import REPORT, Receipt
+from scbench.machine.files import write_whole
 from scbench.release.about import TITLE
 from scbench.release.manifest import own_name
 
@@ -31,7 +43,10 @@ _LETTERS, _MOST_LABELS = 34, 24
 _LEAST, _GREATEST = 1e-6, 1e9
 """Amounts beyond are drawn there: they are reported, not measured."""
 _TITLES = {"cost": "US dollars per answer", "output_tokens": "output tokens per answer"}
-_TEMPLATE = "board.html.j2"
+_AS_IS = (
+    *("submission", "organisation", "date", "attempts", "model", "version", "copied", "receipt"),
+)
+"""What of a row is shown as it is."""
 _HEADS = {"no_tools": "Without tools", "tools": "With tools"}
 _LINKS = {"paper": "paper", "code": "code", "weights": "weights", "homepage": "page"}
 
@@ -46,17 +61,15 @@ class Point(NamedTuple):
     high: float
 
 
-def spent_on(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return which amount the chart is over: cost, or output tokens if no model reports a cost."""
-    return "cost" if any(row["spent"]["cost"] for row in rows) else "output_tokens"
-
-
 def scatter(dots: Sequence[Point], amount: str) -> str:
     """Return the chart of models that report what they spent, as SVG; empty without points."""
     if not dots:
         return ""
     dots = [dot._replace(x=min(max(dot.x, _LEAST), _GREATEST)) for dot in dots]
-    low, high = _log_ends([dot.x for dot in dots])
+    # The ends of the scale as powers of ten, so that all values are inside.
+    low, high = (math.log10(end(dot.x for dot in dots)) for end in (min, max))
+    room = max(0.08 * (high - low), 0.15)
+    low, high = low - room, high + room
 
     def x(value: float) -> float:
         share = (math.log10(value) - low) / (high - low)
@@ -66,28 +79,17 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
         return _TOP_MARGIN + (1 - value) * (_HEIGHT - _TOP_MARGIN - _BOTTOM_MARGIN)
 
     parts = []
+    right, bottom = _WIDTH - _RIGHT_MARGIN, _HEIGHT - _BOTTOM_MARGIN
     for step in range(0, 101, 20):
         at = y(step / 100)
-        parts.append(
-            f'<path d="M{_LEFT_MARGIN:g} {at:.1f}H{_WIDTH - _RIGHT_MARGIN:g}" class="s-faint"/>'
-        )
+        parts.append(f'<path d="M{_LEFT_MARGIN:g} {at:.1f}H{right:g}" class="s-faint"/>')
         parts.append(_svg_label(_LEFT_MARGIN - 8, at + 4, str(step), "quiet", "end"))
     for value in _log_ticks(low, high):
-        at = x(value)
-        parts.append(
-            f'<path d="M{at:.1f} {_TOP_MARGIN:g}V{_HEIGHT - _BOTTOM_MARGIN:g}" class="s-faint"/>'
-        )
-        parts.append(
-            _svg_label(
-                at, _HEIGHT - _BOTTOM_MARGIN + 17, amount_words(value, amount), "quiet", "middle"
-            )
-        )
-    middle = (_LEFT_MARGIN + _WIDTH - _RIGHT_MARGIN) / 2
-    parts.append(
-        _svg_label(
-            middle, _HEIGHT - 8, f"{_TITLES[amount]}, a logarithmic scale", "quiet", "middle"
-        )
-    )
+        at, words = x(value), amount_words(value, amount)
+        parts.append(f'<path d="M{at:.1f} {_TOP_MARGIN:g}V{bottom:g}" class="s-faint"/>')
+        parts.append(_svg_label(at, bottom + 17, words, "quiet", "middle"))
+    words = f"{_TITLES[amount]}, a logarithmic scale"
+    parts.append(_svg_label((_LEFT_MARGIN + right) / 2, _HEIGHT - 8, words, "quiet", "middle"))
     labels: list[tuple[float, float, float]] = []
     ordered = sorted(dots, key=lambda dot: (-dot.mean, dot.x, dot.name))
     for i, dot in enumerate(ordered):
@@ -120,13 +122,6 @@ def _labels_meet(first: tuple[float, float, float], second: tuple[float, float, 
     return abs(earlier[1] - later[1]) < _LINE and later[0] < earlier[0] + earlier[2]
 
 
-def _log_ends(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the scale as powers of ten, so that all values are inside."""
-    low, high = (math.log10(end(values)) for end in (min, max))
-    room = max(0.08 * (high - low), 0.15)
-    return low - room, high + room
-
-
 def _log_ticks(low: float, high: float) -> list[float]:
     """Return round values between two powers of ten, at most eight."""
     for steps in ((1, 2, 5), (1, 3), (1,)):
@@ -153,10 +148,8 @@ def amount_words(value: float | None, amount: str) -> str:
 
 
 def _svg_label(x: float, y: float, words: str, role: str, anchor: str) -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}" '
-        f'class="f-{role}">{escape(words)}</text>'
-    )
+    at = f'x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}"'
+    return f'<text {at} class="f-{role}">{escape(words)}</text>'
 
 
 def render_board(board: Mapping[str, Any]) -> str:
@@ -175,7 +168,7 @@ def render_board(board: Mapping[str, Any]) -> str:
     versions = (own_name(part["release"]["version"]) for part in public)
     releases += [version for version in dict.fromkeys(versions) if version not in releases]
     return render_page(
-        _TEMPLATE,
+        "board.html.j2",
         title=f"{TITLE}: leaderboard",
         styles=[asset("board.css", "scbench.leaderboard"), _heat_rules()],
         scripts=[asset("sortable.js")],
@@ -213,7 +206,8 @@ def _board_part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str,
     version = own_name(part["release"]["version"])
     rows = [row for entries in part["settings"].values() for row in entries]
     buckets = {name: (_bucket_head(name, part["over"]), n) for name, n in part["buckets"].items()}
-    amount = spent_on(rows)
+    # The chart is over cost, or over output tokens if no model reports a cost.
+    amount = "cost" if any(row["spent"]["cost"] for row in rows) else "output_tokens"
     return {
         "version": version,
         "amount": {"cost": "cost", "output_tokens": "output tokens"}[amount],
@@ -224,9 +218,7 @@ def _board_part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str,
         "gaps": any("private" in row for row in rows),
         "levels": any("levels" in row for row in rows),
         "rows_hash": part["release"]["rows_hash"],
-        "graders_key": part["graders_key"],
-        "graders": part["graders"],
-        "fingerprints": part["fingerprints"],
+        **{key: part[key] for key in ("graders_key", "graders", "fingerprints")},
         "buckets": buckets,
         "tasks": {name: (titles.get(name, name), n) for name, n in part["tasks"].items()},
         "settings": [
@@ -272,8 +264,7 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
     answers = max(row["spent"][f"{name}_reported"] for name in ("output_tokens", "cost"))
     gaps = [f"{n} {status}" for status, n in row["statuses"].items() if status != "answered"]
     return {
-        **{key: row[key] for key in ("submission", "organisation", "date", "attempts", "version")},
-        "model": row["model"],
+        **{key: row[key] for key in _AS_IS},
         "rank": overall["rank"],
         "range": _rank_range(overall),
         # The rank over everything has a column of its own.
@@ -302,13 +293,8 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
         "coverage": f"{overall['scored']}/{overall['expected']}",
         "covered": overall["scored"] / overall["expected"],
         "gaps": ", ".join(gaps),
-        "copied": row["copied"],
         "setting": setting.replace("_", " "),
-        "private": _figure_cell(
-            row["private"] | {"scored": 0, "expected": 0}, row["private"]["level"]
-        )
-        if "private" in row
-        else _NO_CELL,
+        "private": _private_cell(row["private"]) if "private" in row else _NO_CELL,
         "gap": _gap_cell(row["gap"]) if "gap" in row else _NO_CELL,
         "report": row["files"].get(REPORT),
         "files": {
@@ -321,7 +307,6 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
         ),
         "licence": row["outputs_licence"],
         "predictions": row["predictions_sha256"],
-        "receipt": row["receipt"],
     }
 
 
@@ -336,6 +321,10 @@ def _overlap_cell(overlap: Mapping[str, int]) -> dict[str, str]:
     if not of:
         return {"value": "", "text": "-", "of": ""}
     return {"value": f"{same / of:.9f}", "text": f"{same / of:.0%}", "of": f"{same} of {of}"}
+
+
+def _private_cell(score: Mapping[str, Any]) -> dict[str, Any]:
+    return _figure_cell({**score, "scored": 0, "expected": 0}, score["level"])
 
 
 def _gap_cell(gap: Mapping[str, Any]) -> dict[str, str]:
@@ -409,3 +398,89 @@ def _history_line(row: Mapping[str, Any], releases: list[str]) -> dict[str, Any]
         + {MANIFOLDS: ", text tasks", LADDER: ", ladder"}.get(row["tasks_of"], ""),
         "cells": [cells[release] for release in releases],
     }
+
+
+_DATASET = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+PAGE, JSON, PARQUET = "index.html", "leaderboard.json", "leaderboard.parquet"
+HUB = "eval_results"
+
+
+def hub_results(
+    receipt: Receipt, dataset: str, *, revision: str | None = None, source: str | None = None
+) -> str:
+    """Return the text of a file for ``.eval_results/`` of a model's repository.
+
+    The data set is ORG/NAME on the Hub; the source, a page that shows the result.
+
+    Raises:
+        ResultsError: scores are missing, or are of the ladder, so that the data set's board cannot
+            take the result; or ``dataset`` is no name.
+    """
+    if not _DATASET.fullmatch(dataset):
+        raise ResultsError(f"{dataset!r} is not the name of a data set; name it as ORG/NAME")
+    if receipt.tasks_of == LADDER:
+        raise ResultsError("the Hub's board has means of the other configs, and no levels")
+    if not receipt.complete:
+        overall = receipt.overall
+        raise ResultsError(
+            f"only {overall.scored} of {overall.expected} scores are there, and the Hub's board "
+            "takes means over all of them"
+        )
+    notes = (
+        f"{receipt.setting.replace('_', '-')}; scbench release {receipt.release.version}, "
+        f"{receipt.attempts} answer(s) per instance, receipt {receipt.digest[:16]}"
+    )
+    entries: list[dict[str, Any]] = []
+    ordered = dict(sorted(receipt.buckets.items(), key=lambda pair: (pair[0] != OVERALL, pair[0])))
+    if receipt.tasks_of == MANIFOLDS:
+        del ordered[OVERALL]  # the default config has no text tasks
+    for name, score in ordered.items():
+        where = {"id": dataset, "task_id": "default" if name == OVERALL else name}
+        entries.append(
+            {
+                "dataset": where | ({"revision": revision} if revision else {}),
+                "value": round(100 * (score.mean or 0.0), 1),
+                "date": receipt.date,
+                **({"source": {"url": source, "name": "scbench"}} if source else {}),
+                "notes": notes,
+            }
+        )
+    return yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=100)
+
+
+def write_board(
+    out: Path,
+    board: Mapping[str, Any],
+    entries: Sequence[BoardEntry] = (),
+    dataset: str | None = None,
+) -> list[Path]:
+    """Write a board into a folder, which is made if need be, and return the files.
+
+    For the Hub, those of entries are written if its data set (ORG/NAME) is named.
+
+    Raises:
+        ResultsError: something cannot be written.
+    """
+    page = render_board(board)
+    text = json.dumps(board, indent=1, ensure_ascii=False) + "\n"
+    table = flat_rows(board)
+    files = [out / name for name in (PAGE, JSON, PARQUET)]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        _write_file(files[1], text)
+        write_whole(files[2], lambda part: table.write_parquet(part, compression="zstd"))
+        _write_file(files[0], page)
+        if dataset is not None:
+            (out / HUB).mkdir(exist_ok=True)
+        for entry in entries if dataset is not None else ():
+            if entry.ranked and entry.receipt.tasks_of != LADDER:
+                path = out / HUB / f"{entry.name}.yaml"
+                files.append(path)
+                _write_file(path, hub_results(entry.receipt, str(dataset)))
+    except OSError as error:
+        raise ResultsError(f"cannot write to {out}: {error.strerror}") from None
+    return files
+
+
+def _write_file(path: Path, text: str) -> None:
+    write_whole(path, lambda part: part.write_text(text, "utf-8"))

@@ -18,12 +18,12 @@ from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import PredictionsError, printable
 from scbench.base.model import LOOP_SETTINGS, Instance, Prediction, Status, task_of
 from scbench.catalog import Task
-from scbench.formats.predictions import Line, Problem, open_predictions
+from scbench.formats.predictions import Line, open_predictions
 from scbench.grading.check import answer_warnings
 from scbench.grading.rows.coverage import Admission, Coverage
 from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
-from scbench.leaderboard.findings import Finding, Level
+from scbench.leaderboard.findings import Finding, advice, finding
 from scbench.leaderboard.submission import Submission
 from scbench.release.load import Release
 from scbench.scoring.answers.extract import find_answer
@@ -42,36 +42,16 @@ _TOOL_WORDS = ("tool", "search", "code_interpreter", "code_execution", "browser"
 _SPARE_TOKENS = 4_096
 _IMAGE_TOKENS = 8_192
 
-_TODO = {
-    "not_json": "write one JSON object per line, as UTF-8",
-    "not_object": "write one JSON object per line",
-    "bad_prediction": "see schemas/prediction.json of the release",
-    "line_too_long": "shorten the response; no answer needs so much",
-    "unreadable": "pack the file anew; it was cut off or damaged",
-    "unknown_id": "take ids as the release gives them",
-    "other_instance": "name the release that was answered",
-    "duplicate": "keep one of the two lines, or give them different samples",
-    "empty": "add the predictions",
-    "no_answer": 'say why there is none with "status", if the model gave none',
-}
-
 
 @dataclass(slots=True)
 class CheckedPredictions:
-    """What was found in a predictions file.
+    """What was found in a predictions file."""
 
-    Attributes:
-        findings: what is wrong, or may be.
-        lines: lines read.
-        expected: scores that the submission should have, over all samples.
-        scored: scores it will have, as far as can be told without grading.
-        answers: as `read_answers` of `scbench.leaderboard.answer_overlap` gives them.
-    """
-
-    findings: list[Finding] = field(default_factory=list)
-    lines: int = 0
-    expected: int = 0
-    scored: int = 0
+    findings: list[Finding] = field(default_factory=list)  #: what is wrong, or may be.
+    lines: int = 0  #: lines read.
+    expected: int = 0  #: scores that the submission should have, over all samples.
+    scored: int = 0  #: scores it will have, as far as can be told without grading.
+    #: as `read_answers` of `scbench.leaderboard.answer_overlap` gives them.
     answers: list[Pair] = field(default_factory=list)
 
 
@@ -110,16 +90,14 @@ def check_predictions(
     """Read a predictions file and return everything that is wrong with it."""
     result = CheckedPredictions()
     if measure(path) is None:
-        message = f"unpacked, the file has more than {MOST_UNPACKED:,} bytes"
-        result.findings.append(Finding("too_large", message, "send fewer attempts", name))
+        result.findings.append(finding("too_large_unpacked", name, limit=MOST_UNPACKED))
         return result
     checker = _Checker(name, about, release)
     limit = len(checker.instances) * about.attempts + _SPARE_LINES
     for admission, line in checker.coverage.read(str(path), hashlib.sha256()):
         if checker.coverage.lines > limit:
-            message = f"more than {limit:,} lines, for {about.attempts} attempts"
-            todo = "correct attempts in submission.yaml, or the file"
-            result.findings.append(Finding("too_many_lines", message, todo, name, limit + 1))
+            words = {"limit": limit, "attempts": about.attempts}
+            result.findings.append(finding("too_many_lines", name, limit + 1, **words))
             break
         result.findings += checker.look(admission, line)
     else:
@@ -151,61 +129,47 @@ class _Checker:
     def look(self, admission: Admission, line: Line | None) -> Iterator[Finding]:
         problem = admission.problem
         if problem is not None:
-            todo = _TODO.get(problem.code, "correct the line")
-            yield self._finding(problem.code, problem.message.rstrip("."), todo, problem)
+            todo, message = advice(problem.code, "correct the line"), problem.message.rstrip(".")
+            yield Finding(problem.code, message, todo, self.name, problem.line, problem.id)
         if problem is not None or line is None:
             return
         if admission.kind is LineKind.NOT_IN_RELEASE:
             task, version = task_of(line.prediction.id), self.release.version
-            message = f"release {version} does not hold {task}"
-            todo = "name the release that was answered, or take the line out"
-            if task in self.release.manifest.tasks:
-                message = f"{task} is in release {version}, but no task of the leaderboard"
-                todo = "take the line out; spatial and text tasks are submitted apart"
-            yield self._finding("not_in_release", message, todo, line)
+            kind = "not_on_board" if task in self.release.manifest.tasks else "not_in_release"
+            yield self._finding(kind, line, task=task, version=version)
             return
         yield from self._run(line)
         instance = self.instances[line.prediction.id]
         yield from self._status(line, instance)
         yield from self._usage(line, instance)
         for warning in answer_warnings(line, instance, self.tasks):
-            todo = _TODO.get(warning.code, "look at what the parser made of the response")
-            message = warning.message.rstrip(".")
-            yield self._finding(warning.code, message, todo, line, "warning")
+            todo = advice(warning.code, "look at what the parser made of the response")
+            place = (self.name, line.number, line.prediction.id)
+            yield Finding(warning.code, warning.message.rstrip("."), todo, *place, "warning")
         if admission.kind is LineKind.GRADED and instance.task in self.compared:
             self.answers += answer_pair(line.prediction, self.tasks[instance.task])
 
-    def _finding(
-        self, code: str, message: str, todo: str, at: Line | Problem, level: Level = "problem"
-    ) -> Finding:
-        number, row_id = (
-            (at.line, at.id) if isinstance(at, Problem) else (at.number, at.prediction.id)
-        )
-        return Finding(code, message, todo, self.name, number, row_id, level)
+    def _finding(self, kind: str, line: Line, **words: object) -> Finding:
+        return finding(kind, self.name, line.number, line.prediction.id, **words)
 
     def _run(self, line: Line) -> Iterator[Finding]:
         """The file must hold the one run that submission.yaml speaks of."""
         prediction, about = line.prediction, self.about
         expected = about.model.id or about.model.name
         if prediction.model not in {expected, "unnamed"}:
-            message = f"the model is {printable(prediction.model)!r}, not {expected!r}"
-            todo = "submit one model at a time, or say in model.id how the predictions call it"
-            yield self._finding("other_model", message, todo, line)
+            model = printable(prediction.model)
+            yield self._finding("other_model", line, model=model, expected=expected)
         if prediction.setting not in {about.setting, None}:
-            message = f"the setting is {prediction.setting}, submission.yaml says {about.setting}"
-            todo = "make a submission for each setting"
-            if prediction.setting in LOOP_SETTINGS:
-                todo = "leave it out: answers given in a loop have no board"
-            yield self._finding("other_setting", message, todo, line)
+            kind = "loop_setting" if prediction.setting in LOOP_SETTINGS else "other_setting"
+            yield self._finding(kind, line, setting=prediction.setting, expected=about.setting)
         if prediction.sample < about.attempts:
             self.ids_by_sample[prediction.sample].add(prediction.id)
         else:
-            message = f"sample {prediction.sample}, but attempts is {about.attempts}"
-            todo = "count samples from 0, and correct attempts in submission.yaml"
-            yield self._finding("sample_out_of_range", message, todo, line)
+            words = {"sample": prediction.sample, "attempts": about.attempts}
+            yield self._finding("sample_out_of_range", line, **words)
         if self.budgets and prediction.budget not in self.budgets:
-            message = f"the budget is {prediction.budget}, that of lines before {[*self.budgets]}"
-            yield self._finding("other_budget", message, "make a submission for each budget", line)
+            before = [*self.budgets]
+            yield self._finding("other_budget", line, budget=prediction.budget, before=before)
         self.budgets.setdefault(prediction.budget, 0)
 
     def _status(self, line: Line, instance: Instance) -> Iterator[Finding]:
@@ -217,51 +181,34 @@ class _Checker:
             self.unscored[absent.status] += instance.scores
         status, reason = prediction.status, (prediction.finish_reason or "").lower()
         if status is Status.TRUNCATED and reason in _FINISHED:
-            message = f"status truncated, but finish_reason is {printable(reason)!r}"
-            yield self._finding("status_contradicts", message, "correct one of the two", line)
+            yield self._finding("truncated_but_finished", line, reason=printable(reason))
         usage = prediction.usage
         if status in {Status.NOT_RUN, Status.MISSING} and usage and usage.output_tokens:
-            message = f"status {status}, but {usage.output_tokens} output tokens are reported"
-            todo = "say what happened to the answer: a row that was run has one, or an error"
-            yield self._finding("status_contradicts", message, todo, line)
+            words = {"status": status, "tokens": usage.output_tokens}
+            yield self._finding("unrun_with_tokens", line, **words)
         if status is not None and not status.scored and prediction.response is not None:
-            task = self.tasks[instance.task]
             bare = prediction.model_copy(update={"status": None})
-            if without_answer(bare) is None and self._holds_answer(bare, task):
-                message = f"status {status} says there is no answer, but the response holds one"
-                todo = "leave the status out, so that the answer is graded"
-                yield self._finding("status_hides_answer", message, todo, line)
-
-    @staticmethod
-    def _holds_answer(prediction: Prediction, task: Task) -> bool:
-        return find_answer(prediction, shape_of(task.answer_model)) is not None
+            shape = shape_of(self.tasks[instance.task].answer_model)
+            if without_answer(bare) is None and find_answer(bare, shape) is not None:
+                yield self._finding("status_hides_answer", line, status=status)
 
     def _usage(self, line: Line, instance: Instance) -> Iterator[Finding]:
         usage = line.prediction.usage
         if self.about.setting == "no_tools":
             tool_use = _tool_use(line.data)
             if tool_use:
-                message = f"setting no_tools, but {printable(tool_use[:80])} says tools were used"
-                todo = "submit the run with setting tools, or take out what is not so"
-                yield self._finding("usage_setting", message, todo, line)
+                yield self._finding("usage_setting", line, name=printable(tool_use[:80]))
         if usage is None:
             return
         output, reasoning = usage.output_tokens, usage.reasoning_tokens
         if output is not None and reasoning is not None and reasoning > output:
-            message = f"{reasoning} reasoning tokens of {output} output tokens"
-            todo = "give output_tokens as all that was generated, reasoning included"
-            yield self._finding("usage_contradicts", message, todo, line)
+            yield self._finding("usage_contradicts", line, reasoning=reasoning, output=output)
         if usage.input_tokens and self.about.setting == "no_tools":
             # A token is a byte at the least; the schema may have been sent beside the prompt.
             limit = len(f"{instance.prompt}{instance.answer_schema}".encode()) + _SPARE_TOKENS
             limit += _IMAGE_TOKENS * len(instance.images)
             if usage.input_tokens > limit * max(usage.attempts or 1, 1):
-                message = (
-                    f"{usage.input_tokens} input tokens, more than one call with this prompt "
-                    "can have without tools"
-                )
-                todo = "say in notes what else was sent, or submit the run with setting tools"
-                yield self._finding("usage_input", message, todo, line, "warning")
+                yield self._finding("usage_input", line, tokens=usage.input_tokens)
 
     def close(self) -> Iterator[Finding]:
         ids = list(self.instances)
@@ -269,19 +216,15 @@ class _Checker:
             lack = [row_id for row_id in ids if row_id not in ids_present]
             if lack:
                 examples = ", ".join(lack[:_MAX_IDS]) + (", ..." if len(lack) > _MAX_IDS else "")
-                count = f"{len(lack)} of {len(ids)} instances"
-                message = f"sample {sample} has no line for {count}: {examples}"
-                todo = 'add a line for each; with "status" where the model gave no answer'
-                yield Finding("incomplete", message, todo, self.name, id=lack[0])
+                words = {"sample": sample, "absent": len(lack), "total": len(ids)}
+                yield finding("incomplete", self.name, None, lack[0], examples=examples, **words)
         total = self.scored + self.unscored.total()
         if self.unscored and not self.scored:
-            todo = "run the model, and submit its answers"
-            yield Finding("nothing_scored", "no line has an answer", todo, self.name)
+            yield finding("nothing_scored", self.name)
         elif self.unscored:
             counts = ", ".join(f"{n} {status}" for status, n in sorted(self.unscored.items()))
-            message = f"{counts}: coverage is {self.scored} of {total} scores"
-            todo = "run these again if you can; below full coverage there is no rank"
-            yield Finding("coverage", message, todo, self.name, level="warning")
+            shares = {"scored": self.scored, "total": total}
+            yield finding("coverage", self.name, counts=counts, **shares)
 
 
 def _tool_use(data: bytes) -> str | None:

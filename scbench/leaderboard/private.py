@@ -25,9 +25,9 @@ from scbench.grading.score_tables import OVERALL
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import Key, key_of, make_board
 from scbench.leaderboard.collect import BoardEntry, Collected, collect
-from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.findings import finding
 from scbench.leaderboard.folder import ABOUT
-from scbench.leaderboard.organisations import Organisation
+from scbench.leaderboard.validate import Organisation
 from scbench.release.load import open_release
 
 RELEASE, SUBMISSIONS = "release", "submissions"
@@ -44,15 +44,9 @@ def collect_private(
     organisations: Sequence[Organisation] | None = None,
     on_step: Callable[[str], object] = no_progress,
 ) -> Collected:
-    """Read or grade what was sent to a private ladder.
+    """Read or grade what was sent to a private ladder, as `scbench.leaderboard.collect.collect`.
 
-    Args:
-        folder: of the maintainers, see above; results are written into it.
-        out: the board's folder, which must not hold it, nor lie in it.
-        limits: of grading.
-        regrade: use no receipt again.
-        organisations: as `scbench.leaderboard.collect.collect` takes them.
-        on_step: likewise.
+    Results are written into the maintainers' folder.
 
     Raises:
         ResultsError: one of the two folders lies in the other, or the release is no private ladder.
@@ -76,8 +70,7 @@ def collect_private(
     )
     for entry in done.entries:
         if entry.about.tasks != LADDER:
-            message = f"tasks is {entry.about.tasks}, but the private release is a ladder"
-            done.refused[entry.name] = [Finding("wrong_tasks", message, "say ladder", ABOUT)]
+            done.refused[entry.name] = [finding("wrong_tasks", ABOUT, tasks=entry.about.tasks)]
     done.entries = [
         replace(entry, files=()) for entry in done.entries if entry.about.tasks == LADDER
     ]
@@ -90,12 +83,15 @@ def add_private(board: dict[str, Any], collected: Collected, private: Collected)
     scores: dict[Key, dict[str, Any]] = {}
     for part in private_board["boards"]:
         for setting, rows in part["settings"].items():
-            scores |= {_row_key(row, setting): _private_score(row) for row in rows}
-    there = {_without_release(key_of(entry)): entry for entry in private.entries}
+            for row in rows:
+                overall = {name: row["buckets"][OVERALL][name] for name in _SCORE}
+                scores[_row_key(row, setting)] = overall | {"level": row["levels"][OVERALL]}
+    # Two ladders are two releases: keys are compared without them.
+    there = {key_of(entry)[1:]: entry for entry in private.entries}
     gaps = {
-        _without_release(key): _overall_gap(entry, there[_without_release(key)])
+        key: _overall_gap(entry, there[key])
         for entry in collected.entries
-        if entry.receipt.tasks_of == LADDER and _without_release(key := key_of(entry)) in there
+        if entry.receipt.tasks_of == LADDER and (key := key_of(entry)[1:]) in there
     }
     for part in board["boards"]:
         for setting, rows in part["settings"].items():
@@ -110,18 +106,8 @@ def add_private(board: dict[str, Any], collected: Collected, private: Collected)
         board[name] += [record | {"private": True} for record in private_board[name]]
 
 
-def _without_release(key: Key) -> Key:
-    """Return what a model's submissions have in common, whatever release they name."""
-    return key[1:]
-
-
 def _row_key(row: Mapping[str, Any], setting: str) -> Key:
     return (row["organisation"], row["model"], row["version"], setting)
-
-
-def _private_score(row: Mapping[str, Any]) -> dict[str, Any]:
-    overall = row["buckets"][OVERALL]
-    return {name: overall[name] for name in _SCORE} | {"level": row["levels"][OVERALL]}
 
 
 def _overall_gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:

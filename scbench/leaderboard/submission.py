@@ -33,7 +33,7 @@ from scbench.base.errors import (
     problem_of,
 )
 from scbench.base.model import Frozen, OneShot
-from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.findings import Finding, finding
 from scbench.schemas.base import json_schema
 
 MOST_ATTEMPTS = 100
@@ -294,11 +294,9 @@ def read_submission(data: bytes, file: str) -> tuple[Submission | None, list[Fin
     try:
         value, lines = read_yaml(data)
     except DocumentError as error:
-        todo = "write plain YAML: keys, values in quotes where in doubt, lists and nothing else"
-        return None, [Finding("not_yaml", str(error), todo, file, error.line)]
+        return None, [finding("not_yaml", file, error.line, reason=error)]
     if not isinstance(value, dict):
-        todo = "begin with `scbench submission init`, which writes one to fill in"
-        return None, [Finding("bad_submission", "it holds no keys and values", todo, file, 1)]
+        return None, [finding("bad_submission", file, 1)]
     try:
         return Submission.model_validate(value), []
     except ValidationError as error:
@@ -316,22 +314,23 @@ def _yaml_finding(fault: dict[str, Any], lines: Mapping[Place, int], file: str) 
             parent = _field_names(loc[:-1])
             near = did_you_mean(str(loc[-1]), parent)
             todo = near.strip() or f"remove it; the keys are {', '.join(parent)}"
-            return Finding("unknown_key", f"there is no key {name!r}", todo, file, lines[at])
+            return finding("unknown_key", file, lines[at], name=name, todo=todo)
         case "missing":
-            todo = f"add it: {_description(loc)}"
-            return Finding("missing_key", f"the key {name!r} is missing", todo, file, lines[at])
+            words = {"name": name, "description": _description(loc)}
+            return finding("missing_key", file, lines[at], **words)
         case "value_error":
             message = problem_of(fault)
             if not loc:
-                todo = "list the tools that were offered, or correct the setting"
-                return Finding("setting_tools", message, todo, file, lines.get(("setting",), 1))
-            return Finding("bad_value", f"{name}: {message}", "correct it", file, lines[at])
+                return finding("setting_tools", file, lines.get(("setting",), 1), reason=message)
+            words = {"name": name, "reason": message, "todo": "correct it"}
+            return finding("bad_value", file, lines[at], **words)
     todo = _description(loc) or "correct it"
     if fault["type"] == "string_type" and isinstance(fault["input"], int | float):
         todo = "put it in quotes, so that YAML takes it as text"
     is_form = fault["type"] == "string_pattern_mismatch"
     message = "does not have its form" if is_form else problem_of(fault)
-    return Finding("bad_value", f"{name}: {printable(message)}", todo, file, lines[at])
+    words = {"name": name, "reason": printable(message), "todo": todo}
+    return finding("bad_value", file, lines[at], **words)
 
 
 def _model_at(loc: Place) -> type[BaseModel] | None:
@@ -357,34 +356,28 @@ def _description(loc: Place) -> str:
 def read_claims(data: bytes, names: list[str], file: str) -> tuple[dict[str, float], list[Finding]]:
     """Return claimed means in points of 100, by bucket or task; or what is wrong with them.
 
-    Args:
-        data: the file's bytes: ``{"scores": {"overall": 61.2, ...}}``, or the ``summary.json`` that
-            scbench-grade wrote.
-        names: what can be claimed.
-        file: its name, for messages.
+    They are ``{"scores": {"overall": 61.2, ...}}``, or the ``summary.json`` of scbench-grade.
     """
-    todo = 'write {"scores": {"overall": 61.2, ...}}, or copy the summary.json of scbench-grade'
     try:
         value = parse_json(data)
     except JsonError as error:
-        return {}, [Finding("bad_claims", f"not valid JSON: {error}", todo, file, 1)]
+        return {}, [finding("bad_claims", file, 1, reason=f"not valid JSON: {error}")]
     scores: JsonValue = None
     if isinstance(value, dict) and "buckets" in value:
         scores = _from_summary(value)
     elif isinstance(value, dict) and value.keys() == {"scores"}:
         scores = value["scores"]
     if not isinstance(scores, dict) or not scores:
-        return {}, [Finding("bad_claims", "it claims no scores", todo, file, 1)]
+        return {}, [finding("bad_claims", file, 1, reason="it claims no scores")]
     claims: dict[str, float] = {}
     findings = []
     for name, claim in scores.items():
         if name not in names:
             near = did_you_mean(name, names).strip() or f"claim any of {', '.join(names[:4])}, ..."
-            message = f"there is no bucket or task {printable(name[:50])!r}"
-            findings.append(Finding("bad_claims", message, near, file))
+            findings.append(finding("unknown_claim", file, name=printable(name[:50]), todo=near))
         elif isinstance(claim, bool) or not isinstance(claim, int | float) or not 0 <= claim <= 100:
-            message = f"{name}: the claim must be a number from 0 to 100, in points of 100"
-            findings.append(Finding("bad_claims", message, todo, file))
+            reason = f"{name}: the claim must be a number from 0 to 100, in points of 100"
+            findings.append(finding("bad_claims", file, reason=reason))
         else:
             claims[name] = float(claim)
     return claims, findings

@@ -1,13 +1,42 @@
-"""Validating a submission, offline and without grading: every problem, not the first."""
+"""Validating a submission, offline and without grading: every problem, not the first.
 
-from collections.abc import Callable, Mapping, Sequence
+Who may submit for whom stands in a file that the maintainers keep, ``organisations.toml``::
+
+    [[organisation]]
+    name = "Example Lab"
+    contacts = ["someone@example.org", "@example.org"]   # addresses, or all of a domain
+    submitters = ["example-lab"]                         # accounts where submissions are sent to
+
+A submission in the name of an organisation that stands there must have one of its contacts, and
+must come from one of its accounts, where that is told. What a submission says of itself proves
+nothing, so maintainers add an organisation when they know who sends for it; one that they do not
+know yet is a warning.
+
+Two names look alike if their skeletons are the same: signs that are drawn alike are one sign then,
+by the confusables of Unicode (Technical Standard 39, section 4), as are forms that are compatible,
+cases and blanks.
+"""
+
+import tomllib
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field, ValidationError
+
 from scbench.base.canonical import sha256
-from scbench.base.errors import CatalogError, ReleaseError, ScbenchError, did_you_mean
-from scbench.base.model import LADDER
+from scbench.base.errors import (
+    CatalogError,
+    ReleaseError,
+    ScbenchError,
+    did_you_mean,
+    faults_of,
+    printable,
+)
+from scbench.base.model import LADDER, Frozen
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.answer_overlap import (
     Answers,
@@ -19,11 +48,16 @@ from scbench.leaderboard.answer_overlap import (
     stored_answers,
     telling_answers,
 )
-from scbench.leaderboard.findings import Finding, as_record, in_order, problems
+from scbench.leaderboard.findings import Finding, as_record, finding, in_order, problems
 from scbench.leaderboard.folder import ABOUT, ARCHIVES, CLAIMED, Opened, open_submission
-from scbench.leaderboard.organisations import alike
 from scbench.leaderboard.predictions import CheckedPredictions, check_predictions
-from scbench.leaderboard.submission import Submission, read_claims, read_submission
+from scbench.leaderboard.submission import (
+    OneLine,
+    Submission,
+    is_hidden,
+    read_claims,
+    read_submission,
+)
 from scbench.release.load import Release, installed_releases, open_release
 
 Releases = Callable[[str], Release]
@@ -32,24 +66,16 @@ Releases = Callable[[str], Release]
 
 @dataclass(slots=True)
 class Validated:
-    """What a validation found.
+    """What a validation found."""
 
-    Attributes:
-        opened: the submission.
-        findings: what is wrong, or may be, in order.
-        about: what the submission says of itself, if that can be read.
-        about_hash: SHA-256 of the bytes that say it.
-        release: what it answers, if that can be found.
-        claims: claimed means in points of 100, by bucket or task.
-        checked: its predictions; their answers are there if there are no problems.
-    """
-
-    opened: Opened
-    findings: list[Finding] = field(default_factory=list)
-    about: Submission | None = None
-    about_hash: str = ""
-    release: Release | None = None
+    opened: Opened  #: the submission.
+    findings: list[Finding] = field(default_factory=list)  #: what is wrong, or may be, in order.
+    about: Submission | None = None  #: what the submission says of itself, if that can be read.
+    about_hash: str = ""  #: SHA-256 of the bytes that say it.
+    release: Release | None = None  #: what it answers, if that can be found.
+    #: claimed means in points of 100, by bucket or task.
     claims: Mapping[str, float] = field(default_factory=dict)
+    #: its predictions; their answers are there if there are no problems.
     checked: CheckedPredictions = field(default_factory=CheckedPredictions)
 
     @property
@@ -66,9 +92,7 @@ class Validated:
             "lines": self.checked.lines,
             "expected": self.checked.expected,
             "scored": self.checked.scored,
-            "findings": [
-                as_record(finding, self.opened.where(finding.file)) for finding in self.findings
-            ],
+            "findings": [as_record(each, self.opened.where(each.file)) for each in self.findings],
         }
 
 
@@ -104,7 +128,12 @@ def validate(opened: Opened, releases: Releases, version: str | None = None) -> 
     read_about(done, releases, version)
     predictions = opened.predictions
     if done.about is not None and done.release is not None:
-        _check_claims(done)
+        if CLAIMED in opened.files:
+            tasks = done.release.manifest.board_records(done.about.tasks)
+            buckets = dict.fromkeys(record.bucket for record in tasks.values())
+            data = opened.files[CLAIMED].read_bytes()
+            done.claims, findings = read_claims(data, [OVERALL, *buckets, *tasks], CLAIMED)
+            done.findings += findings
         if predictions is not None:
             done.checked = check_predictions(*predictions, done.about, done.release)
             done.findings += done.checked.findings
@@ -130,44 +159,28 @@ def read_about(done: Validated, releases: Releases, required: str | None = None)
     version = done.about.release
     line = _line_of(data, "release")
     if required is not None and version != required:
-        message = f"it answers release {version}, but {required} is asked for"
-        todo = f"answer release {required}, and name it"
-        done.findings.append(Finding("wrong_release", message, todo, ABOUT, line))
+        words = {"version": version, "required": required}
+        done.findings.append(finding("wrong_release", ABOUT, line, **words))
     try:
         done.release = releases(version)
     except ReleaseError as error:
-        todo = "name a release that is there, or install the version of scbench that has it"
-        message = str(error).rstrip(".")
-        done.findings.append(Finding("unknown_release", message, todo, ABOUT, line))
+        reason = str(error).rstrip(".")
+        done.findings.append(finding("unknown_release", ABOUT, line, reason=reason))
         return
     try:
         if done.about.tasks == LADDER:
             done.release = done.release.ladder()
         done.release.manifest.board_records(done.about.tasks)
     except (CatalogError, ReleaseError):
-        what = "ladder" if done.about.tasks == LADDER else "text tasks"
-        message = f"release {version} has no {what}"
-        todo = "leave tasks out, or name a release that has them"
+        tasks = "ladder" if done.about.tasks == LADDER else "text tasks"
         line = _line_of(data, "tasks")
-        done.findings.append(Finding("unknown_tasks", message, todo, ABOUT, line))
+        done.findings.append(finding("unknown_tasks", ABOUT, line, version=version, tasks=tasks))
         done.release = None
 
 
 def _line_of(data: bytes, key: str) -> int | None:
     lines = data.splitlines()
     return next((i for i, line in enumerate(lines, 1) if line.startswith(key.encode())), None)
-
-
-def _check_claims(done: Validated) -> None:
-    assert done.release is not None  # noqa: S101  (the caller looked)
-    assert done.about is not None  # noqa: S101  (likewise)
-    if CLAIMED in done.opened.files:
-        tasks = done.release.manifest.board_records(done.about.tasks)
-        buckets = dict.fromkeys(record.bucket for record in tasks.values())
-        names = [OVERALL, *buckets, *tasks]
-        data = done.opened.files[CLAIMED].read_bytes()
-        done.claims, findings = read_claims(data, names, CLAIMED)
-        done.findings += findings
 
 
 def submissions_in(folder: Path) -> list[Path]:
@@ -212,3 +225,114 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
                 peers[path.name] = answers_of(answers, stored)
     mine = answers_of(done.checked.answers, stored)
     return [*findings, *overlaps(mine, peers, done.opened.predictions[0])]
+
+
+@cache
+def skeleton(text: str) -> str:
+    """Return what names that look alike have in common."""
+    normal = unicodedata.normalize("NFKC", text)
+    bare = (sign for sign in normal if not is_hidden(sign))
+    # Cases fold into each other only after signs that stand for another case did: a large I is a
+    # small l to the eye.
+    folded = "".join(map(_common_sign, bare)).casefold()
+    return "".join("".join(map(_common_sign, folded)).split())
+
+
+@cache
+def _common_sign(sign: str) -> str:
+    """Return the sign that stands for all that are drawn like it."""
+    from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (an extra)
+
+    alike = [_without_formats(entry["c"]) for entry in confusables_data.get(sign, ())]
+    if len(alike) != 1:
+        return sign
+    # The list names a sign's like, or for that one, all signs it is the like of.
+    (twin,) = alike
+    return min(sign, twin) if len(confusables_data.get(twin, ())) <= 1 else twin
+
+
+def _without_formats(text: str) -> str:
+    return "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
+
+
+class Organisation(Frozen):
+    """An organisation that is known to the maintainers."""
+
+    name: OneLine
+    contacts: tuple[OneLine, ...] = Field(min_length=1)
+    submitters: tuple[OneLine, ...] = ()
+
+    def has_contact(self, contact: str) -> bool:
+        """Whether a contact is one of the organisation's."""
+        folded = contact.casefold()
+        return any(
+            folded.endswith(pattern) if pattern.startswith("@") else folded == pattern
+            for pattern in map(str.casefold, self.contacts)
+        )
+
+    def has_submitter(self, account: str) -> bool:
+        """Whether an account may submit for the organisation."""
+        return account.casefold() in map(str.casefold, self.submitters)
+
+
+class _File(Frozen):
+    organisation: tuple[Organisation, ...] = ()
+
+
+def read_organisations(path: Path) -> tuple[Organisation, ...]:
+    """Read ``organisations.toml``.
+
+    Raises:
+        ScbenchError: it cannot be read, or two of its names look alike.
+    """
+    try:
+        organisations = _File.model_validate(tomllib.loads(path.read_text("utf-8"))).organisation
+    except OSError as error:
+        raise ScbenchError(f"{path} cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        raise ScbenchError(f"{path}: {faults_of(error, 1)[0]}") from None
+    except ValueError as error:
+        raise ScbenchError(f"{path} is not valid TOML: {printable(str(error))}") from None
+    skeletons: dict[str, str] = {}
+    for organisation in organisations:
+        twin = skeletons.setdefault(skeleton(organisation.name), organisation.name)
+        if twin is not organisation.name:
+            raise ScbenchError(f"{path}: {organisation.name!r} and {twin!r} look alike")
+    return organisations
+
+
+def check_organisation(
+    about: Submission, organisations: Sequence[Organisation], submitter: str | None = None
+) -> Iterator[Finding]:
+    """Yield what speaks against a submission, sent by an account, being of whom it names."""
+    name = about.organisation
+    alike = [peer for peer in organisations if skeleton(peer.name) == skeleton(name)]
+    if not alike:
+        yield finding("unknown_organisation", ABOUT, name=name)
+    for organisation in alike:
+        if organisation.name != name:
+            yield finding("imitated_organisation", ABOUT, name=name, known=organisation.name)
+        elif not organisation.has_contact(about.contact):
+            yield finding("other_contact", ABOUT, name=name)
+        if submitter is not None and not organisation.has_submitter(submitter):
+            yield finding("other_submitter", account=submitter, name=organisation.name)
+
+
+def alike(mine: Submission, peer: Submission, where: str) -> Iterator[Finding]:
+    """Yield what is wrong with the names of two submissions, of which the other is at ``where``."""
+    if names_of(mine) == names_of(peer):
+        yield finding("duplicate_submission", ABOUT, where=printable(where))
+    pairs = (
+        ("organisation", mine.organisation, peer.organisation),
+        ("model", mine.model.name, peer.model.name),
+    )
+    for what, ours, theirs in pairs:
+        if ours != theirs and skeleton(ours) == skeleton(theirs):
+            names = {"mine": ours, "theirs": theirs, "where": printable(where)}
+            yield finding("look_alike", ABOUT, what=what, **names)
+
+
+def names_of(about: Submission) -> tuple[str, ...]:
+    """Return what no two submissions may have in common, as it looks."""
+    words = (about.organisation, about.model.name, about.model.version)
+    return (*map(skeleton, words), about.setting, about.release, about.tasks)

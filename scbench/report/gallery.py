@@ -10,15 +10,15 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scbench.analysis.results import read_results
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ReleaseError, ResultsError
-from scbench.base.model import Check, Instance, Verdict, rung_of
+from scbench.base.model import Instance, Verdict, rung_of
 from scbench.catalog import MANIFOLDS, Task, all_tasks, get_task
 from scbench.machine.files import scratch_beside
 from scbench.machine.processes import map_in_processes
@@ -35,8 +35,7 @@ from scbench.report.items import (
     picture_of,
     same_instance,
 )
-from scbench.report.picture import Picture, draw_of
-from scbench.report.sheet import sheet_png, sheet_svg
+from scbench.report.picture import Picture, draw_of, sheet_png, sheet_svg
 from scbench.report.single import RunChoice
 from scbench.scoring.judge import judge
 
@@ -48,30 +47,6 @@ _MOST_PIXELS = 560_000
 _WIDEST = 1250
 _SIZE = re.compile(r'^<svg [^>]*width="([\d.]+)" height="([\d.]+)"')
 _WIDTH = 800
-
-_SHOW_PIECES: Mapping[str, int] = {
-    "topology_enumeration": 3,
-    "enumerate_edges": 2,
-    "classify_behaviour": 3,
-    "half_subdivision_neighbours": 6,
-    "two_segments": 12,
-    "lego_hemispherical_shell": 1,
-    "csg_union": 8,
-    "tetrahedra_shadow_projection": 3,
-    "voxel_grid_projection": 2,
-    "polynomial_curve_fitting": 3,
-    "delaunay_triangulation": 8,
-    "hamiltonian_loop": 5,
-    "pipe_loop_fitting": 12,
-    "hide_and_seek": 2,
-    "pack_rectangular_prisms": 4,
-    "shikaku_rectangles": 3,
-    "maze_3d": 3,
-    "hyper_snake": 4,
-    "fluid_simulation": 5,
-    "terrain_levelling": 1,
-}
-"""Instances that show their task better than the first."""
 
 
 class Look(NamedTuple):
@@ -101,20 +76,16 @@ class Case(NamedTuple):
 def cases(
     tasks: Iterable[Task], instances: Sequence[Instance], references: Sequence[Reference]
 ) -> Iterator[Case]:
-    """Yield the cases of tasks that have pictures, one each.
-
-    Args:
-        tasks: of a release.
-        instances: of these tasks.
-        references: to these instances.
-    """
+    """Yield one case of each task that has pictures, with a reference answer."""
+    # Instances that show their task better than the first.
+    show_pieces: dict[str, int] = json.loads(asset("show_pieces.json"))
     right = {ref.id: ref.answer for ref in references if ref.kind == "reference"}
     wrong = {ref.id for ref in references if ref.kind != "reference"}
     for task in tasks:
         rows = {row.subtask: row for row in instances if row.task == task.id and row.id in right}
         if draw_of(task) is None or not rows:
             continue
-        row = rows.get(_SHOW_PIECES.get(task.id, 0)) or next(iter(rows.values()))
+        row = rows.get(show_pieces.get(task.id, 0)) or next(iter(rows.values()))
         # Text tasks have hundreds, from plain to hard; some of them have wrong answers, too.
         candidates = [row for row in rows.values() if row.id in wrong] or [row]
         if task.bucket == MANIFOLDS:
@@ -173,24 +144,17 @@ def _png(picture: Picture, look: Look) -> bytes:
 
 def _read_back(verdict: Verdict) -> Verdict:
     """Return a verdict as pictures know them: read from JSON."""
-    checks = tuple(
-        Check(check.id, check.passed, check.message, _through_json(check.details))
+    checks = [
+        {"id": check.id, "passed": check.passed, "message": check.message}
+        | {"details": dict(check.details)}
         for check in verdict.checks
-    )
-    return Verdict(verdict.score, checks, _through_json(verdict.metrics))
-
-
-def _through_json(value: Mapping[str, Any]) -> dict[str, Any]:
-    read_back: dict[str, Any] = json.loads(canonical_json(dict(value)))
-    return read_back
+    ]
+    metrics = canonical_json(dict(verdict.metrics))
+    return Graded(verdict.score, canonical_json(checks), metrics, ()).verdict()
 
 
 def draw_cases(to_draw: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
     """Return PNG files by task.
-
-    Args:
-        to_draw: what to draw.
-        workers: processes to draw in.
 
     Raises:
         ReleaseError: one cannot be drawn.
@@ -206,11 +170,6 @@ def draw_each(
     to_draw: Sequence[Case], draw: Callable[[Case], bytes], workers: int = 1
 ) -> list[bytes]:
     """Return PNG files of cases, in their order, drawn in processes that see no fonts.
-
-    Args:
-        to_draw: what to draw.
-        draw: `draw_case` or `draw_thumbnail`.
-        workers: processes to draw in.
 
     Raises:
         ReleaseError: one cannot be drawn.
@@ -282,12 +241,7 @@ def write_gallery(
 ) -> int:
     """Write the gallery of a release: a PNG file for each task, index.html and gallery.md.
 
-    Args:
-        release: whose instances and reference answers are drawn.
-        folder: to make; it must not exist.
-        workers: processes to draw in.
-        look: how pictures are made.
-        to_draw: what is drawn instead, such as `run_cases`.
+    The folder must not exist. It shows instances with reference answers, or ``to_draw``.
 
     Returns:
         How many pictures there are.
@@ -361,15 +315,9 @@ _ACROSS = 2
 def contact_sheet(
     release: Release, rungs: Sequence[int] = RUNGS, workers: int = 1, *, dark: bool = False
 ) -> str:
-    """Return the contact sheet of a release's ladder as an SVG file.
+    """Return the contact sheet of a release's ladder as an SVG file, rungs from left to right.
 
     Of each rung the first instance is shown, with its reference answer.
-
-    Args:
-        release: it has a ladder, or is one.
-        rungs: which, from left to right.
-        workers: processes to draw in.
-        dark: whether it is made for a dark page.
 
     Raises:
         ReleaseError: there is no ladder, or a picture cannot be drawn.
@@ -379,7 +327,7 @@ def contact_sheet(
     experiment = ladder.manifest.experiment
     measures = experiment.measures if experiment else {}
     rung_cases = [case._replace(look=Look(None, dark)) for case in _cases(ladder, rungs)]
-    paper, ink = ROLES["paper"][dark], ROLES["ink"][dark]
+    ink = ROLES["ink"][dark]
     pictures = draw_each(rung_cases, draw_thumbnail, workers)
     block = len(rungs) * (_CELL_WIDTH + _GAP)
     row = _NAME + _CELL_HEIGHT + _FOOT
@@ -400,18 +348,13 @@ def contact_sheet(
         y = _HEAD + i // _ACROSS * row + _NAME
         parts.append(_image_element(x, y, _CELL_WIDTH, _CELL_HEIGHT, data))
         parts.append(_sheet_label(x + 4, y + _CELL_HEIGHT - 4, str(rung), 15, ink))
-    return _contact_sheet_file(parts, width, height, paper)
+    return _contact_sheet_file(parts, width, height, dark=dark)
 
 
 def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -> str:
     """Return a contact sheet of every task as an SVG file: a right answer, and a wrong one.
 
     The wrong one is the counterexample to the same instance that comes nearest to full marks.
-
-    Args:
-        release: whose reference answers and counterexamples are drawn.
-        workers: processes to draw in.
-        dark: whether it is made for a dark page.
 
     Raises:
         ReleaseError: a picture cannot be drawn.
@@ -436,7 +379,7 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
     ]
     pictures = draw_each(pairs, draw_case, workers)
     width_each, height_each = 2.4 * _CELL_WIDTH, 2.4 * _CELL_HEIGHT
-    paper, ink = ROLES["paper"][dark], ROLES["ink"][dark]
+    ink = ROLES["ink"][dark]
     parts = [_sheet_label(_GAP, 30, f"Right and wrong answers, release {release.version}", 18, ink)]
     for k, (case, data) in enumerate(zip(pairs, pictures, strict=True)):
         i = k // 2
@@ -446,9 +389,8 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
         says = f"{title}: {case.instance_id}" if k % 2 == 0 else f"{title}: a wrong answer"
         parts.append(_sheet_label(x, y + 17, says, 14, ink))
         parts.append(_image_element(x, y + _NAME, width_each, height_each, data))
-    count = -(-len(right) // _ACROSS)
-    width = 2 * _ACROSS * (width_each + _GAP) + _GAP
-    return _contact_sheet_file(parts, width, _HEAD + count * (height_each + _NAME + _GAP), paper)
+    height = _HEAD + -(-len(right) // _ACROSS) * (height_each + _NAME + _GAP)
+    return _contact_sheet_file(parts, 2 * _ACROSS * (width_each + _GAP) + _GAP, height, dark=dark)
 
 
 def _nearness(task: Task, ref: Reference) -> tuple[bool, float, int]:
@@ -463,8 +405,8 @@ def _image_element(x: float, y: float, width: float, height: float, data: bytes)
     return f'<image {at} href="data:image/png;base64,{coded}"/>'
 
 
-def _contact_sheet_file(parts: Sequence[str], width: float, height: float, paper: str) -> str:
-    size = f'width="{width:g}" height="{height:g}"'
+def _contact_sheet_file(parts: Sequence[str], width: float, height: float, *, dark: bool) -> str:
+    size, paper = f'width="{width:g}" height="{height:g}"', ROLES["paper"][dark]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width:g} {height:g}">'
         f'<rect {size} fill="{paper}"/>{"".join(parts)}</svg>\n'

@@ -52,16 +52,10 @@ def render_page(
     images: str = "data: blob:",
     **values: object,
 ) -> str:
-    """Return a page.
+    """Return a page of a template that extends ``base.html.j2``.
 
-    Args:
-        template: name of a template that extends ``base.html.j2``.
-        title: of the page.
-        styles: style sheets besides ``page.css`` and that of the pictures.
-        scripts: texts of the scripts it runs; our own, they are not escaped.
-        later: texts of scripts that those may add.
-        images: where images may come from, as a content security policy says it.
-        values: what else the template wants.
+    The scripts are texts of our own, so they are not escaped; ``later`` are those that they may
+    add. ``images`` is where images may come from, as a content security policy says it.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.
@@ -85,21 +79,15 @@ def render_page(
 
 def _policy(scripts: Sequence[str], images: str) -> str:
     hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts)
-    sources = " ".join(f"'sha256-{digest.decode()}'" for digest in hashes)
+    sources = " ".join(f"'sha256-{digest.decode()}'" for digest in hashes) or "'none'"
     return (
-        f"default-src 'none'; script-src {sources or _NONE}; style-src 'unsafe-inline'; "
+        f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; "
         f"img-src {images}; base-uri 'none'; form-action 'none'"
     )
 
 
-_NONE = "'none'"
-
-
 def page_parts(*, in_3d: bool) -> dict[str, Any]:
-    """Return what `render_page` wants for a page that shows items.
-
-    Args:
-        in_3d: whether it has pictures that can be turned; the script for that is large.
+    """Return what `render_page` wants for items; the script for pictures in 3D is large.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.
@@ -117,11 +105,9 @@ def page_parts(*, in_3d: bool) -> dict[str, Any]:
     }
 
 
-@cache
-def _packed_script(script: str) -> str:
-    return packed(script)
-
-
 def packed(text: str) -> str:
     """Return text as base64 of gzip, for scripts to unpack when it is wanted."""
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+
+
+_packed_script = cache(packed)

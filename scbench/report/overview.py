@@ -1,8 +1,11 @@
 """The tables at the top of a report, as its template wants them."""
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from scbench.analysis.budget import budget_sheet, budget_sweep
 from scbench.analysis.failure_modes.candidates import candidates
@@ -20,9 +23,6 @@ from scbench.grading.score_tables import OVERALL
 from scbench.report.charts import budget_chart, draw, failure_chart, ladder_chart
 from scbench.report.items import run_labels
 
-if TYPE_CHECKING:
-    import polars as pl
-
 _STEPS = 10
 """Columns between the scores 0 and 1."""
 _WIDTH, _HEIGHT = 8.0, 24.0
@@ -31,30 +31,17 @@ _WIDTH, _HEIGHT = 8.0, 24.0
 def interval_strip(
     mean: float | None, low: float | None, high: float | None, floor: float | None = None
 ) -> str:
-    """Return a line from 0 to 1 with an interval and a dot, for a cell that has the figures too.
-
-    Args:
-        mean: the dot; None for none.
-        low: lower end of the interval; None for none.
-        high: its upper end.
-        floor: a tick across the line; None for none.
-    """
-    length, y = 110.0, 6.0
-    parts = [f'<path d="M4 {y:g}H{length + 4:g}" class="s-faint" stroke-width="2"/>']
-    if low is not None and high is not None:
-        parts.append(
-            f'<path d="M{4 + low * length:.1f} {y:g}H{4 + high * length:.1f}" class="s-answer" '
-            'stroke-width="4" stroke-opacity=".45"/>'
-        )
-    if floor is not None:
-        parts.append(
-            f'<path d="M{4 + floor * length:.1f} 0V12" class="s-quiet" stroke-width="1.5"/>'
-        )
-    if mean is not None:
-        parts.append(f'<circle cx="{4 + mean * length:.1f}" cy="{y:g}" r="3.6" class="f-answer"/>')
-    width = length + 8
+    """Return a line from 0 to 1 with an interval, a dot for the mean, and a tick for the floor."""
+    x_low, x_high, x_floor, x_mean = (
+        "" if value is None else f"{4 + value * 110:.1f}" for value in (low, high, floor, mean)
+    )
+    line = 'class="s-answer" stroke-width="4" stroke-opacity=".45"'
+    parts = ['<path d="M4 6H114" class="s-faint" stroke-width="2"/>']
+    parts += [f'<path d="M{x_low} 6H{x_high}" {line}/>'] if x_low and x_high else []
+    parts += [f'<path d="M{x_floor} 0V12" class="s-quiet" stroke-width="1.5"/>'] if x_floor else []
+    parts += [f'<circle cx="{x_mean}" cy="6" r="3.6" class="f-answer"/>'] if x_mean else []
     return (
-        f'<svg class="sb meter" width="{width:g}" height="12" viewBox="0 0 {width:g} 12" '
+        '<svg class="sb meter" width="118" height="12" viewBox="0 0 118 12" '
         f'aria-hidden="true">{"".join(parts)}</svg>'
     )
 
@@ -65,15 +52,10 @@ def spread(scores: Sequence[float | None]) -> tuple[list[int], int]:
     A step holds its upper end: the last holds what is above 0.9 and below 1.
     """
     columns = [0] * (_STEPS + 2)
+    ends = [i / _STEPS for i in range(_STEPS)]
     present = [score for score in scores if score is not None]
     for score in present:
-        if score <= 0:
-            place = 0
-        elif score >= 1:
-            place = _STEPS + 1
-        else:
-            place = next(i for i in range(1, _STEPS + 1) if score <= i / _STEPS)
-        columns[place] += 1
+        columns[_STEPS + 1 if score >= 1 else bisect_left(ends, score)] += 1
     return columns, len(scores) - len(present)
 
 
@@ -134,13 +116,8 @@ PAPER = {
 RunKey = tuple[str, str | None, int | None]
 
 
-def overview(results: "pl.DataFrame") -> Values:
-    """Return what the tables of a report show.
-
-    Args:
-        results: as `scbench.analysis.results.read_results` gives them, with the columns of
-            `scbench.analysis.budget` and `scbench.analysis.failure_modes.candidates`.
-    """
+def overview(results: pl.DataFrame) -> Values:
+    """Return what the tables show of results with the columns of budgets and failure modes."""
     table = paper_table(results, "task").to_dicts()
     keys = sorted(
         {(row["model"], row["setting"], row["budget"]) for row in table},
@@ -170,32 +147,26 @@ def overview(results: "pl.DataFrame") -> Values:
 
 
 def _table_values(sheet: Sheet) -> Values:
-    return {
-        "heads": sheet.heads,
-        "rows": sheet.rows,
-        "words": sheet.words,
-        "notes": " ".join(sheet.notes),
-    }
+    values = {"heads": sheet.heads, "rows": sheet.rows, "words": sheet.words}
+    return values | {"notes": " ".join(sheet.notes)}
 
 
-def _runs_table(results: "pl.DataFrame") -> Values | None:
+def _runs_table(results: pl.DataFrame) -> Values | None:
     """Return how the runs were made; nothing where no prediction says so."""
     if results["run_metadata"].is_null().all():
         return None
     return _table_values(runs_sheet(run_table(results)))
 
 
-def _failures(results: "pl.DataFrame") -> Values | None:
+def _failures(results: pl.DataFrame) -> Values | None:
     """Return why answers scored low, by the rules; nothing where none did."""
     low_scorers = candidates(results)
     if low_scorers.is_empty():
         return None
     labels = labelled(low_scorers, judge_by_rules(low_scorers), JUDGE, VERSION)
     shares = label_shares(states(results, labels))
-    return {
-        "chart": draw(failure_chart(shares), "svg").decode(),
-        **_table_values(shares_sheet(shares)),
-    }
+    chart = draw(failure_chart(shares), "svg").decode()
+    return {"chart": chart, **_table_values(shares_sheet(shares))}
 
 
 Scores = Mapping[tuple[str, RunKey], Sequence[float | None]]
@@ -278,7 +249,7 @@ def _cell(row: Values, strip: str) -> Values:
     }
 
 
-def _statuses(results: "pl.DataFrame", labels: Mapping[RunKey, str]) -> Values:
+def _statuses(results: pl.DataFrame, labels: Mapping[RunKey, str]) -> Values:
     counts: dict[RunKey, dict[str, int]] = {run: {} for run in labels}
     grouped = results.group_by("model", "setting", "budget", "status").len()
     for model, setting, budget, status, count in grouped.iter_rows():
@@ -293,7 +264,7 @@ def _statuses(results: "pl.DataFrame", labels: Mapping[RunKey, str]) -> Values:
     }
 
 
-def _scores(results: "pl.DataFrame") -> Scores:
+def _scores(results: pl.DataFrame) -> Scores:
     grouped = results.group_by("task", "model", "setting", "budget").agg("score")
     return {
         (task, (model, setting, budget)): scores
@@ -339,15 +310,15 @@ def _bucket_scores(cells: Cells, scores: Scores, bucket: str, run: RunKey) -> li
     return [score for task in tasks for score in scores.get((task, run), ())]
 
 
-def _budget(results: "pl.DataFrame") -> Values | None:
+def _budget(results: pl.DataFrame) -> Values | None:
     if results["budget"].is_null().all():
         return None
     sweep = budget_sweep(results)
-    sheet = budget_sheet(sweep)
-    return {"chart": draw(budget_chart(sweep), "svg").decode(), **_table_values(sheet)}
+    chart = draw(budget_chart(sweep), "svg").decode()
+    return {"chart": chart, **_table_values(budget_sheet(sweep))}
 
 
-def _ladder(results: "pl.DataFrame") -> Values | None:
+def _ladder(results: pl.DataFrame) -> Values | None:
     """Return the levels of runs on a ladder; nothing for results of other instances."""
     if not is_ladder(results):
         return None

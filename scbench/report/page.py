@@ -7,7 +7,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from scbench.analysis.budget import COLUMNS as BUDGET_COLUMNS
 from scbench.analysis.failure_modes.candidates import COLUMNS as FAILURE_COLUMNS
@@ -21,27 +23,23 @@ from scbench.release.load import Release, find_release, installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
 from scbench.report.items import COLUMNS, items_of, selected
 from scbench.report.overview import overview
-from scbench.report.paging import MOST_BYTES, MOST_ITEMS, remove_stale, spool_items, write_pages
-from scbench.report.turns import find_responses
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from scbench.release.load import Release
+from scbench.report.paging import (
+    MOST_BYTES,
+    MOST_ITEMS,
+    Values,
+    find_responses,
+    remove_stale,
+    spool_items,
+    write_pages,
+)
 
 _NAMES_SHOWN = 5
 
 
 def warnings_of(
-    results: "pl.DataFrame", release: "Release | None", summaries: Sequence[Mapping[str, Any]]
+    results: pl.DataFrame, release: Release | None, summaries: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """Yield sentences without which the scores could be misread.
-
-    Args:
-        results: as `scbench.analysis.results.read_results` gives them.
-        release: that they were graded against; None if it is not at hand.
-        summaries: what ``summary.json`` beside each results file holds, as far as there is one.
-    """
+    """Yield sentences without which scores could be misread; summaries are of ``summary.json``."""
     yield from _gaps(results)
     if release is None:
         name, rows_hash = results.select("release", "release_hash").row(0)
@@ -54,7 +52,7 @@ def warnings_of(
     yield from (warning for summary in summaries for warning in _run_warnings(summary))
 
 
-def _gaps(results: "pl.DataFrame") -> Iterator[str]:
+def _gaps(results: pl.DataFrame) -> Iterator[str]:
     missing = results.filter(results["score"].is_null())
     if not missing.is_empty():
         counts = dict(missing["status"].value_counts().iter_rows())
@@ -68,7 +66,7 @@ def _gaps(results: "pl.DataFrame") -> Iterator[str]:
         yield f"{errors} of these are faults of a grader, not of a model: grade them anew."
 
 
-def _release(results: "pl.DataFrame", release: "Release") -> Iterator[str]:
+def _release(results: pl.DataFrame, release: Release) -> Iterator[str]:
     tasks, default = release.manifest.tasks, release.manifest.default_tasks
     graded_tasks = set(results["task"])
     # The text tasks are graded by themselves, so a run is whole without them.
@@ -119,24 +117,15 @@ def _first_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMES_SHOWN]) + remainder
 
 
-Values = dict[str, Any]
-
-
 @dataclass(frozen=True, slots=True)
 class WrittenReport:
-    """A report that was written.
+    """A report that was written."""
 
-    Attributes:
-        pages: its files, the first with the tables.
-        items: how many items they show.
-        without_picture: why there is none, by item: picture modules that failed.
-        bytes: size of all files.
-    """
-
-    pages: tuple[Path, ...]
-    items: int
+    pages: tuple[Path, ...]  #: its files, the first with the tables.
+    items: int  #: how many items they show.
+    #: why there is none, by item: picture modules that failed.
     without_picture: tuple[tuple[str, str], ...]
-    bytes: int
+    bytes: int  #: size of all files.
 
 
 def write_report(
@@ -197,12 +186,8 @@ def write_report(
     )
 
 
-def _release_of(rows: "pl.DataFrame", release: Release | None) -> Release | None:
-    """Return the release that results are of.
-
-    Raises:
-        ResultsError: they are of another one than is named.
-    """
+def _release_of(rows: pl.DataFrame, release: Release | None) -> Release | None:
+    """Return the release that results are of; ResultsError if another is named."""
     version, rows_hash = rows.select("release", "release_hash").row(0)
     if release is not None:
         release = release.fitting(version)
@@ -221,7 +206,7 @@ def _release_of(rows: "pl.DataFrame", release: Release | None) -> Release | None
     return installed if installed.manifest.rows_hash == rows_hash else None
 
 
-def _head(rows: "pl.DataFrame", release: Release | None, results: Sequence[str | Path]) -> Values:
+def _head(rows: pl.DataFrame, release: Release | None, results: Sequence[str | Path]) -> Values:
     summaries = list(_summaries(results))
     version, rows_hash = rows.select("release", "release_hash").row(0)
     tables = overview(rows)
@@ -230,7 +215,7 @@ def _head(rows: "pl.DataFrame", release: Release | None, results: Sequence[str |
     heading = heading if len(models) <= 3 else f"{len(models)} models"
     scored = rows["score"].count()
     facts = [
-        ("Release", f"{version}, rows {rows_hash}"),
+        (Release, f"{version}, rows {rows_hash}"),
         ("Scores", f"{scored:,} of {rows.height:,} ({scored / rows.height:.1%} coverage)"),
         ("Setting", _column_words(rows["setting"])),
         ("Budget", _column_words(rows["budget"])),
@@ -250,13 +235,13 @@ def _head(rows: "pl.DataFrame", release: Release | None, results: Sequence[str |
     }
 
 
-def _column_words(values: "pl.Series") -> str:
+def _column_words(values: pl.Series) -> str:
     """Return the values of a column in words, in order; none for nulls alone."""
     distinct = values.unique().drop_nulls().sort().to_list()
     return ", ".join(f"{v:,}" if isinstance(v, int) else str(v).replace("_", " ") for v in distinct)
 
 
-def _graded_by(rows: "pl.DataFrame", summaries: Sequence[Mapping[str, Any]]) -> str:
+def _graded_by(rows: pl.DataFrame, summaries: Sequence[Mapping[str, Any]]) -> str:
     """Return the versions of package and graders; the rule first, then what departs from it."""
     packages = sorted({str(summary.get("scbench", "")) for summary in summaries} - {""})
     versions = dict(sorted(set(rows.select("task", "grader_version").iter_rows())))

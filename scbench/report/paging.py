@@ -4,21 +4,300 @@ Items are drawn and rendered one after the other into a scratch file and then cu
 report of many thousands needs little memory.
 """
 
+import base64
+import hashlib
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from scbench.base.canonical import sha256
+from scbench.base.errors import ResultsError
 from scbench.base.model import Instance, Prediction
-from scbench.catalog import all_tasks
+from scbench.catalog import SECONDS, all_tasks, get_task
+from scbench.formats.predictions import Problem, open_predictions, read_predictions
+from scbench.grading.rows.wire import to_wire
 from scbench.release.load import Release
-from scbench.report.entries import render_entry
-from scbench.report.figures import FigureJob, draw_all
-from scbench.report.html import page_parts, render_page
-from scbench.report.items import Item, Run, run_labels, same_instance
-from scbench.report.turns import strip_of, transcript, turn_jobs
+from scbench.report.draw.png import squeezed
+from scbench.report.html import environment, packed, page_parts, render_page
+from scbench.report.items import (
+    Figure,
+    FigureJob,
+    Graded,
+    Item,
+    Run,
+    draw_all,
+    run_labels,
+    same_instance,
+)
+from scbench.scoring.outcomes import grade_prediction
+
+
+def find_responses(path: str, items: Iterable[Item]) -> dict[str, Prediction]:
+    """Return the prediction of each item that has a text, by the hash of its line.
+
+    Raises:
+        PredictionsError: the file cannot be read.
+        ResultsError: it holds none of the lines.
+    """
+    hashes = {item.prediction_hash for item in items if item.prediction_hash}
+    predictions: dict[str, Prediction] = {}
+    matched = False
+    with open_predictions(path) as stream:
+        for line in read_predictions(stream, hashlib.sha256()):
+            if isinstance(line, Problem):
+                continue
+            digest = sha256(line.data)
+            if digest in hashes:
+                matched = True
+                prediction = line.prediction
+                if prediction.response is not None or prediction.turns is not None:
+                    predictions[digest] = prediction
+    if hashes and not matched:
+        raise ResultsError(f"{path} is not what was graded: it holds none of the results' lines")
+    return predictions
+
+
+MOST_TURNS = 10
+"""Turns that have a picture: no trial of setting retry has more."""
+
+
+class TurnView(NamedTuple):
+    """One turn in a strip: its number, the score of its answer, and a picture if there is one."""
+
+    number: int
+    score: float | None
+    svg: str
+
+
+def transcript(prediction: Prediction) -> str | None:
+    """Return what the model said: its response, or all turns of a trial with what it was shown."""
+    if prediction.turns is None:
+        return prediction.response
+    return "\n\n".join(
+        f"— Turn {i}, the model:\n{turn.action}\n— Turn {i}, shown:\n{turn.observation}"
+        for i, turn in enumerate(prediction.turns, 1)
+    )
+
+
+def turn_jobs(
+    item: Item, instance: Instance | None, prediction: Prediction | None
+) -> list[FigureJob | None]:
+    """Return what is to be drawn of each turn, judged anew.
+
+    Nothing of settings whose turns are no answers, and of tasks that are simulated for long.
+    """
+    turns = prediction.turns if prediction is not None else None
+    task = get_task(item.task)
+    if instance is None or not turns or item.run[1] != "retry" or task.seconds > SECONDS:
+        return []
+    params = task.params_model.model_validate_json(instance.all_params)
+    jobs: list[FigureJob | None] = []
+    for turn in turns[:MOST_TURNS]:
+        reply = Prediction.model_construct(id="", response=turn.action)
+        came = to_wire(grade_prediction(reply, task, params))
+        graded = tuple(
+            Graded(part.score, part.checks, part.metrics, tuple(part.notes)) for part in came.scores
+        )
+        jobs.append(
+            FigureJob(item.task, instance.all_params, came.answer, graded)
+            if came.answer is not None
+            else None
+        )
+    return jobs
+
+
+def strip_of(item: Item, figures: Sequence[Figure]) -> list[TurnView]:
+    """Return the strip of an item: a score for each turn, and pictures as far as there are any."""
+    svgs = [figure.views[0].svg if figure.views else "" for figure in figures]
+    svgs += [""] * MOST_TURNS
+    pairs = zip(item.turn_scores[:MOST_TURNS], svgs, strict=False)
+    return [TurnView(number, score, svg) for number, (score, svg) in enumerate(pairs, 1)]
+
+
+MOST_ANSWER = 2_000
+"""Characters of an answer that are shown."""
+_MOST_METRICS = 1_200
+_MOST_RESPONSE = 4_000
+_MOST_CHECKS = 200
+"""Checks shown of one verdict; no grader makes nearly as many."""
+_WHY = 160
+_MOST_DRAWN = 12_000
+"""Signs of a drawing that stands in a page as it is; longer ones are packed."""
+_ENTRY = "entry.html.j2"
+_AS_IS = ("id", "task", "bucket", "status", "score", "reason", "source", "finish_reason")
+"""What of an item is shown as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clipped:
+    """A text, or its beginning and maybe its end."""
+
+    beginning: str  #: the start, or all.
+    left_out: int  #: how many characters follow it that are not there.
+    end: str  #: what comes after those.
+    length: int  #: characters in all.
+
+
+_HATCH = re.compile(r'(id="|url\(#)(h[0-9a-f]{12}-)')
+"""Where drawings name their patterns, by hash."""
+
+
+def scoped(figure: Figure, name: str) -> Figure:
+    """Return a figure whose patterns have names that no other item's have.
+
+    Two items may hold the same drawing, and browsers do not find a pattern in what is hidden.
+    """
+    views = tuple(
+        view._replace(svg=_HATCH.sub(rf"\g<1>{name}-\g<2>", view.svg)) for view in figure.views
+    )
+    return replace(figure, views=views)
+
+
+def packed_figure(figure: Figure) -> Figure:
+    """Return a figure with its long drawings as packed text, where that is much shorter."""
+    views = []
+    for view in figure.views:
+        text = packed(view.svg) if len(view.svg) > _MOST_DRAWN else view.svg
+        shorter = len(text) < len(view.svg) / 2
+        views.append(view._replace(svg=text, packed=True) if shorter else view)
+    return replace(figure, views=tuple(views))
+
+
+def clipped(text: str, limit: int, end: int = 0) -> Clipped:
+    """Return a text cut to so many characters, the last ``end`` of them from its end."""
+    if len(text) <= limit:
+        return Clipped(text, 0, "", len(text))
+    tail = text[len(text) - end :] if end else ""
+    return Clipped(text[: limit - end], len(text) - limit, tail, len(text))
+
+
+def anchor(item: Item, runs: Mapping[Run, str]) -> str:
+    """Return the item's id in the page, by which addresses point at it."""
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", item.id)
+    return name if len(runs) == 1 else f"{name}-run{list(runs).index(item.run) + 1}"
+
+
+def render_entry(
+    item: Item,
+    figure: Figure,
+    instance: Instance | None,
+    runs: Mapping[Run, str],
+    response: str | None = None,
+    strip: Sequence[TurnView] = (),
+    *,
+    template: str = _ENTRY,
+) -> str:
+    """Return an item as HTML: ``entry.html.j2`` is a line that opens, ``body.html.j2`` it alone.
+
+    The instance is None if the release is not at hand; the strip is of the turns of a loop.
+    """
+    shown_figure = scoped(figure, anchor(item, runs))
+    if template == _ENTRY:
+        shown_figure = packed_figure(shown_figure)
+    return (
+        environment()
+        .get_template(template)
+        .render(item=_context(item, shown_figure, instance, runs, response, strip))
+    )
+
+
+def _context(
+    item: Item,
+    figure: Figure,
+    instance: Instance | None,
+    runs: Mapping[Run, str],
+    response: str | None,
+    strip: Sequence[TurnView],
+) -> dict[str, Any]:
+    verdicts = item.verdicts
+    answer = _answer(item)
+    return {
+        **{name: getattr(item, name) for name in _AS_IS},
+        "anchor": anchor(item, runs),
+        "run": str(list(runs).index(item.run) + 1),
+        "run_label": runs[item.run] if len(runs) > 1 else "",
+        "score_text": score_text(item.score),
+        "kind": kind(item.score),
+        "why": _one_line_reason(item),
+        "figure": figure,
+        "verdicts": [
+            {"score": verdict.score, "checks": verdict.checks[:_MOST_CHECKS]}
+            for verdict in verdicts
+        ],
+        "turns": [
+            {
+                "number": turn.number,
+                "score": score_text(turn.score) if turn.score is not None else "no answer",
+                "kind": kind(turn.score),
+                "svg": _HATCH.sub(rf"\g<1>{anchor(item, runs)}-t{turn.number}-\g<2>", turn.svg),
+            }
+            for turn in strip
+        ],
+        "notes": list(dict.fromkeys(note for verdict in verdicts for note in verdict.notes)),
+        "metrics": _metrics(item),
+        "answer": clipped(answer, MOST_ANSWER) if answer is not None else None,
+        "no_answer": (
+            "It is too long for the results to hold."
+            if item.status == "answered"
+            else f"None: {item.status}."
+        ),
+        "response": None
+        if response is None
+        else clipped(response, _MOST_RESPONSE, _MOST_RESPONSE // 2),
+        "prompt": instance.prompt if instance else None,
+        "images": [_base64(image) for image in instance.images] if instance else [],
+    }
+
+
+@lru_cache(maxsize=64)
+def _base64(image: bytes) -> str:
+    """Return an image of a prompt for a page; all runs have the same ones."""
+    return base64.b64encode(squeezed(image)).decode()
+
+
+def score_text(score: float | None) -> str:
+    """Return a score in few characters; it says 1 only if it is."""
+    if score is None:
+        return "none"
+    text = f"{score:.3f}".rstrip("0").rstrip(".")
+    if text in {"0", "1"} and score not in {0, 1}:
+        return "<0.001" if score < 0.5 else ">0.999"
+    return text
+
+
+def kind(score: float | None) -> str:
+    """Return the class of a score: full, part, zero or none."""
+    if score is None:
+        return "none"
+    return "full" if score == 1 else "zero" if score == 0 else "part"
+
+
+def _one_line_reason(item: Item) -> str:
+    """Return what to say in one line: the first check that failed, or why there is no score."""
+    failed = (check.message for part in item.verdicts for check in part.failed)
+    message = item.reason or next(failed, "")
+    if item.status != "answered":
+        message = f"{item.status}: {message}" if message else item.status
+    return message if len(message) <= _WHY else f"{message[:_WHY]}…"
+
+
+def _answer(item: Item) -> str | None:
+    if item.answer is None:
+        return None
+    value = json.loads(item.answer)
+    return value if isinstance(value, str) else item.answer
+
+
+def _metrics(item: Item) -> Clipped | None:
+    texts = list(dict.fromkeys(part.metrics for part in item.graded if part.metrics != "{}"))
+    return clipped("\n".join(texts), _MOST_METRICS) if texts else None
+
 
 MOST_ITEMS = 600
 """Items of one page."""
@@ -56,16 +335,7 @@ def spool_items(
     workers: int,
     on_item: Callable[[int, int], object],
 ) -> list[Entry]:
-    """Write every item's HTML to a file.
-
-    Args:
-        spool: the file.
-        items: in the order in which they are to stand.
-        release: that they were graded on, if it is at hand.
-        predictions: the predictions, to show their texts and turns, by hash.
-        workers: processes that draw.
-        on_item: called with the number of items done, and of all.
-    """
+    """Write the HTML of every item to a file, with texts and turns of predictions by hash."""
     names = {item.task for item in items}
     instances = release.instances(names) if release and names else {}
     runs = run_labels(item.run for item in items)
@@ -117,16 +387,8 @@ def write_pages(
 ) -> list[tuple[Path, Path]]:
     """Write each page to a folder; return them with the places they are meant for.
 
-    A report that fits is one page. Otherwise the first has the tables, and items follow in others.
-
-    Args:
-        folder: for the pages until all are there.
-        out: where the first page is to stand.
-        spool: see `spool_items`.
-        entries: what is in it.
-        values: what the template wants for the tables.
-        most_items: items of one page.
-        most_bytes: of one page, unless it has only one item, or tables alone take more.
+    A report that fits is one page. Otherwise the first has the tables, and items follow in others,
+    each of ``most_bytes`` at most, unless it has only one item, or tables alone take more.
     """
     runs = run_labels(entry.item.run for entry in entries)
     pages = [list(entries)]
@@ -141,7 +403,9 @@ def write_pages(
             file.write(before)
             if page:
                 spool.seek(page[0].start)
-                _copy(spool, file, page[-1].end - page[0].start)
+                size = page[-1].end - page[0].start
+                while size > 0:
+                    size -= file.write(spool.read(min(size, 2**20)))
             file.write(after)
         moves.append((part, page_path(out, number + 1)))
     return moves
@@ -159,13 +423,6 @@ def _share_out(entries: Sequence[Entry], most_items: int, most_bytes: int) -> li
         pages[-1].append(entry)
         size, in_3d = size + entry.size, in_3d or entry.in_3d
     return pages
-
-
-def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
-    while size > 0:
-        data = source.read(min(size, 2**20))
-        size -= len(data)
-        target.write(data)
 
 
 def _page_frame(
@@ -190,14 +447,8 @@ def _page_frame(
         counts = (
             f"{titles.get(task, task)} ({tasks.count(task)})" for task in dict.fromkeys(tasks)
         )
-        index.append(
-            {
-                "href": href,
-                "current": i == number,
-                "count": len(entries),
-                "tasks": ", ".join(counts),
-            }
-        )
+        page_facts = {"href": href, "current": i == number, "count": len(entries)}
+        index.append(page_facts | {"tasks": ", ".join(counts)})
     html = render_page(
         "report.html.j2",
         **page_parts(in_3d=any(entry.in_3d for entry in page)),
@@ -217,12 +468,9 @@ def _page_frame(
 
 def _filters(items: Sequence[Item], runs: Mapping[Run, str]) -> Values:
     titles = {task.id: task.title for task in all_tasks().values()}
-    tasks: dict[str, dict[str, int]] = {}
-    statuses: dict[str, int] = {}
+    tasks: dict[str, Counter[str]] = {}
     for item in items:
-        in_bucket = tasks.setdefault(item.bucket, {})
-        in_bucket[item.task] = in_bucket.get(item.task, 0) + 1
-        statuses[item.status] = statuses.get(item.status, 0) + 1
+        tasks.setdefault(item.bucket, Counter())[item.task] += 1
     present = {item.run for item in items}
     return {
         "buckets": list(tasks),
@@ -230,7 +478,7 @@ def _filters(items: Sequence[Item], runs: Mapping[Run, str]) -> Values:
             (bucket, [(name, titles.get(name, name), count) for name, count in counts.items()])
             for bucket, counts in tasks.items()
         ],
-        "statuses": list(statuses.items()),
+        "statuses": list(Counter(item.status for item in items).items()),
         "runs": [
             (str(i), label) for i, (run, label) in enumerate(runs.items(), 1) if run in present
         ],
@@ -238,12 +486,7 @@ def _filters(items: Sequence[Item], runs: Mapping[Run, str]) -> Values:
 
 
 def remove_stale(out: Path, pages: int) -> None:
-    """Remove further pages that an earlier, longer report left; files of others stay.
-
-    Args:
-        out: the first page of the report.
-        pages: how many it has now.
-    """
+    """Remove pages beyond so many that an earlier, longer report left; files of others stay."""
     pattern = re.compile(rf"{re.escape(out.stem)}-(\d+){re.escape(out.suffix)}")
     for path in list(out.parent.iterdir()):
         match = pattern.fullmatch(path.name)
@@ -252,3 +495,7 @@ def remove_stale(out: Path, pages: int) -> None:
                 ours = _MARK in file.read(20_000)
             if ours:
                 path.unlink()
+
+
+if TYPE_CHECKING:
+    pass

@@ -7,18 +7,20 @@ the task's schema, however wrong, and any verdict of any answer.
 """
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from html import escape
 from importlib import import_module
 from importlib.resources import files
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
+from scbench.report.draw.colours import style_sheet
 from scbench.report.draw.scene import Mesh, Scene
-from scbench.report.draw.svg import Drawing
+from scbench.report.draw.svg import Drawing, short, swatch
 
 LOOK = "2"
 """Raised when pictures of right answers change; releases keep it beside what they draw."""
@@ -116,34 +118,21 @@ class Verdicts(tuple[Verdict, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One part of a picture.
+    """One part of a picture."""
 
-    Attributes:
-        title: a few words above it.
-        view: flat, or in three dimensions.
-        alt: what can be seen, in a sentence, for people who cannot.
-    """
-
-    title: str
-    view: Drawing | Scene
-    alt: str
+    title: str  #: a few words above it.
+    view: Drawing | Scene  #: flat, or in three dimensions.
+    alt: str  #: what can be seen, in a sentence, for people who cannot.
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture of an instance, or of an answer to it.
+    """A picture of an instance, or of an answer to it."""
 
-    Attributes:
-        panels: side by side, in the order to look at them.
-        caption: one or two sentences with the figures that matter.
-        legend: (role, words) for each colour that needs words.
-        text: the same for a terminal, if the task has a text form; no colours.
-    """
-
-    panels: tuple[Panel, ...]
-    caption: str
-    legend: tuple[tuple[str, str], ...] = ()
-    text: str | None = None
+    panels: tuple[Panel, ...]  #: side by side, in the order to look at them.
+    caption: str  #: one or two sentences with the figures that matter.
+    legend: tuple[tuple[str, str], ...] = ()  #: (role, words) for each colour that needs words.
+    text: str | None = None  #: the same for a terminal, if the task has a text form; no colours.
 
 
 Legend = list[tuple[str, str]]
@@ -212,12 +201,7 @@ def is_marked(picture: Picture) -> bool:
 def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) -> Picture:
     """Return a picture that says in words what failed, if no place in it shows that.
 
-    Its legend keeps what is drawn.
-
-    Args:
-        picture: as its module drew it.
-        answer: None if it could not be read.
-        verdicts: on the answer; none if nobody answered.
+    Its legend keeps what is drawn. The answer is None if it could not be read.
     """
     picture, roles = _with_drawn_legend(picture), roles_in(picture)
     failed = {
@@ -239,3 +223,178 @@ def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) 
         drawing.text(place, line, "ink" if i else "wrong", size=12, anchor="start", bold=not i)
     panel = Panel("what failed", drawing, " ".join(lines))
     return replace(picture, panels=(panel, *picture.panels))
+
+
+_ROW = 34
+_WIDTH = 300
+
+
+class Gauge(NamedTuple):
+    """One figure beside the one asked for."""
+
+    label: str  #: what is counted.
+    value: float  #: what the answer reached.
+    target: float  #: what was asked for.
+    passed: bool | None  #: what the verdict says of it; None if it was not judged.
+    sense: str = "at least"  #: whether so much is the least, the most, or the only right figure.
+    unit: str = ""  #: after both figures.
+
+
+def gauge_panels(gauges: Iterable[Gauge]) -> list[Panel]:
+    """Return a panel of bars, each with a mark at the wanted figure; none without gauges."""
+    rows = list(gauges)
+    if not rows:
+        return []
+    drawing = Drawing(
+        (0, 0, _WIDTH, _ROW * len(rows)), size=max(_WIDTH, _ROW * len(rows)), up=False
+    )
+    words = []
+    for i, row in enumerate(rows):
+        says = f"{row.value:.4g}{row.unit}; {row.sense} {row.target:.4g}{row.unit}"
+        words.append(f"{row.label}: {says}")
+        role = {True: "right", False: "wrong", None: "quiet"}[row.passed]
+        sign = {True: "✓", False: "✗", None: ""}[row.passed]
+        drawing.text((0, i * _ROW + 7), sign, role, anchor="start", size=12, bold=True)
+        drawing.text((14 * bool(sign), i * _ROW + 7), row.label, anchor="start", size=12)
+        drawing.text((_WIDTH, i * _ROW + 7), says, role, anchor="end", size=12, bold=True)
+        full = max(row.value, row.target, 1e-9) * 1.15
+        top, bottom = i * _ROW + 17, i * _ROW + 25
+        drawing.box((0, top), (_WIDTH, bottom), "faint", opacity=0.5)
+        end = max(0.0, row.value) / full * _WIDTH
+        drawing.box((0, top), (end, bottom), role, hatched=row.passed is False)
+        mark = row.target / full * _WIDTH
+        drawing.line([(mark, top - 3), (mark, bottom + 3)], "ink", width=2)
+    return [Panel("what was asked for", drawing, "; ".join(words) + ".")]
+
+
+_PAD = 16.0
+_GAP = 22.0
+_TITLE = 20.0
+_LINE = 19.0
+_SIZE = 13
+_DENSITY = 2.0
+"""Pixels of images in it for one of its own: as many as a PNG file of it has."""
+_LETTER = 0.5
+"""Mean width of a letter, in parts of its height: there is no font here to measure with."""
+_FONT = "system-ui,sans-serif"
+
+
+class _Rendered(NamedTuple):
+    text: str
+    width: float
+    height: float
+
+
+def sheet_svg(
+    picture: Picture,
+    heading: str = "",
+    *,
+    dark: bool | None = None,
+    most_width: float = 1240,
+    font: str = _FONT,
+) -> str:
+    """Return a picture as an SVG file: its panels side by side, then caption and legend.
+
+    Panels go on in a further row after ``most_width`` pixels; dark None follows the reader's mode.
+    """
+    rows: list[list[tuple[Panel, _Rendered]]] = [[]]
+    used = 0.0
+    for panel in picture.panels:
+        rendered = _rendered(panel, dark)
+        if rows[-1] and used + rendered.width > most_width:
+            rows.append([])
+            used = 0.0
+        rows[-1].append((panel, rendered))
+        used += rendered.width + _GAP
+    content_width = max(sum(p.width + _GAP for _, p in row) - _GAP for row in rows)
+    width = max(content_width, 420.0) + 2 * _PAD
+    parts: list[str] = []
+    y = _PAD
+    if heading:
+        parts.append(_text_line(_PAD, y, heading, "ink", bold=True))
+        y += _LINE + 6
+    for row in rows:
+        x = _PAD
+        for panel, rendered in row:
+            parts.append(_text_line(x, y, panel.title, "quiet", fit=rendered.width))
+            at = f'<svg x="{short(x)}" y="{short(y + _TITLE)}" '
+            parts.append(rendered.text.replace("<svg ", at, 1))
+            x += rendered.width + _GAP
+        y += _TITLE + max(rendered.height for _, rendered in row) + 10
+    for line in _wrapped(picture.caption, width - 2 * _PAD):
+        parts.append(_text_line(_PAD, y, line, "ink"))
+        y += _LINE
+    y += 4
+    y = _write_legend(picture, parts, y, width)
+    style = style_sheet(dark).replace(_FONT, font)
+    size = f'width="{short(width)}" height="{short(y + _PAD - 4)}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="sb" role="img" {size} '
+        f'viewBox="0 0 {short(width)} {short(y + _PAD - 4)}">'
+        f"<title>{escape(heading or picture.caption)}</title>"
+        f'<style>{style}</style><rect {size} class="f-paper"/>{"".join(parts)}</svg>\n'
+    )
+
+
+def _rendered(panel: Panel, dark: bool | None) -> _Rendered:  # noqa: FBT001
+    view = panel.view
+    if isinstance(view, Drawing):
+        return _Rendered(view.render(panel.alt), view.width, view.height)
+    from scbench.report.draw.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
+
+    width, height = 360.0, 300.0
+    svg = scene_svg(view, panel.alt, width=width, height=height, dark=dark, density=_DENSITY)
+    return _Rendered(svg, width, height)
+
+
+def _text_line(
+    x: float, y: float, words: str, role: str, *, bold: bool = False, fit: float | None = None
+) -> str:
+    if fit is not None:
+        limit = max(int(fit / (_LETTER * _SIZE)), 4)
+        words = words if len(words) <= limit else f"{words[: limit - 1]}…"
+    weight = ' font-weight="700"' if bold else ""
+    at = f'x="{short(x)}" y="{short(y + _SIZE)}"'
+    return f'<text {at} font-size="{_SIZE}" class="f-{role}"{weight}>{escape(words)}</text>'
+
+
+def _wrapped(words: str, width: float) -> list[str]:
+    """Return text in lines that likely fit; a word that is longer than a line is cut."""
+    limit = max(int(width / (_LETTER * _SIZE)), 10)
+    lines = [""]
+    for word in words.split():
+        piece = word if len(word) <= limit else f"{word[: limit - 1]}…"
+        if len(lines[-1]) + 1 + len(piece) > limit and lines[-1]:
+            lines.append(piece)
+        else:
+            lines[-1] = f"{lines[-1]} {piece}".strip()
+    return lines
+
+
+def _write_legend(picture: Picture, parts: list[str], y: float, width: float) -> float:
+    """Add the legend; return where it ends."""
+    x = _PAD
+    views = [panel.view for panel in picture.panels]
+    for role, words in picture.legend:
+        lines = _wrapped(words, width - 2 * _PAD - 26)
+        need = 26 + max(map(len, lines)) * _LETTER * _SIZE + 24
+        if x > _PAD and (x + need > width - _PAD or len(lines) > 1):
+            x, y = _PAD, y + _LINE
+        at = f'<svg x="{short(x)}" y="{short(y + 2)}" '
+        parts.append(swatch(views, role).replace("<svg ", at, 1))
+        for i, line in enumerate(lines):
+            parts.append(_text_line(x + 26, y + i * _LINE, line, "ink"))
+        x += need
+        y += (len(lines) - 1) * _LINE
+    return y + _LINE if picture.legend else y
+
+
+def sheet_png(svg: str, scale: float = 2) -> bytes:
+    """Return a sheet as a PNG file.
+
+    Raises:
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
+    import vl_convert  # noqa: PLC0415  (an extra, and large)
+
+    return bytes(vl_convert.svg_to_png(svg, scale=scale))

@@ -24,10 +24,18 @@ from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
 from scbench.grading.workers.worker import WorkItem
 from scbench.release.load import Release
 from scbench.report.draw.scene import Mesh
-from scbench.report.entries import render_entry, score_text
-from scbench.report.figures import figure_of
 from scbench.report.html import page_parts, render_page
-from scbench.report.items import COLUMNS, Item, Run, answer_of, items_of, picture_of, run_labels
+from scbench.report.items import (
+    COLUMNS,
+    Item,
+    Run,
+    answer_of,
+    figure_of,
+    items_of,
+    picture_of,
+    run_labels,
+)
+from scbench.report.paging import render_entry, score_text
 from scbench.report.picture import Picture, solids_of
 
 T = TypeVar("T")
@@ -73,12 +81,7 @@ def find_instance(release: Release, name: str) -> Instance:
 
 
 def answered_by(predictions: str, instance: Instance, choice: RunChoice) -> Line:
-    """Return the line of a predictions file that answers an instance.
-
-    Args:
-        predictions: path of the file, or ``-`` for standard input.
-        instance: what is answered.
-        choice: which answer, if the file holds several.
+    """Return the line of a predictions file (``-`` for standard input) that answers an instance.
 
     Raises:
         PredictionsError: the file cannot be read.
@@ -102,12 +105,7 @@ def _run_of_line(line: Line) -> Run:
 
 
 def stored_by(results: Path, instance: Instance, choice: RunChoice) -> Item:
-    """Return the item of a results file that belongs to an instance.
-
-    Args:
-        results: the file, or the folder that holds it.
-        instance: what was answered.
-        choice: which answer, if the file holds several.
+    """Return the item of a results file, or of its folder, that belongs to an instance.
 
     Raises:
         ResultsError: the file cannot be read, no row is on this instance, or several are.
@@ -219,14 +217,8 @@ def single_page(item: Item, instance: Instance, item_picture: Picture, response:
     from markupsafe import Markup  # noqa: PLC0415  (comes with Jinja2, an extra)
 
     figure = figure_of(item_picture)
-    body = render_entry(
-        item,
-        figure,
-        instance,
-        {item.run: ""},
-        response,
-        template="body.html.j2",
-    )
+    runs = {item.run: ""}
+    body = render_entry(item, figure, instance, runs, response, template="body.html.j2")
     return render_page(
         "single.html.j2",
         title=f"{item.id} · scbench",

@@ -17,7 +17,7 @@ from scbench.analysis.compare import compare_runs
 from scbench.analysis.ladder import climbs_of, ladder_table
 from scbench.analysis.levels import DRAWS
 from scbench.analysis.paper import paper_table
-from scbench.leaderboard.ranks import ranks
+from scbench.leaderboard.board import ranks
 
 ROWS = 1_000_000
 

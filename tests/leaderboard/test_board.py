@@ -18,7 +18,7 @@ from scbench.leaderboard.board import SCHEMA, flat_rows, make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.folder import open_submission, pack
 from scbench.leaderboard.grade import grade_submission, read_receipt, results_hash
-from scbench.leaderboard.publish import write_board
+from scbench.leaderboard.page import write_board
 from scbench.leaderboard.validate import release_finder
 from scbench.release.load import find_release
 

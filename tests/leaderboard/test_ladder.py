@@ -14,8 +14,7 @@ from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import flat_rows, make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.folder import open_submission
-from scbench.leaderboard.page import render_board
-from scbench.leaderboard.publish import hub_results, write_board
+from scbench.leaderboard.page import hub_results, render_board, write_board
 from scbench.leaderboard.validate import release_finder, validate
 from scbench.release.load import find_release
 

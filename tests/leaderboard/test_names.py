@@ -5,13 +5,13 @@ from typer.testing import CliRunner
 
 from scbench.base.errors import ScbenchError
 from scbench.cli.main import app
-from scbench.leaderboard.organisations import (
+from scbench.leaderboard.submission import hidden, read_submission
+from scbench.leaderboard.validate import (
     alike,
     check_organisation,
     read_organisations,
     skeleton,
 )
-from scbench.leaderboard.submission import hidden, read_submission
 
 ALIKE = [
     ("\u0410urora", "Aurora"),  # Cyrillic A

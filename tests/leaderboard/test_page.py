@@ -12,7 +12,7 @@ import pytest
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect
-from scbench.leaderboard.publish import write_board
+from scbench.leaderboard.page import write_board
 from scbench.leaderboard.validate import release_finder
 
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}"

@@ -6,7 +6,7 @@ import yaml
 from scbench.base.errors import ResultsError
 from scbench.freezing.card import render_eval
 from scbench.leaderboard.grade import read_receipt
-from scbench.leaderboard.publish import hub_results
+from scbench.leaderboard.page import hub_results
 from scbench.release.load import find_release
 
 

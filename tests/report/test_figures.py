@@ -5,7 +5,7 @@ import re
 import pytest
 
 from scbench.report.draw.svg import Drawing
-from scbench.report.figures import compacted
+from scbench.report.items import compacted
 
 
 def covered(path: str) -> set[tuple[int, int, int, int]]:

@@ -175,7 +175,7 @@ def test_pictures_are_compared_by_what_they_show():
 
 def test_no_text_of_a_gallery_needs_a_font_that_is_not_there(installed):
     from scbench.report.gallery import FONT  # noqa: PLC0415
-    from scbench.report.sheet import sheet_svg  # noqa: PLC0415
+    from scbench.report.picture import sheet_svg  # noqa: PLC0415
     from scbench.report.single import find_instance, picture, unanswered  # noqa: PLC0415
 
     instance = find_instance(installed, "two_segments/00")

@@ -12,10 +12,10 @@ from scbench.base.canonical import canonical_json
 from scbench.base.errors import ResultsError
 from scbench.report import write_report
 from scbench.report.draw.colours import ROLES
-from scbench.report.entries import MOST_ANSWER, clipped, kind, score_text
 from scbench.report.html import asset
 from scbench.report.items import items_of, run_labels
 from scbench.report.overview import score_strip, spread, spread_words
+from scbench.report.paging import MOST_ANSWER, clipped, kind, score_text
 from scbench.report.picture import draw_of
 
 NASTY = "</script></pre><script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u2028{{7*7}}"

@@ -8,10 +8,11 @@ import re
 import polars as pl
 import pytest
 
-from scbench.report import figures, write_report
-from scbench.report.entries import packed_figure
-from scbench.report.figures import Figure, FigureJob, View, draw_all
+from scbench.report import items as items_module
+from scbench.report import write_report
 from scbench.report.html import page_parts
+from scbench.report.items import Figure, FigureJob, View, draw_all
+from scbench.report.paging import packed_figure
 
 
 def items(page) -> list[str]:
@@ -81,7 +82,9 @@ def test_the_script_for_3d_counts_and_is_only_where_it_is_wanted(rows, small, st
 
 def test_equal_answers_to_an_instance_are_drawn_once(monkeypatch):
     drawn = []
-    monkeypatch.setattr(figures, "draw", lambda job: drawn.append(job) or Figure(caption=str(job)))
+    monkeypatch.setattr(
+        items_module, "draw", lambda job: drawn.append(job) or Figure(caption=str(job))
+    )
     job = FigureJob("two_segments", "{}", "1", ())
     jobs = [job, job._replace(answer="2"), job, None, None, job._replace(params="{ }"), job]
     assert [f.caption for f in draw_all(jobs, 1)] == [str(job) for job in jobs]

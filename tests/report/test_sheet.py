@@ -7,8 +7,7 @@ import pytest
 
 from scbench.report.draw.scene import Lines, Scene
 from scbench.report.draw.svg import Drawing, swatch
-from scbench.report.picture import Panel, Picture
-from scbench.report.sheet import sheet_png, sheet_svg
+from scbench.report.picture import Panel, Picture, sheet_png, sheet_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = "<b>&\"'</svg>"

@@ -26,21 +26,14 @@ _HELLO_RETRIES = 2
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is. A folder holds one.
+    """What a run is. A folder holds one."""
 
-    Attributes:
-        model: Inspect's name of it, such as openai/gpt-5 or openai-api/SERVICE/MODEL.
-        release: version of the release; a folder or archive by its path.
-        parameters: of the task, see `scbench.integrations.inspect.tasks`, without the budget.
-        budgets: limits of output tokens, each a run of its own; empty for none.
-        model_args: what the provider takes besides.
-    """
-
-    model: str
-    release: str
+    model: str  #: Inspect's name of it, such as openai/gpt-5 or openai-api/SERVICE/MODEL.
+    release: str  #: version of the release; a folder or archive by its path.
+    #: of the task, see `scbench.integrations.inspect.tasks`, without the budget.
     parameters: Mapping[str, Any]
-    budgets: Sequence[int] = ()
-    model_args: Mapping[str, Any] = field(default_factory=dict)
+    budgets: Sequence[int] = ()  #: limits of output tokens, each a run of its own; empty for none.
+    model_args: Mapping[str, Any] = field(default_factory=dict)  #: what the provider takes besides.
 
     @property
     def identity(self) -> str:
@@ -50,25 +43,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How much of a run is made and how; another may go on with the same folder.
+    """How much of a run is made and how; another may go on with the same folder."""
 
-    Attributes:
-        samples: how often each item is asked.
-        limit: how many items are asked; None for all.
-        ids: only these, and those that the folder was begun with; None for all.
-        base_url: of the endpoint; None for the provider's.
-        max_connections: calls at a time; None for Inspect's own rule.
-        max_retries: how often a call is made again that the provider could not answer.
-        quiet: whether nothing is shown.
-    """
-
-    samples: int
-    limit: int | None
+    samples: int  #: how often each item is asked.
+    limit: int | None  #: how many items are asked; None for all.
+    #: only these, and those that the folder was begun with; None for all.
     ids: Sequence[str] | None
-    base_url: str | None
-    max_connections: int | None
-    max_retries: int
-    quiet: bool
+    base_url: str | None  #: of the endpoint; None for the provider's.
+    max_connections: int | None  #: calls at a time; None for Inspect's own rule.
+    max_retries: int  #: how often a call is made again that the provider could not answer.
+    quiet: bool  #: whether nothing is shown.
 
 
 def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
@@ -91,8 +75,11 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
                 f"{logs} holds another run, of {owner}: it continues only with the same options; "
                 "for others choose another --out"
             )
-        with _display(pace), _refusals():
-            model = _get_model(plan, pace)
+        with _inspect_speaking(quiet=pace.quiet):
+            try:
+                model = get_model(plan.model, base_url=pace.base_url, **plan.model_args)
+            except (ValueError, TypeError) as error:  # what providers raise for a name
+                raise PredictionsError(f"Inspect cannot use {plan.model}: {error}") from None
             if not begun:
                 asyncio.run(_greet(model))
                 folder.mark(plan.identity)
@@ -103,13 +90,6 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
             folder.close()
         else:
             folder.remove()
-
-
-def _get_model(plan: Plan, pace: Pace) -> Model:
-    try:
-        return get_model(plan.model, base_url=pace.base_url, **plan.model_args)
-    except (ValueError, TypeError) as error:  # what the library and providers raise for a name
-        raise PredictionsError(f"Inspect cannot use {plan.model}: {error}") from None
 
 
 async def _greet(model: Model) -> None:
@@ -168,21 +148,12 @@ def _with_earlier_ids(ids: Sequence[str], path: Path) -> list[str]:
 
 
 @contextmanager
-def _display(pace: Pace) -> Iterator[None]:
-    """Let Inspect speak on standard error, or not at all: what is printed are the tables."""
-    if not pace.quiet:
-        with redirect_stdout(sys.stderr):
-            yield
-        return
-    with Path("/dev/null").open("w") as nowhere, redirect_stdout(nowhere):
-        yield
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Turn what Inspect says is missing into an error of ours."""
-    try:
-        yield
-    except PrerequisiteError as error:
-        text = Text.from_markup(str(error.message)).plain
-        raise PredictionsError(" ".join(text.removeprefix("ERROR: ").split())) from None
+def _inspect_speaking(*, quiet: bool) -> Iterator[None]:
+    """Let Inspect speak on standard error, or not at all; what it misses is an error of ours."""
+    with Path("/dev/null").open("w") as nowhere:
+        try:
+            with redirect_stdout(nowhere if quiet else sys.stderr):
+                yield
+        except PrerequisiteError as error:
+            text = Text.from_markup(str(error.message)).plain
+            raise PredictionsError(" ".join(text.removeprefix("ERROR: ").split())) from None

@@ -15,8 +15,9 @@ from functools import cache, lru_cache
 from itertools import count
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
 from anyio.to_thread import run_sync
 from inspect_ai.log import transcript
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
@@ -29,14 +30,12 @@ from scbench.formats.imports.inspect_logs import GRADER_FAILED, reply_of, sample
 from scbench.formats.imports.replies import with_turns
 from scbench.grading.api import MEMORY
 from scbench.grading.rows.wire import WireOutcome
+from scbench.grading.score_tables import OVERALL, score_table
 from scbench.grading.workers.pool import GradingJob
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.grading.workers.worker import WorkItem
 from scbench.machine.processes import main_not_imported, processors
 from scbench.release.load import find_release
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _IDLE = 20.0
 """Seconds without an answer after which the processes end."""
@@ -60,13 +59,9 @@ def named_instances(release: str | None) -> Mapping[str, Instance]:
 
 @dataclass
 class Grading:
-    """Grades answers to the instances of one release, from any thread.
+    """Grades answers to the instances of one release, from any thread."""
 
-    Attributes:
-        release: its name, as `scbench.load_release` takes it.
-    """
-
-    release: str | None
+    release: str | None  #: its name, as `scbench.load_release` takes it.
     _queue: "SimpleQueue[WorkItem]" = field(default_factory=SimpleQueue)
     _waiting: dict[int, "Future[WireOutcome]"] = field(default_factory=dict)
     _numbers: "count[int]" = field(default_factory=count)
@@ -74,11 +69,7 @@ class Grading:
     _running: bool = False
 
     def submit(self, instance_id: str, line: bytes) -> "Future[WireOutcome]":
-        """Have a line of predictions graded.
-
-        Returns:
-            What will hold the outcome, or the `ScbenchError` that ended all grading.
-        """
+        """Have a line graded; return what will hold the outcome, or what ended all grading."""
         future: Future[WireOutcome] = Future()
         with self._lock:
             item = WorkItem(next(self._numbers), line, instance_id)
@@ -154,16 +145,11 @@ def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
     """The mean of each bucket and its coverage, as `scbench.grading.score_tables` has them.
 
     Samples without a score (errors, blocked replies, what cannot be graded here) are no zeros:
-    they lower the coverage. It is of all items of the tasks, however many were asked.
-
-    Args:
-        expected: scores that one try at all items of the tasks has, by bucket; None if that is not
-            known, and then no coverage is given.
+    they lower the coverage. It is of ``expected``, the scores by bucket that one try at all items
+    has, however many were asked; without that there is no coverage.
     """
 
     def measure(scores: list[SampleScore]) -> Value:
-        from scbench.grading.score_tables import OVERALL, score_table  # noqa: PLC0415  (heavy)
-
         rows, tries = _result_rows(scores)
         lines = score_table(rows, "bucket").to_dicts() if len(rows) else []
         by_name = {line["bucket"]: line for line in lines}
@@ -180,10 +166,8 @@ def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
     return measure
 
 
-def _result_rows(scores: list[SampleScore]) -> "tuple[pl.DataFrame, int]":
+def _result_rows(scores: list[SampleScore]) -> tuple[pl.DataFrame, int]:
     """Return rows of results, as far as tables need them, and how often items were tried."""
-    import polars as pl  # noqa: PLC0415  (heavy)
-
     tries: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
     for sample in scores:
@@ -217,14 +201,10 @@ class GraderFailedError(ScbenchError):
 
 @scorer(metrics=[by_bucket()])
 def outcome(release: str | None = None) -> Scorer:
-    """Grade replies with the benchmark's graders.
+    """Grade replies with the benchmark's graders; release is as `scbench.load_release` takes it.
 
-    Args:
-        release: which one the samples are of, as `scbench.load_release` takes it.
-
-    Returns:
-        A scorer. A score's metadata holds the status, the single scores, and their checks; what has
-        a status without a score is unscored.
+    A score's metadata holds the status, the single scores, and their checks; what has a status
+    without a score is unscored.
     """
 
     async def grade(state: TaskState, target: Target) -> Score:  # noqa: ARG001  (Inspect's form)

@@ -106,12 +106,16 @@ def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[
             raise PrerequisiteError(escape(str(error))) from None
         selection = instances if images else told_apart(instances)[False]
         expected = expected_scores(chosen_instances(source, names))
+        solvers: list[Solver] = [generate()]
+        if tools:
+            offered = [python(timeout=_PYTHON_SECONDS), web_search(names_in(search))]  # type: ignore[arg-type]
+            solvers.insert(0, use_tools(offered))
         return task_of(
             MemoryDataset(
                 [sample_of(instance, budget) for instance in selection],
                 name=f"scbench {source.version}",
             ),
-            [*_tool_solvers(search, tools=tools), generate()],
+            solvers,
             expected,
             setting="tools" if tools else "no_tools",
             version=source.version,
@@ -162,11 +166,6 @@ def task_of(
     )
 
 
-def _tool_solvers(search: str | list[str] | None, *, tools: bool) -> list[Solver]:
-    providers = names_in(search)
-    return [use_tools(python(timeout=_PYTHON_SECONDS), web_search(providers))] if tools else []  # type: ignore[arg-type]
-
-
 def _all_functions() -> dict[str, Callable[..., Task]]:
     single = {name: ([name], "default") for name in (*BUCKETS, MANIFOLDS, *all_tasks())}
     beside = {name: (None, name) for name in (TERSE, LADDER)}
@@ -186,13 +185,8 @@ TASKS = _all_functions()
 def trial(setup: Setup, release: str | None = None) -> Solver:
     """Let a model play: its replies are steps of an environment, until that is done.
 
-    Args:
-        setup: what the model is promised.
-        release: which one the samples are of, as `scbench.load_release` takes it.
-
-    Returns:
-        A solver. The first message is the sample's input, as `scbench.loop.Environment.reset`
-        words it.
+    The release is that of the samples, as `scbench.load_release` takes it. The first message is the
+    sample's input, as `scbench.loop.Environment.reset` words it.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -218,11 +212,7 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
 def _trial_samples(
     instances: Sequence[Instance], setup: Setup, budget: int | None, *, strict: bool
 ) -> Iterator[tuple[Instance, Sample]]:
-    """Yield instances with the samples that begin their trials.
-
-    Raises:
-        PredictionsError: a task has no such setting, and it was named.
-    """
+    """Yield instances with the samples that begin trials; in strict ones each task has it."""
     for instance in instances:
         environment = Environment(setup)
         try:
@@ -254,20 +244,10 @@ def loop(
 ) -> Task:
     """The Spatial Competence Benchmark with feedback: graders and simulators in the loop.
 
-    Args:
-        setting: retry, probe or act.
-        attempts: answers that may be given (retry).
-        disclose: what is told of an answer (retry): score, checks or places.
-        queries: what queries (probe) or actions (act) may cost; None for each task's own budget.
-        tasks: only these tasks and buckets; None for all that have the setting.
-        ids: only these instances.
-        variant: default, terse or ladder: whose prompts are put.
-        samples: how often each is asked (epochs).
-        budget: limit of output tokens of each reply, which tables tell runs apart by.
-        effort: Inspect's reasoning_effort.
-        reasoning_tokens: Inspect's, for providers that take a number.
-        release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
-        images: whether items with pictures are asked; without them they have no score.
+    The setting is retry, probe or act: ``attempts`` answers may be given (retry), of which
+    ``disclose`` tells score, checks or places; ``queries`` is what queries (probe) or actions (act)
+    may cost, None for each task's own budget. Tasks without the setting are left out if none is
+    named. All else is as for the other tasks.
     """
     try:
         setup = Setup(setting=setting, attempts=attempts, disclose=disclose, budget=queries)

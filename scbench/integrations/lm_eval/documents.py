@@ -15,7 +15,6 @@ from PIL import Image, ImageFile
 
 import scbench
 from scbench.base.errors import PredictionsError
-from scbench.base.model import Instance
 from scbench.formats.prompts.requests import select
 from scbench.reward import cached_release, instance_of
 
@@ -37,13 +36,9 @@ def load(
     images: bool = False,
     **_: object,
 ) -> dict[str, datasets.Dataset]:
-    """Return the documents of a task, as the split ``test``.
+    """Return the documents of a task, as the split ``test``, either with pictures or without.
 
-    Args:
-        tasks: ids of tasks and buckets, separated by commas.
-        config: terse or ladder; None for the release's default.
-        release: which, as `scbench.load_release` takes it.
-        images: whether documents with pictures are wanted; without, those are left out.
+    Tasks are ids of tasks and buckets with commas; config is terse or ladder, None for the default.
 
     Raises:
         ScbenchError: there is no such release, config or task; or it is a run of both kinds, in
@@ -62,17 +57,11 @@ def load(
     if not images and len(selection) < len(instances):
         skipped = ", ".join(instance.id for instance in instances if instance.images)
         _log.warning("left out, for their pictures (see scbench_images): %s", skipped)
-    documents = [_document_of(instance, release) for instance in selection]
+    documents = [
+        {"id": row.id, "prompt": row.prompt, "instance_hash": row.content_hash, "release": release}
+        for row in selection
+    ]
     return {"test": datasets.Dataset.from_list(documents)}
-
-
-def _document_of(instance: Instance, release: str | None) -> Document:
-    return {
-        "id": instance.id,
-        "prompt": instance.prompt,
-        "instance_hash": instance.content_hash,
-        "release": release,
-    }
 
 
 def process_results(document: Document, results: Sequence[str | None]) -> dict[str, float]:

@@ -45,11 +45,7 @@ def series(i: int) -> str:
 
 
 def style_sheet(dark: bool | None = None) -> str:
-    """Return the rules that give stroke (``s-ROLE``) and fill (``f-ROLE``) their colours.
-
-    Args:
-        dark: whether the colours are those of dark mode; None follows the reader.
-    """
+    """Return rules of stroke (``s-ROLE``) and fill (``f-ROLE``); dark None follows the reader."""
     rules = (
         ".sb text{font-family:system-ui,sans-serif}"
         ".sb .halo{paint-order:stroke;stroke-width:3px;stroke-linejoin:round}"

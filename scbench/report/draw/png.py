@@ -27,12 +27,7 @@ def with_palette(data: bytes) -> bytes:
 
 
 def few_colours(pixels: npt.NDArray[Any]) -> bytes:
-    """Return a PNG file with at most 128 colours, which are near those given.
-
-    Args:
-        pixels: red, green, blue, and perhaps opacity, whole numbers from 0 to 255, shape
-            (height, width, 3 or 4).
-    """
+    """Return a PNG file of at most 128 colours near those of pixels (h, w, 3 or 4), 0 to 255."""
     from PIL import Image  # noqa: PLC0415  (an extra)
 
     height, width, channels = pixels.shape
@@ -75,11 +70,7 @@ def same_picture(first_file: bytes, second_file: bytes) -> bool:
 
 
 def _opened(data: bytes) -> "Image":
-    """Return the image in a PNG file.
-
-    Raises:
-        ValueError: it is no PNG file, or a damaged one.
-    """
+    """Return the image in a PNG file; ValueError if it is none, or a damaged one."""
     from PIL import Image  # noqa: PLC0415  (an extra)
 
     try:

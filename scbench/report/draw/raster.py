@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from scbench.report.draw.colours import ROLES
 from scbench.report.draw.png import few_colours
-from scbench.report.draw.scene import Lines, Marks, Mesh, Scene
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, all_points, tame
 from scbench.report.draw.svg import Drawing
 
 Floats = npt.NDArray[np.float64]
@@ -31,18 +31,12 @@ _NAMES = 1 << 21
 
 @dataclass(frozen=True, slots=True)
 class Triangles:
-    """Triangles on the screen.
+    """Triangles on the screen."""
 
-    Attributes:
-        corners: x, y and depth, shape (n, 3, 3).
-        colours: red, green and blue from 0 to 1, shape (n, 3).
-        opacity: shape (n,); 1 is solid.
-        glow: how strongly what is hidden behind solid triangles shines through them, shape (n,).
-    """
-
-    corners: Floats
-    colours: Floats
-    opacity: Floats
+    corners: Floats  #: x, y and depth, shape (n, 3, 3).
+    colours: Floats  #: red, green and blue from 0 to 1, shape (n, 3).
+    opacity: Floats  #: shape (n,); 1 is solid.
+    #: how strongly what is hidden behind solid triangles shines through them, shape (n,).
     glow: Floats
 
 
@@ -55,10 +49,7 @@ class _Fragments(NamedTuple):
 def paint(triangles: Triangles, width: int, height: int) -> Floats:
     """Return the picture, shape (height, width, 4): colours times opacity, and opacity.
 
-    Args:
-        triangles: what to paint, fewer than two million; of those at one depth the last one shows.
-        width: in pixels.
-        height: in pixels.
+    Of triangles (fewer than two million) at one depth the last one shows.
     """
     image = np.zeros((height * width, 4))
     low = float(triangles.corners[..., 2].min(initial=0.0))
@@ -179,7 +170,6 @@ def _run_chunks(count: Ints) -> Iterator[slice]:
 Strokes = Floats
 """Triangles, shape (n, 3, 3)."""
 
-_FARTHEST = 1e9
 _MARGIN = 14.0
 _AXES_MARGIN = 30.0
 _DASH, _PAUSE = 6.0, 4.0
@@ -191,32 +181,18 @@ _MOST_LABELS = 150
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """An eye infinitely far away.
+    """An eye infinitely far away."""
 
-    Attributes:
-        turn: rows are the directions to the right, down and towards the eye, shape (3, 3).
-        scale: pixels per unit of the scene.
-        shift: added in pixels, shape (3,).
-        width: of the screen in pixels.
-        height: of the screen in pixels.
-        axes: edges of the axes box, if the scene has one.
-    """
-
-    turn: Floats
-    scale: float
-    shift: Floats
-    width: float
-    height: float
-    axes: tuple[Lines, ...]
+    turn: Floats  #: rows are the directions to the right, down and towards the eye, shape (3, 3).
+    scale: float  #: pixels per unit of the scene.
+    shift: Floats  #: added in pixels, shape (3,).
+    width: float  #: of the screen in pixels.
+    height: float  #: of the screen in pixels.
+    axes: tuple[Lines, ...]  #: edges of the axes box, if the scene has one.
 
     def project(self, points: Floats) -> Floats:
         """Return points (n, 3) as x, y and depth in pixels."""
         return tame(points) @ self.turn.T * self.scale + self.shift
-
-
-def tame(points: Floats) -> Floats:
-    """Return points with every coordinate finite and within reach: answers may be anything."""
-    return np.clip(np.nan_to_num(points, nan=0.0), -_FARTHEST, _FARTHEST)
 
 
 def camera_of(scene: Scene, width: float, height: float) -> Camera:
@@ -229,7 +205,7 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
             [np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)],
         ]
     )
-    points = np.concatenate([np.zeros((0, 3)), *_scene_points(scene)])
+    points = all_points(scene)
     if not len(points):
         points = np.zeros((1, 3))
     projected = tame(points) @ turn.T
@@ -240,21 +216,6 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
     middle = (low + high) / 2
     shift = np.array([width / 2, height / 2, 0.0]) - middle * scale
     return Camera(turn, float(scale), shift, width, height, _axes(scene, turn[2]))
-
-
-def _scene_points(scene: Scene) -> Iterator[Floats]:
-    for part in scene.parts:
-        if isinstance(part, Lines):
-            yield from part.paths
-        else:
-            yield part.points
-    if scene.grid:
-        yield np.array(scene.grid, dtype=np.float64)
-        low, high = np.array(scene.grid, dtype=np.float64)
-        yield (
-            np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * (high - low)
-            + low
-        )
 
 
 def _axes(scene: Scene, eye: Floats) -> tuple[Lines, ...]:
@@ -360,12 +321,6 @@ def labels_of(scene: Scene, camera: Camera) -> list[Label]:
     return labels
 
 
-def _inside_frame(label: Label, width: float) -> Label:
-    """Return a label moved to the side if the frame would cut it."""
-    left_edge, _, right_edge, _ = _label_room(label)
-    return label._replace(x=label.x + max(2 - left_edge, 0) - max(right_edge - width + 2, 0))
-
-
 def _free_label(
     x: float,
     y: float,
@@ -382,7 +337,10 @@ def _free_label(
         else [(r, -6, "start"), (-r, -6, "end"), (r, 7, "start"), (-r, 7, "end")]
     )
     for dx, dy, anchor in tries:
-        label = _inside_frame(Label(x + dx, y + dy, words, part.role, _LABEL, anchor), width)
+        label = Label(x + dx, y + dy, words, part.role, _LABEL, anchor)
+        # It is moved to the side if the frame would cut it.
+        left_edge, _, right_edge, _ = _label_room(label)
+        label = label._replace(x=label.x + max(2 - left_edge, 0) - max(right_edge - width + 2, 0))
         left_edge, top, right_edge, bottom = _label_room(label)
         if not any(
             left_edge < r and l < right_edge and top < b and t < bottom for l, t, r, b in rooms
@@ -457,15 +415,10 @@ def scene_svg(
     dark: bool | None = None,
     density: float = _DENSITY,
 ) -> str:
-    """Return a scene as an SVG element: an image, and text over it.
+    """Return a scene as an SVG element: an image, and text over it; its size is in pixels.
 
-    Args:
-        scene: what to show.
-        label: what it shows, for people who cannot see it.
-        width: in pixels of the page.
-        height: in pixels of the page.
-        dark: the colours of the image; None for ones that are readable on white and on black.
-        density: pixels of the image for a pixel of the page.
+    The image has ``density`` pixels for one of the page. Its colours are for a dark page or a light
+    one; if ``dark`` is None, they are readable on both.
     """
     camera = camera_of(scene, width, height)
     size = (camera.width, camera.height)

@@ -8,11 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 from manifold3d import Manifold
-from shapely import Polygon
+from shapely import Geometry, Polygon
 from shapely.geometry.base import BaseGeometry
+from shapely.geometry.polygon import orient
 
 from scbench.report.draw.colours import ROLES
 from scbench.report.draw.scene import XYZ, Faces, Mesh, Points
+from scbench.report.draw.svg import Drawing
 
 _ALIKE = 0.9999
 """Cosine of the angle between faces that lie in one plane for the eye."""
@@ -29,29 +31,49 @@ class Surface(NamedTuple):
 
 
 class _Plane(NamedTuple):
+    """A plane seen along the axis that it faces most, and triangles in it by the way they face."""
+
     normal: Points
     offset: float
     members: list[int]
-    """Triangles that face the same way."""
     turned: list[int]
-    """Triangles that face the other way."""
+
+    @property
+    def axis(self) -> int:
+        return int(np.argmax(np.abs(self.normal)))
+
+    @property
+    def flat_axes(self) -> list[int]:
+        return [i for i in range(3) if i != self.axis]
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether what goes round against the clock, so seen, faces away from the normal."""
+        return bool((self.normal[self.axis] > 0) == (self.axis == 1))
+
+    def lifted(self, view: Points) -> Points:
+        """Return the points (k, 3) of the plane that are seen at these places (k, 2)."""
+        points = np.zeros((len(view), 3))
+        points[:, self.flat_axes] = view
+        offset = self.offset - view @ self.normal[self.flat_axes]
+        points[:, self.axis] = offset / self.normal[self.axis]
+        return points
 
 
 def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
-    """Return a closed surface without its thinner parts.
+    """Return a closed surface, points (n, 3) and faces (m, 3), without parts thinner than this.
 
-    Args:
-        points: shape (n, 3).
-        faces: indices into points, shape (m, 3).
-        thickness: also the width of triangles that are left out.
+    Triangles that are narrower are left out, too.
     """
     corners = points[faces]
     places: list[Points] = [np.zeros((0, 3))]
     outline: list[Points] = []
     for plane in _planes(corners, thickness):
-        keep = _Flat.along(plane)
         grid = _GRID * thickness
-        facing, opposing = (_area(keep.flat(corners[list(side)]), grid) for side in plane[2:])
+        facing, opposing = (
+            _area(corners[side][..., plane.flat_axes], grid)
+            for side in (plane.members, plane.turned)
+        )
         for shape, turned in (
             (shapely.difference(facing, opposing, grid_size=grid), False),
             (shapely.difference(opposing, facing, grid_size=grid), True),
@@ -61,14 +83,14 @@ def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
                 if not isinstance(part, Polygon) or part.area <= thickness * part.length / 2:
                     continue
                 rings = (part.exterior, *part.interiors)
-                outline.extend(keep.lifted(np.array(ring.coords)) for ring in rings)
+                outline.extend(plane.lifted(np.array(ring.coords)) for ring in rings)
                 # Each has three corners, the first of them twice.
                 pieces = shapely.get_parts(shapely.constrained_delaunay_triangles(part))
                 flat = shapely.get_coordinates(pieces).reshape(-1, 4, 2)[:, :3]
                 (ux, uy), (vx, vy) = (flat[:, 1] - flat[:, 0]).T, (flat[:, 2] - flat[:, 0]).T
-                against = (ux * vy > uy * vx) == (turned != keep.mirrored)
+                against = (ux * vy > uy * vx) == (turned != plane.mirrored)
                 flat[against] = flat[against, ::-1]
-                places.append(keep.lifted(flat.reshape(-1, 2)))
+                places.append(plane.lifted(flat.reshape(-1, 2)))
     corners_left = np.concatenate(places)
     return Surface(corners_left, np.arange(len(corners_left)).reshape(-1, 3), tuple(outline))
 
@@ -97,37 +119,6 @@ def _planes(corners: Points, thickness: float) -> list[_Plane]:
     return planes
 
 
-class _Flat(NamedTuple):
-    """A plane seen along the axis that it faces most."""
-
-    normal: Points
-    offset: float
-    axis: int
-    flat_axes: list[int]
-    mirrored: bool
-    """Whether what goes round against the clock, so seen, faces away from the normal."""
-
-    @classmethod
-    def along(cls, plane: _Plane) -> "_Flat":
-        axis = int(np.argmax(np.abs(plane.normal)))
-        flat_axes = [i for i in range(3) if i != axis]
-        mirrored = bool((plane.normal[axis] > 0) == (axis == 1))
-        return cls(plane.normal, plane.offset, axis, flat_axes, mirrored)
-
-    def flat(self, corners: Points) -> Points:
-        """Return points (..., 3) as they are seen, (..., 2)."""
-        view: Points = corners[..., self.flat_axes]
-        return view
-
-    def lifted(self, view: Points) -> Points:
-        """Return the points (k, 3) of the plane that are seen at these places (k, 2)."""
-        points = np.zeros((len(view), 3))
-        points[:, self.flat_axes] = view
-        offset = self.offset - view @ self.normal[self.flat_axes]
-        points[:, self.axis] = offset / self.normal[self.axis]
-        return points
-
-
 def _area(triangles: Points, grid: float) -> BaseGeometry:
     if not len(triangles):
         return Polygon()
@@ -141,15 +132,7 @@ _MOST_COMPARED = 4000
 def body_mesh(
     body: Manifold, role: str, *, opacity: float = 1.0, name: str = "", thickness: float = 0.0
 ) -> Mesh:
-    """Return a body as a mesh with its edges.
-
-    Args:
-        body: the body.
-        role: its colour.
-        opacity: 1 is solid.
-        name: what it is.
-        thickness: skins thinner than this are left out.
-    """
+    """Return a body as a mesh with its edges, without skins that are thinner than ``thickness``."""
     mesh = body.to_mesh64()
     points = np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3]
     faces = np.asarray(mesh.tri_verts).astype(np.int64)
@@ -162,16 +145,7 @@ def body_mesh(
 def upright_prisms(
     plans: Points, low: Points, high: Points, role: str, *, opacity: float = 1.0, name: str = ""
 ) -> Mesh:
-    """Return prisms over quadrangles as one mesh.
-
-    Args:
-        plans: corners in x and y, shape (n, 4, 2).
-        low: z of the bottoms, shape (n,).
-        high: z of the tops, shape (n,).
-        role: their colour.
-        opacity: 1 is solid.
-        name: what they are.
-    """
+    """Return prisms over quadrangles (n, 4, 2), from z low (n,) to high (n,), as one mesh."""
     ends = [
         np.concatenate([plans, np.broadcast_to(z[:, None, None], (len(plans), 4, 1))], axis=2)
         for z in (low, high)
@@ -214,12 +188,7 @@ def _unique_edges(points: Points, faces: Faces) -> _Edges:
 
 
 def creases(points: Points, faces: Faces) -> tuple[Points, ...]:
-    """Return the edges (2, 3) of triangles that end a surface or at which it bends.
-
-    Args:
-        points: shape (n, 3).
-        faces: indices into points, shape (m, 3).
-    """
+    """Return edges (2, 3) of faces (m, 3) of points (n, 3) where a surface ends or bends."""
     if not len(faces):
         return ()
     edges = _unique_edges(points, faces)
@@ -266,11 +235,7 @@ _UPRIGHT = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
 
 
 def solid_file(meshes: Sequence[Mesh], form: str) -> bytes:
-    """Return meshes as the bytes of a file.
-
-    Args:
-        meshes: in the task's units, z upwards; at least one.
-        form: ``glb`` keeps them apart, with colours and names; ``stl`` holds their triangles.
+    """Return meshes, one at least, as a file: ``glb`` with colours and names, ``stl`` without.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.
@@ -291,3 +256,28 @@ def solid_file(meshes: Sequence[Mesh], form: str) -> bytes:
         scene.add_geometry(body, geom_name=mesh.name or None)
     scene.apply_transform(_UPRIGHT)
     return bytes(scene.export(file_type="glb"))
+
+
+_SPECK = 0.05
+"""Areas, in square pixels, that are too small to be seen."""
+
+
+def fill(
+    drawing: Drawing, shape: Geometry, role: str, *, opacity: float = 1, hatched: bool = False
+) -> None:
+    """Fill or hatch all polygons of a shape, in the task's coordinates; holes stay free."""
+    for part in shapely.get_parts(shape):
+        if isinstance(part, Polygon) and part.area * drawing.scale**2 > _SPECK:
+            drawing.area(_without_holes(part), role, opacity=opacity, hatched=hatched)
+
+
+def _without_holes(shape: Polygon) -> list[Sequence[float]]:
+    """Return a polygon's outline, with its holes reached by cuts along which nothing shows.
+
+    Holes run the other way round than the outline, so that any fill rule leaves them free.
+    """
+    turned = orient(shape)
+    ring: list[Sequence[float]] = list(turned.exterior.coords)
+    for hole in turned.interiors:
+        ring = [ring[0], *hole.coords, *ring]
+    return ring

@@ -83,6 +83,10 @@ def opacity_attribute(value: float) -> str:
     return f' opacity="{short(value)}"' if value < 1 else ""
 
 
+def _dashing(dashed: bool | None) -> str:
+    return ' stroke-dasharray="5 4"' if dashed else ""
+
+
 def hatch_pattern(name: str, role: str) -> str:
     """Return the definition of a hatching."""
     return (
@@ -120,23 +124,14 @@ MAX_SHAPES = 20_000
 
 
 class Fill(TypedDict, total=False):
-    """How a shape is filled.
+    """How a shape is filled."""
 
-    Attributes:
-        opacity: 1 is solid.
-        edge: role of its outline; without one it has none.
-        width: of the outline in pixels; 1.5 if nothing is said.
-        dashed: whether the outline is dashed.
-        hatched: whether it is hatched, not filled.
-        tip: words shown where the pointer rests.
-    """
-
-    opacity: float
-    edge: str | None
-    width: float
-    dashed: bool
-    hatched: bool
-    tip: str
+    opacity: float  #: 1 is solid.
+    edge: str | None  #: role of its outline; without one it has none.
+    width: float  #: of the outline in pixels; 1.5 if nothing is said.
+    dashed: bool  #: whether the outline is dashed.
+    hatched: bool  #: whether it is hatched, not filled.
+    tip: str  #: words shown where the pointer rests.
 
 
 class Drawing:
@@ -207,11 +202,10 @@ class Drawing:
         if len(ends) < 2:
             return
         kind = "polygon" if closed else "polyline"
-        extra = ' stroke-dasharray="5 4"' if dashed else ""
         self._add(
             f'<{kind} points="{point_list(ends)}" class="s-{known_role(role)}" fill="none" '
             f'stroke-width="{short(width)}" stroke-linejoin="round" stroke-linecap="round"'
-            f"{extra}{opacity_attribute(opacity)}/>",
+            f"{_dashing(dashed)}{opacity_attribute(opacity)}/>",
             tip,
         )
         if arrow and ends[-2] != ends[-1]:
@@ -226,12 +220,14 @@ class Drawing:
 
     def box(self, corner: XY, opposite: XY, role: str, **fill: Unpack[Fill]) -> None:
         """Fill or hatch the rectangle between two opposite corners."""
+        self._fill(f"<rect {self._frame_attributes(corner, opposite)}", role, **fill)
+
+    def _frame_attributes(self, corner: XY, opposite: XY) -> str:
         (ax, ay), (bx, by) = self.at(corner), self.at(opposite)
-        shape = (
-            f'<rect x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
+        return (
+            f'x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
             f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}"'
         )
-        self._fill(shape, role, **fill)
 
     def tiles(
         self,
@@ -288,11 +284,10 @@ class Drawing:
             for line in lines
         )
         if path:
-            extra = ' stroke-dasharray="5 4"' if dashed else ""
             self._add(
                 f'<path d="{path}" fill="none" class="s-{known_role(role)}" '
                 f'stroke-width="{short(width)}" stroke-linecap="round" '
-                f'stroke-linejoin="round"{extra}{opacity_attribute(opacity)}/>',
+                f'stroke-linejoin="round"{_dashing(dashed)}{opacity_attribute(opacity)}/>',
                 tip,
             )
 
@@ -308,10 +303,8 @@ class Drawing:
         stroke = ""
         if edge is not None:
             classes.append(f"s-{known_role(edge)}")
-            dashes = ' stroke-dasharray="5 4"' if fill.get("dashed") else ""
-            stroke = (
-                f' stroke-width="{short(fill.get("width", 1.5))}" stroke-linejoin="round"{dashes}'
-            )
+            stroke = f' stroke-width="{short(fill.get("width", 1.5))}" stroke-linejoin="round"'
+            stroke += _dashing(fill.get("dashed"))
         class_attribute = f' class="{" ".join(classes)}"' if classes else ""
         transparency = f' fill-opacity="{short(opacity)}"' if opacity < 1 else ""
         self._add(f"{shape}{class_attribute}{paint}{transparency}{stroke}/>", fill.get("tip", ""))
@@ -339,10 +332,9 @@ class Drawing:
         """Draw a circle: around a place that matters (pixels), or as part of the task."""
         x, y = self.at(centre)
         r = min(radius * self.scale, 1e5) if units == "task" else radius
-        extra = ' stroke-dasharray="5 4"' if dashed else ""
         self._add(
             f'<circle cx="{short(x)}" cy="{short(y)}" r="{short(r)}" fill="none" '
-            f'class="s-{known_role(role)}" stroke-width="{short(width)}"{extra}/>',
+            f'class="s-{known_role(role)}" stroke-width="{short(width)}"{_dashing(dashed)}/>',
             tip,
         )
 
@@ -368,10 +360,9 @@ class Drawing:
     ) -> None:
         """Draw a quadratic Bezier curve."""
         a, b, c = (" ".join(map(short, self.at(point))) for point in (start, control, end))
-        extra = ' stroke-dasharray="5 4"' if dashed else ""
         self._add(
             f'<path d="M{a}Q{b} {c}" fill="none" class="s-{known_role(role)}" '
-            f'stroke-width="{short(width)}" stroke-linecap="round"{extra}/>',
+            f'stroke-width="{short(width)}" stroke-linecap="round"{_dashing(dashed)}/>',
             tip,
         )
 
@@ -386,16 +377,9 @@ class Drawing:
         shift: tuple[float, float] = (0, 0),
         bold: bool = False,
     ) -> None:
-        """Write at a point, upright and readable over lines.
+        """Write at a point, upright, vertically centred, readable over lines; cut at 80 characters.
 
-        Args:
-            point: where; the text stands around it, vertically centred.
-            words: what, put through ``str``; cut at 80 characters.
-            role: its colour.
-            size: height of the letters in pixels.
-            anchor: which part of the text is at the point.
-            shift: offset in pixels, to the right and down.
-            bold: whether it is bold.
+        The size of the letters is in pixels, as is the shift, to the right and down.
         """
         x, y = self.at(point)
         weight = ' font-weight="700"' if bold else ""
@@ -431,12 +415,8 @@ class Drawing:
 
     def image(self, corner: XY, opposite: XY, png: bytes) -> None:
         """Fill the rectangle between two opposite corners with a picture."""
-        (ax, ay), (bx, by) = self.at(corner), self.at(opposite)
-        self._add(
-            f'<image x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
-            f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}" '
-            f'href="data:image/png;base64,{b64encode(png).decode()}"/>'
-        )
+        href = f"data:image/png;base64,{b64encode(png).decode()}"
+        self._add(f'<image {self._frame_attributes(corner, opposite)} href="{href}"/>')
 
     @property
     def roles(self) -> frozenset[str]:
@@ -458,11 +438,7 @@ class Drawing:
         return self._h * self.scale + 2 * self._margin
 
     def render(self, label: str) -> str:
-        """Return the SVG element; the page it stands in has the style sheet.
-
-        Args:
-            label: what it shows, for people who cannot see it.
-        """
+        """Return the SVG element, with a label for who cannot see; its page has the style sheet."""
         if self._left_out:
             self._shapes.append(
                 f'<text x="4" y="12" font-size="11" class="f-wrong">{self._left_out} more shapes '
@@ -485,12 +461,7 @@ _RECT = '<rect x="1" y="1" width="16" height="10"'
 
 
 def swatch(views: Iterable[object], role: str) -> str:
-    """Return a sample of what has a role in drawings: hatched, a line, or filled as strongly.
-
-    Args:
-        views: of a picture; scenes have no say.
-        role: the colour.
-    """
+    """Return a sample of what has a role in drawings: hatched, a line, or filled as strongly."""
     looks = [look for v in views if isinstance(v, Drawing) for look in v.looks(known_role(role))]
     fills = [look for look in looks if look != "line"]
     if role == "wrong":  # whatever its shape, it is thick

@@ -14,15 +14,21 @@ from scbench.report.draw.scene import Faces, Mesh, Points, boxes
 Cells = npt.NDArray[np.bool_]
 Heights = npt.NDArray[np.float64]
 
+_CELL_SIDES = {
+    (1, 0): ((1, 0), (1, 1)),
+    (-1, 0): ((0, 1), (0, 0)),
+    (0, 1): ((1, 1), (0, 1)),
+    (0, -1): ((0, 0), (1, 0)),
+}
+"""The ends of a cell's sides by where they face, from left to right for who looks at them."""
+_DIRECTIONS = [(axis, up) for axis in range(3) for up in (False, True)]
+
 Rectangle = tuple[int, int, int, int]
 Edge = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 def rectangles(mask: Cells) -> list[Rectangle]:
-    """Cut a set of cells into few rectangles.
-
-    Args:
-        mask: shape (rows, columns).
+    """Cut a set of cells, shape (rows, columns), into few rectangles.
 
     Returns:
         First row, first column, and the row and the column after the last, of each.
@@ -50,11 +56,9 @@ def _mask_runs(mask: Cells) -> list[tuple[int, int, int]]:
 def roughness(cells: Cells) -> int:
     """Return a quick upper bound of the rectangles that `voxels` makes of cells."""
     total = 0
-    for axis in range(3):
-        inner = 1 if axis == 2 else 2
-        for up in (False, True):
-            bare = cells & ~_shifted(cells, axis, up=up)
-            total += int((bare & ~_shifted(bare, inner, up=False)).sum())
+    for axis, up in _DIRECTIONS:
+        bare = cells & ~_shifted(cells, axis, up=up)
+        total += int((bare & ~_shifted(bare, 1 if axis == 2 else 2, up=False)).sum())
     return total
 
 
@@ -67,50 +71,39 @@ def voxels(
     name: str = "",
     seams: bool = False,
 ) -> Mesh:
-    """Return cells as one mesh; the cell (x, y, z) fills x to x + 1 and so on.
+    """Return cells (n, m, k) as one mesh; the cell (x, y, z) fills x to x + 1 and so on.
 
-    Args:
-        cells: shape (n, m, k), indexed x, y, z.
-        role: their colour.
-        neighbours: cells of other meshes; faces against them are left out.
-        opacity: 1 is solid.
-        name: what they are.
-        seams: whether every cell is outlined, rather than the whole; then faces are not joined.
+    Faces against ``neighbours``, the cells of other meshes, are left out. With ``seams`` every
+    cell is outlined, rather than the whole; then faces are not joined.
     """
     filled = cells if neighbours is None else cells | neighbours
     if seams:
         return _cell_mesh(cells, filled, role, opacity, name)
     quads: list[list[tuple[float, ...]]] = []
     edges: set[Edge] = set()
-    for axis in range(3):
-        for up in (False, True):
-            bare = cells & ~_shifted(filled, axis, up=up)
-            for layer in np.nonzero(bare.any(axis=tuple({0, 1, 2} - {axis})))[0].tolist():
-                mask = np.take(bare, [layer], axis=axis).squeeze(axis)
-                at = layer + up
-                for a, b, c, d in rectangles(mask):
-                    corners = [(a, b), (c, b), (c, d), (a, d)]
-                    order = corners if _forward(axis, up=up) else corners[::-1]
-                    quads.append([_layer_point(axis, at, i, j) for i, j in order])
-                edges.update(_layer_outline(mask, axis, at))
+    for axis, up in _DIRECTIONS:
+        bare = cells & ~_shifted(filled, axis, up=up)
+        for layer in np.nonzero(bare.any(axis=tuple({0, 1, 2} - {axis})))[0].tolist():
+            mask = np.take(bare, [layer], axis=axis).squeeze(axis)
+            quads += (_quad(axis, layer + up, rectangle, up=up) for rectangle in rectangles(mask))
+            edges.update(_layer_outline(mask, axis, layer + up))
     return _quad_mesh(quads, sorted(edges), role, opacity, name)
 
 
-def _forward(axis: int, *, up: bool) -> bool:
-    """Whether the corners of a face go round against the clock, seen from outside."""
-    return up == (axis != 1)
+def _quad(axis: int, at: int, rectangle: Rectangle, *, up: bool) -> list[tuple[float, ...]]:
+    """Return the corners of a face, against the clock as seen from outside."""
+    a, b, c, d = rectangle
+    corners = [(a, b), (c, b), (c, d), (a, d)]
+    order = corners if up == (axis != 1) else corners[::-1]
+    return [_layer_point(axis, at, i, j) for i, j in order]
 
 
 def _cell_mesh(cells: Cells, filled: Cells, role: str, opacity: float, name: str) -> Mesh:
     """Return cells face by face, each cell outlined."""
     quads = [np.zeros((0, 4, 3))]
-    for axis in range(3):
-        for up in (False, True):
-            places = np.argwhere(cells & ~_shifted(filled, axis, up=up))
-            corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
-            order = corners if _forward(axis, up=up) else corners[::-1]
-            face = np.array([_layer_point(axis, int(up), i, j) for i, j in order])
-            quads.append(places[:, None, :] + face)
+    for axis, up in _DIRECTIONS:
+        places = np.argwhere(cells & ~_shifted(filled, axis, up=up))
+        quads.append(places[:, None, :] + np.array(_quad(axis, int(up), (0, 0, 1, 1), up=up)))
     low = np.argwhere(cells).tolist()
     rims = boxes([(cell, [c + 1 for c in cell]) for cell in low], role).outline
     mesh = _quad_mesh(np.concatenate(quads), (), role, opacity, name)
@@ -126,15 +119,10 @@ def columns(
     opacity: float = 1.0,
     name: str = "",
 ) -> Mesh:
-    """Return a height map as columns; the cell (x, y) fills x to x + 1 and y to y + 1.
+    """Return heights (n, m) as columns; the cell (x, y) fills x to x + 1 and y to y + 1.
 
-    Args:
-        heights: shape (n, m), indexed x, y.
-        role: their colour.
-        base: where columns begin; walls at the sides of the map reach down to it.
-        only: the columns that belong to this mesh; all if None.
-        opacity: 1 is solid.
-        name: what they are.
+    Columns begin at ``base``; walls at the sides of the map reach down to it. ``only`` says which
+    belong to this mesh; all if None.
     """
     quads: list[list[tuple[float, ...]]] = []
     edges: set[Edge] = set()
@@ -143,21 +131,14 @@ def columns(
     for x, y in np.argwhere(mine).tolist():
         top = float(heights[x, y])
         quads.append([(x, y, top), (x + 1, y, top), (x + 1, y + 1, top), (x, y + 1, top)])
-        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+        for (dx, dy), ((i, j), (m, n)) in _CELL_SIDES.items():
             u, v = x + dx, y + dy
             below = float(heights[u, v]) if 0 <= u < width and 0 <= v < depth else base
             if below < top:
-                (ax, ay), (bx, by) = _cell_side(x, y, dx, dy)
+                ax, ay, bx, by = x + i, y + j, x + m, y + n
                 quads.append([(ax, ay, below), (bx, by, below), (bx, by, top), (ax, ay, top)])
                 edges.add(((ax, ay, top), (bx, by, top)))
     return _quad_mesh(quads, sorted(edges), role, opacity, name)
-
-
-def _cell_side(x: int, y: int, dx: int, dy: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the ends of one side of a cell, from left to right for who looks at it."""
-    if dx:
-        return ((x + 1, y), (x + 1, y + 1)) if dx > 0 else ((x, y + 1), (x, y))
-    return ((x + 1, y + 1), (x, y + 1)) if dy > 0 else ((x, y), (x + 1, y))
 
 
 def _shifted(cells: Cells, axis: int, *, up: bool) -> Cells:

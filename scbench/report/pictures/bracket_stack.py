@@ -1,22 +1,19 @@
 """Brackets at the depth at which they stand, and the stack of those that are still open."""
 
 from collections.abc import Sequence
+
 from scbench.graders.shared.short_answers import unspaced
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel
-from scbench.report.picture import Picture
-from scbench.report.picture import Verdicts
-from scbench.schemas.bracket_stack import PAIRS
-from scbench.schemas.bracket_stack import Answer
-from scbench.schemas.bracket_stack import Params
-from scbench.report.picture import texts
-from scbench.report.pictures.shared.tables import Cell
-from scbench.report.pictures.shared.tables import Row
-from scbench.report.pictures.shared.tables import mark
-from scbench.report.pictures.shared.tables import table_panels
-from scbench.report.pictures.shared.tables import table_text
-from scbench.report.pictures.shared.tables import text_picture
-
+from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.pictures.shared.tables import (
+    Cell,
+    Row,
+    mark,
+    table_panels,
+    table_text,
+    text_picture,
+)
+from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
 _STEP, _LINE, _ACROSS = 11, 13, 66
 _LINES = 8

@@ -1,36 +1,20 @@
 """Solids and the mesh of their union: broken edges and faces, missing and surplus volume."""
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from typing import Any
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
-from manifold3d import Manifold
-from scbench.graders.csg_union.solids import solid_body
-from scbench.graders.csg_union.solids import union_body
-from scbench.graders.shared.meshes import PolygonMesh
-from scbench.graders.shared.meshes import triangulate
-from scbench.report.draw.colours import series
-from scbench.report.draw.scene import Lines
-from scbench.report.draw.scene import Marks
-from scbench.report.draw.scene import Mesh
-from scbench.report.draw.scene import Points
-from scbench.report.draw.scene import Scene
-from scbench.report.draw.scene import Shape
-from scbench.report.draw.solids import body_mesh
-from scbench.report.draw.solids import box_around
-from scbench.report.draw.solids import pulled_in
-from scbench.report.picture import Legend
-from scbench.report.picture import Panel
-from scbench.report.picture import Picture
-from scbench.report.picture import Verdicts
-from scbench.schemas.csg_union import Answer
-from scbench.schemas.csg_union import Params
 import numpy.typing as npt
+from manifold3d import Manifold
+
+from scbench.graders.csg_union.solids import solid_body, union_body
 from scbench.graders.shared import meshes
-from scbench.report.picture import texts
-
-
+from scbench.graders.shared.meshes import PolygonMesh, triangulate
+from scbench.report.draw.colours import series
+from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
+from scbench.report.draw.solids import body_mesh, box_around, pulled_in
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
+from scbench.schemas.csg_union import Answer, Params
 
 _MOST_CORNERS = 12_000
 """Corners of faces drawn of an answer; of one face, a tenth."""

@@ -1,26 +1,21 @@
 """Squares with labelled corners: the sides that an answer joins, and those it should join."""
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from typing import Any
-from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.picture import Legend
-from scbench.report.picture import Panel
-from scbench.report.picture import Picture
-from scbench.report.picture import Verdicts
-from scbench.schemas.corner_labels import CORNERS
-from scbench.schemas.corner_labels import SIDES
-from scbench.schemas.enumerate_edges import Answer
-from scbench.schemas.enumerate_edges import Params
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from scbench.report.picture import texts
-from scbench.report.pictures.shared.squares import Stroke
-from scbench.report.pictures.shared.squares import Tile
-from scbench.report.pictures.shared.squares import joining
-from scbench.report.pictures.shared.squares import key_text
-from scbench.report.pictures.shared.squares import sheet
-from scbench.report.pictures.shared.squares import tuple_text
+from typing import Any
 
+from scbench.graders.shared.corner_labels import on_ring
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
+from scbench.report.pictures.shared.squares import (
+    Stroke,
+    Tile,
+    joining,
+    key_text,
+    sheet,
+    tuple_text,
+)
+from scbench.schemas.corner_labels import CORNERS, SIDES
+from scbench.schemas.enumerate_edges import Answer, Params
 
 _MOST_SQUARES = 47
 _PAIRS = 12

@@ -1,30 +1,15 @@
 """A square or cube of halved boxes: the target, and the boxes that were named as its neighbours."""
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
+
 import numpy as np
+
 from scbench.graders.half_subdivision_neighbours import boxes as integer_boxes
-from scbench.report.draw.scene import Lines
-from scbench.report.draw.scene import Marks
-from scbench.report.draw.scene import Mesh
-from scbench.report.draw.scene import Scene
-from scbench.report.draw.scene import Shape
-from scbench.report.draw.scene import boxes
-from scbench.report.draw.scene import wire
-from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel
-from scbench.report.picture import Picture
-from scbench.report.picture import Verdicts
-from scbench.schemas.half_subdivision_neighbours import AXES
-from scbench.schemas.half_subdivision_neighbours import Answer
-from scbench.schemas.half_subdivision_neighbours import Params
-from scbench.report.draw.svg import rectangle
-from scbench.report.picture import texts
-
-
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, boxes, wire
+from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
 Interval = tuple[float, float]
 Box = tuple[Interval, ...]

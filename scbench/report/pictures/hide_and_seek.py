@@ -2,30 +2,17 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
-from typing import Literal
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 import shapely
-from scbench.graders.hide_and_seek import Camera
-from scbench.graders.hide_and_seek import boxes
-from scbench.graders.hide_and_seek import fitted_view_pixels
-from scbench.graders.hide_and_seek import true_camera
-from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Legend
-from scbench.report.picture import Panel
-from scbench.report.picture import Picture
-from scbench.report.picture import Verdicts
-from scbench.schemas.hide_and_seek import Answer
-from scbench.schemas.hide_and_seek import Params
-from scbench.report.draw.svg import rectangle
-from scbench.report.gauges import Gauge
-from scbench.report.gauges import gauge_panels
-from scbench.report.picture import texts
-from scbench.report.picture import wrong_line
 
-
+from scbench.graders.hide_and_seek import Camera, boxes, fitted_view_pixels, true_camera
+from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts, wrong_line
+from scbench.schemas.hide_and_seek import Answer, Params
 
 _MOST_PEOPLE = 1_000
 """People drawn of a larger crowd."""

@@ -4,48 +4,26 @@ Parts are read as the grader reads them; programs are not run for a picture.
 """
 
 import math
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
-from typing import Any
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
 import numpy as np
 import shapely
 from manifold3d import Manifold
-from shapely import Polygon
-from shapely import box
+from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
+
 from scbench.base.errors import CannotGrade
 from scbench.graders.interlocking_parts.print_checks import Shell
 from scbench.graders.interlocking_parts.printed_parts import read_parts
 from scbench.graders.shared.meshes import to_body
-from scbench.machine.sandbox import ChildError
-from scbench.machine.sandbox import Limits
-from scbench.report.draw.outlines import fill
-from scbench.report.draw.scene import Lines
-from scbench.report.draw.scene import Marks
-from scbench.report.draw.scene import Mesh
-from scbench.report.draw.scene import Points
-from scbench.report.draw.scene import Scene
-from scbench.report.draw.scene import Shape
-from scbench.report.draw.scene import boxes
-from scbench.report.draw.scene import wire
-from scbench.report.draw.solids import creases
-from scbench.report.draw.solids import loose_edges
-from scbench.report.draw.solids import pulled_in
-from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel
-from scbench.report.picture import Picture
-from scbench.report.picture import Verdicts
-from scbench.schemas.interlocking_parts import Answer
-from scbench.schemas.interlocking_parts import Params
-from contextlib import suppress
-from scbench.report.draw.scene import Faces
-from scbench.report.draw.svg import rectangle
-from scbench.report.picture import texts
-from scbench.report.picture import wrong_line
-
-
+from scbench.machine.sandbox import ChildError, Limits
+from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
+from scbench.report.draw.solids import creases, fill, loose_edges, pulled_in
+from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.picture import Panel, Picture, Verdicts, texts, wrong_line
+from scbench.schemas.interlocking_parts import Answer, Params
 
 _MOST_PARTS = 40
 _MOST_TRIANGLES = 20_000

@@ -11,9 +11,8 @@ from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
 from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, Body, Bricks, body
-from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
-from scbench.report.draw.solids import upright_prisms
+from scbench.report.draw.solids import fill, upright_prisms
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.schemas.lego_hemispherical_shell import Answer, Params

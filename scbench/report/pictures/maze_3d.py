@@ -1,29 +1,17 @@
 """A maze of heights from above and as columns: the route, a second one, or where it ends."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
 import numpy as np
-from scbench.report.draw.scene import Lines
-from scbench.report.draw.scene import Marks
-from scbench.report.draw.scene import Scene
-from scbench.report.draw.svg import Drawing
+
+from scbench.report.draw.scene import Lines, Marks, Scene
+from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import columns
-from scbench.report.picture import Legend
-from scbench.report.picture import Panel
-from scbench.report.picture import Picture
-from scbench.report.picture import Verdicts
-from scbench.schemas.maze_3d import Answer
-from scbench.schemas.maze_3d import Params
-from collections.abc import Iterable
-from scbench.report.draw.svg import rectangle
-from scbench.report.gauges import Gauge
-from scbench.report.gauges import gauge_panels
-from scbench.report.picture import texts
-from scbench.report.picture import wrong_line
-
-
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts, wrong_line
+from scbench.schemas.maze_3d import Answer, Params
 
 _SPARE = 6
 """Rows and columns drawn beyond those asked for."""

@@ -2,24 +2,17 @@
 
 import operator
 from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
-from scbench.graders.polynomial_curve_fitting.formula import Formula
-from scbench.graders.polynomial_curve_fitting.formula import Op
-from scbench.report.draw.svg import Drawing
-from scbench.report.draw.svg import as_float
-from scbench.report.draw.voxels import rectangles
-from scbench.report.picture import Panel
-from scbench.report.picture import Picture
-from scbench.report.picture import Verdicts
-from scbench.schemas.polynomial_curve_fitting import Answer
-from scbench.schemas.polynomial_curve_fitting import Params
+
 from scbench.graders.polynomial_curve_fitting import formula as formulas
-from scbench.report.draw.svg import rectangle
-from scbench.report.picture import texts
+from scbench.graders.polynomial_curve_fitting.formula import Formula, Op
+from scbench.report.draw.svg import Drawing, as_float, rectangle
+from scbench.report.draw.voxels import rectangles
+from scbench.report.picture import Panel, Picture, Verdicts, texts
 from scbench.report.pictures.shared.tables import side_by_side
-
-
+from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 Floats = npt.NDArray[np.float64]
 Line = tuple[tuple[float, float], tuple[float, float]]

@@ -1,25 +1,17 @@
 """Rough ground before and after blasts: the plan, the change, and the flat region that grew."""
 
 from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
+
 from scbench.graders.terrain_levelling.blast_simulation import largest_flat
 from scbench.report.draw.scene import Scene
-from scbench.report.draw.svg import Drawing
+from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.draw.voxels import columns
-from scbench.report.picture import Legend
-from scbench.report.picture import Panel
-from scbench.report.picture import Picture
-from scbench.report.picture import Verdicts
-from scbench.schemas.terrain_levelling import Answer
-from scbench.schemas.terrain_levelling import Blast
-from scbench.schemas.terrain_levelling import Params
-from scbench.report.draw.svg import rectangle
-from scbench.report.gauges import Gauge
-from scbench.report.gauges import gauge_panels
-from scbench.report.picture import texts
-
-
+from scbench.report.gauges import Gauge, gauge_panels
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts
+from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
 _SHADES = 12
 _NUMBERED = 40

@@ -1,23 +1,12 @@
 """Corner patterns: those listed, drawn so that it shows whether they belong, and those missing."""
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from scbench.graders.shared.corner_labels import canonical
-from scbench.graders.shared.corner_labels import on_ring
-from scbench.report.picture import Panel
-from scbench.report.picture import Picture
-from scbench.report.picture import Verdicts
-from scbench.schemas.topology_enumeration import POLYGONS
-from scbench.schemas.topology_enumeration import Answer
-from scbench.schemas.topology_enumeration import Params
-from scbench.report.picture import texts
-from scbench.report.pictures.shared.squares import Tile
-from scbench.report.pictures.shared.squares import interfaces
-from scbench.report.pictures.shared.squares import sheet
-from scbench.report.pictures.shared.squares import square_text
-from scbench.report.pictures.shared.squares import tuple_text
-from scbench.report.pictures.shared.tables import side_by_side
+from collections.abc import Mapping, Sequence
 
+from scbench.graders.shared.corner_labels import canonical, on_ring
+from scbench.report.picture import Panel, Picture, Verdicts, texts
+from scbench.report.pictures.shared.squares import Tile, interfaces, sheet, square_text, tuple_text
+from scbench.report.pictures.shared.tables import side_by_side
+from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 _MOST_PATTERNS = 60
 """Patterns drawn of a longer list."""

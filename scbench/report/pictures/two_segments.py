@@ -1,22 +1,14 @@
 """A frame cut by two segments: its regions by number of sides, beside those that were asked for."""
 
 import math
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
-from typing import Literal
+from typing import Any, Literal
+
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Legend
-from scbench.report.picture import Panel
-from scbench.report.picture import Picture
-from scbench.report.picture import Verdicts
-from scbench.schemas.two_segments import Answer
-from scbench.schemas.two_segments import Params
-from scbench.report.picture import texts
-from scbench.report.picture import wrong_line
-
+from scbench.report.picture import Legend, Panel, Picture, Verdicts, texts, wrong_line
+from scbench.schemas.two_segments import Answer, Params
 
 KINDS = {"triangle": 3, "quadrilateral": 4, "pentagon": 5, "hexagon": 6}
 
@@ -136,7 +128,11 @@ def _halves(region: Sequence[Exact], a: Exact, b: Exact) -> list[list[Exact]]:
 
 def _without_straight(region: Sequence[Exact]) -> list[Exact]:
     n = len(region)
-    return [p for i, p in enumerate(region) if _cross_product(region[i - 1], p, region[(i + 1) % n]) != 0]
+    return [
+        p
+        for i, p in enumerate(region)
+        if _cross_product(region[i - 1], p, region[(i + 1) % n]) != 0
+    ]
 
 
 def _draw_regions(drawing: Drawing, params: Params, endpoints: Sequence[Mapping[str, Any]]) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from shapely import MultiPolygon, Polygon, box
 
-from scbench.report.draw.outlines import fill
+from scbench.report.draw.solids import fill
 from scbench.report.draw.svg import Drawing
 
 

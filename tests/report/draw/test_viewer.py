@@ -5,8 +5,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, boxes
-from scbench.report.draw.viewer import scene_json
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, boxes, scene_json
 
 
 def points(part):
