@@ -28,8 +28,7 @@ from scbench.report.gallery import Look, contact_sheet, right_and_wrong, run_cas
 from scbench.report.items import Item
 from scbench.report.page import WrittenReport, write_report
 from scbench.report.paging import transcript
-from scbench.report.picture import draw_of, solids_of
-from scbench.report.picture import sheet_png, sheet_svg
+from scbench.report.picture import draw_of, sheet_png, sheet_svg, solids_of
 from scbench.report.single import RunChoice, grade_line
 
 app = typer.Typer(rich_markup_mode=None)
