@@ -215,7 +215,7 @@ def _head(rows: pl.DataFrame, release: Release | None, results: Sequence[str | P
     heading = heading if len(models) <= 3 else f"{len(models)} models"
     scored = rows["score"].count()
     facts = [
-        (Release, f"{version}, rows {rows_hash}"),
+        ("Release", f"{version}, rows {rows_hash}"),
         ("Scores", f"{scored:,} of {rows.height:,} ({scored / rows.height:.1%} coverage)"),
         ("Setting", _column_words(rows["setting"])),
         ("Budget", _column_words(rows["budget"])),
