@@ -362,8 +362,8 @@ def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdic
         parts.append(Lines((np.array(ends),), "wrong", 2, dashed=True, name="seen from above"))
     drains = world.drains[:_MOST_LAKES]
     if drains:
-        ends = [(x + 0.5, y + 0.5) for x, y in drains]
-        paths = tuple(np.array([(*end, top * 1.2), (*end, -top * 0.2)]) for end in ends)
+        spouts = [(x + 0.5, y + 0.5) for x, y in drains]
+        paths = tuple(np.array([(*end, top * 1.2), (*end, -top * 0.2)]) for end in spouts)
         parts.append(Lines(paths, "wrong", 3, dashed=True, name="water runs out at z = 0"))
     for zone in params.protected if answer is not None else ():
         shift = (*world.corner, 0)
