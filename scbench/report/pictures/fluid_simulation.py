@@ -66,7 +66,7 @@ def _read_world(params: Params, metrics: Mapping[str, Any], verdicts: Verdicts) 
         changed[x, y] = True
     x, y, width = _window(changed)
     part = np.s_[x : x + width, y : y + width]
-    lakes = [lake[part] for lake in _bodies(water, _MOST_LAKES)]
+    lakes = [lake[part] for lake in _lake_cells(water, _MOST_LAKES)]
     drains, rain = ([(a - x, b - y) for a, b in places] for places in (drains, params.rain))
     return World(rock[part], fallen[part], water[part], wrong[part], lakes, (x, y), drains, rain)
 
@@ -110,7 +110,7 @@ def cells_from_text(text: str, width: int, height: int) -> Cells:
     return bits.astype(bool).reshape(width, width, height)
 
 
-def _bodies(water: Cells, limit: int) -> list[Cells]:
+def _lake_cells(water: Cells, limit: int) -> list[Cells]:
     """Return the bodies of water, joined face to face, in the order in which verdicts list them."""
     space = earthworks.padded(water)
     lakes: list[Cells] = []
@@ -362,8 +362,8 @@ def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdic
         parts.append(Lines((np.array(ends),), "wrong", 2, dashed=True, name="seen from above"))
     drains = world.drains[:_MOST_LAKES]
     if drains:
-        ends = [(x + 0.5, y + 0.5) for x, y in drains]
-        paths = tuple(np.array([(*end, top * 1.2), (*end, -top * 0.2)]) for end in ends)
+        spouts = [(x + 0.5, y + 0.5) for x, y in drains]
+        paths = tuple(np.array([(*end, top * 1.2), (*end, -top * 0.2)]) for end in spouts)
         parts.append(Lines(paths, "wrong", 3, dashed=True, name="water runs out at z = 0"))
     for zone in params.protected if answer is not None else ():
         shift = (*world.corner, 0)

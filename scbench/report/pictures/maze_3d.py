@@ -81,7 +81,8 @@ def _routes(verdicts: Verdicts) -> _Routes:
     metrics = verdicts.metrics
     reached = verdicts.details("route").get("reached", ()) if verdicts.failed("route") else ()
     names = ("route", "jumped_over", "other_route")
-    return _Routes(*(list(metrics.get(name, ())) for name in names), list(reached))
+    first, jumped, second = (list(metrics.get(name, ())) for name in names)
+    return _Routes(first, jumped, second, list(reached))
 
 
 def _route_moves(route: Sequence[Place]) -> list[tuple[tuple[int, int], tuple[int, int]]]:

@@ -169,8 +169,8 @@ def _after(
     n = len(before)
     delta = Drawing((0, 0, n, n), size=340, up=False, margin=22)
     # Roots, so that what a few balls added can be seen beside deep holes.
-    for sign, role in ((-1, "missing"), (1, "surplus")):
-        _shade_shares(delta, np.sqrt(np.maximum(sign * change, 0) / largest), role)
+    for way, role in ((-1, "missing"), (1, "surplus")):
+        _shade_shares(delta, np.sqrt(np.maximum(way * change, 0) / largest), role)
     if delta.scale >= 9:
         for sign, mask in (("−", change < -1e-9), ("+", change > 1e-9)):
             for y, x in np.argwhere(mask).tolist():
