@@ -152,7 +152,7 @@ def _level_maps(world: World, dry: Collection[int]) -> Drawing:
     drawing = Drawing(frame, size=cell * max(frame[2:]), margin=8)
     for k, z in enumerate(mixed):
         corner = (k % columns * pitch[0], (rows - 1 - k // columns) * pitch[1])
-        _level(drawing, world, z, corner)
+        _level_map(drawing, world, z, corner)
         if z == 0:
             for x, y in world.drains:
                 place = (corner[0] + x + 0.5, corner[1] + y + 0.5)
@@ -164,7 +164,7 @@ def _level_maps(world: World, dry: Collection[int]) -> Drawing:
     return drawing
 
 
-def _level(drawing: Drawing, world: World, z: int, corner: tuple[float, float]) -> None:
+def _level_map(drawing: Drawing, world: World, z: int, corner: tuple[float, float]) -> None:
     width = world.width
     x, y = corner
     wrong = _paint_cut(drawing, world, np.s_[:, :, z], corner, 0.55)
@@ -231,10 +231,10 @@ _AHEAD = 4
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the ground; with an answer the world after its earthworks and the rain."""
-    goal = _goal_words(params)
+    goal = _goal_caption(params)
     metrics = verdicts.metrics
     if answer is None or "water" not in metrics:
-        return _start(params, goal, answer, verdicts)
+        return _start_picture(params, goal, answer, verdicts)
     world = _read_world(params, metrics, verdicts)
     caption = _caption(goal, metrics, verdicts)
     panels = []
@@ -262,7 +262,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     return Picture(tuple(panels), caption, _legend(world, verdicts), _text(world))
 
 
-def _goal_words(params: Params) -> str:
+def _goal_caption(params: Params) -> str:
     values = {
         name: ", ".join(map(str, value)) if isinstance(value, tuple) else value
         for name, value in params.goal.model_dump().items()
@@ -283,7 +283,7 @@ def _cut_row(world: World, verdicts: Verdicts) -> int:
     return (world.drains or [(0, world.width // 2)])[0][1]
 
 
-def _start(params: Params, goal: str, answer: Answer | None, verdicts: Verdicts) -> Picture:
+def _start_picture(params: Params, goal: str, answer: Answer | None, verdicts: Verdicts) -> Picture:
     width, stretch = params.width, _stretch(params.width)
     rock = earthworks.ground(params)
     parts: list[Shape] = [_stretched(voxels(rock, "rock", name="rock"), stretch)]
@@ -370,7 +370,7 @@ def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdic
         low, high = ([v - a for v, a in zip(c, shift, strict=True)] for c in (zone.low, zone.high))
         parts.append(_zone(low, high, stretch))
     if answer is not None:
-        parts += _ignored(params, world, answer, verdicts)
+        parts += _ignored_boxes(params, world, answer, verdicts)
     labels = [(i, lake) for i, lake in enumerate(world.lakes) if (lake & world.water).any()]
     if labels and len(world.lakes) > 1:
         spots = []
@@ -383,7 +383,7 @@ def _scene(params: Params, world: World, answer: Answer | None, verdicts: Verdic
     return Scene(tuple(parts), azimuth=-60, elevation=35)
 
 
-def _ignored(params: Params, world: World, answer: Answer, verdicts: Verdicts) -> list[Shape]:
+def _ignored_boxes(params: Params, world: World, answer: Answer, verdicts: Verdicts) -> list[Shape]:
     """Return the boxes that the verdict says were passed over, as far as they are near."""
     stretch = _stretch(world.width)
     start = (*world.corner, 0)
