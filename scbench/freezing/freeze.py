@@ -19,12 +19,10 @@ from scbench.base.errors import ReleaseError, did_you_mean
 from scbench.base.model import Instance
 from scbench.base.progress import no_progress
 from scbench.catalog import MANIFOLDS, Task, available_tasks
-from scbench.freezing.card import paper_page, render_card, render_eval
-from scbench.freezing.croissant import render_croissant
+from scbench.freezing.card import paper_page, render_card, render_croissant, render_eval
 from scbench.freezing.experiment import Experiment
-from scbench.freezing.floors import floor_record
 from scbench.freezing.fresh import gather, run
-from scbench.freezing.frozen_task import FrozenTask, freeze_tasks
+from scbench.freezing.frozen_task import FrozenTask, floor_record, freeze_tasks
 from scbench.freezing.proofs import LIBRARIES, installed
 from scbench.freezing.schemas import release_schemas
 from scbench.freezing.tables import instance_table, reference_table, write_table

@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictInt, StrictS
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import CatalogError, ExperimentError, Fault, did_you_mean, faults_of
 from scbench.catalog import Task, all_tasks, get_task
-from scbench.freezing.experiment import Experiment, experiment_of
-from scbench.freezing.points import points_of
+from scbench.freezing.experiment import Experiment, experiment_of, points_of
 
 MOST_PROMPT, MOST_ANSWER = 60_000, 40_000
 """Prompts and right answers stay below so many characters: no ladder measures patience."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from scbench.base.errors import ScbenchError
-from scbench.freezing.cases import key_of
-from scbench.freezing.fresh import FrozenPoint, run
+from scbench.freezing.fresh import FrozenPoint, key_of, run
 from scbench.freezing.ladder import Ladder
 from scbench.scoring.judge import judge
 
@@ -23,7 +22,7 @@ class RungReport:
         rung: its number, from 1.
         point: parameters as the table has them.
         measures: of each instance.
-        floors: of each instance, see `scbench.freezing.floors`.
+        floors: of each instance, see `scbench.freezing.frozen_task`.
         prompt: characters of the longest prompt.
         answer: characters of the longest right answer.
         drawing: seconds that drawing, solving and judging all took.

@@ -5,8 +5,8 @@ from typing import Any
 
 from scbench.builders.shared.builder import Case, kinds_of
 from scbench.catalog import Task
+from scbench.freezing.experiment import parameters_of
 from scbench.freezing.ladder import ladder
-from scbench.freezing.points import parameters_of
 from scbench.schemas.base import json_schema
 
 

@@ -18,9 +18,8 @@ from scbench.base.model import whole_point
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import PaperItem
 from scbench.catalog import Task
-from scbench.freezing.cases import REPEATS, at_once, key_of
 from scbench.freezing.experiment import Experiment, Planned, experiment_of, plan
-from scbench.freezing.fresh import UNRATED, gather, prefix_of, run, traits
+from scbench.freezing.fresh import REPEATS, UNRATED, at_once, gather, key_of, prefix_of, run, traits
 from scbench.freezing.frozen_task import FrozenTask, freeze_task
 from scbench.machine.processes import open_executor
 from scbench.release.manifest import MANIFEST, ExperimentRecord, Manifest
