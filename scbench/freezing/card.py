@@ -15,7 +15,12 @@ from jinja2 import Environment, StrictUndefined, Template
 from scbench.base.errors import ReleaseError
 from scbench.base.model import LADDER, TERSE, Instance
 from scbench.catalog import BUCKETS, Task, all_tasks
-from scbench.freezing.tables import INSTANCE_COLUMNS, LADDER_COLUMNS, REFERENCE_COLUMNS
+from scbench.freezing.tables import (
+    INSTANCE_COLUMNS,
+    LADDER_COLUMNS,
+    REFERENCE_COLUMNS,
+    REFERENCE_MEANINGS,
+)
 from scbench.release.about import (
     CITATION,
     DESCRIPTION,
@@ -273,20 +278,6 @@ _TYPES = {
 _CONTEXT = json.loads(files(__package__).joinpath("croissant_context.json").read_bytes())
 """The standard context in full: validators warn of any other."""
 
-_REFERENCE_MEANINGS = {
-    "id": "instance that the answer belongs to",
-    "kind": "reference (scores 1) or counter_reference (must score less)",
-    "name": "name of the answer within its instance",
-    "answer": "the answer, as canonical JSON",
-    "score": "mean of its scores",
-    "floor": "what the best answer without insight scores",
-    "floor_strategy": "name of that answer; empty where none scores anything",
-    "unprinted": "what graders and tables use of the instance, no prompt prints and its row does "
-    "not hold, as canonical JSON; in references only",
-    "measure": "of an instance on the ladder, how hard it is: what the ladder of its task counts",
-    "canary": "keep out of training data",
-}
-
 
 def render_croissant(manifest: Manifest) -> str:
     """Return the Croissant file of a release, from its manifest alone."""
@@ -338,7 +329,7 @@ def _record_set(path: str, name: str, *, on_rungs: bool) -> dict[str, Any]:
     columns = rows if is_task else REFERENCE_COLUMNS
     meanings = {key: str(field.description) for key, field in Instance.model_fields.items()}
     meanings["rung"] = "of the ladder, from 1: higher ones are harder"
-    meanings["canary"] = _REFERENCE_MEANINGS["canary"]
+    meanings["canary"] = REFERENCE_MEANINGS["canary"]
     key = ("id",) if is_task else ("id", "name")
     return {
         "@type": "cr:RecordSet",
@@ -350,7 +341,7 @@ def _record_set(path: str, name: str, *, on_rungs: bool) -> dict[str, Any]:
             else "Reference and counter-reference answers, to test graders with."
         ),
         "key": [{"@id": f"{name}/{column}"} for column in key],
-        "field": list(_fields(path, name, columns, meanings if is_task else _REFERENCE_MEANINGS)),
+        "field": list(_fields(path, name, columns, meanings if is_task else REFERENCE_MEANINGS)),
     }
 
 

@@ -12,6 +12,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -66,54 +67,47 @@ _MOST_WAITING = 50_000
 """Lines that may wait for the outcome of a duplicate."""
 
 
+@dataclass
 class Collector:
     """Takes chunks and outcomes as they are done; decides what is graded and what is kept.
 
     Attributes:
-        chunks: the rows of every chunk so far.
-        resumed: lines taken over from an interrupted run.
-        forged: a problem for each trace that the environment does not give, in no order.
-
-    Args:
         completer: for what is graded against.
         coverage: which items have a line.
         checkpoint: keeps what is done.
         problems: takes what is wrong with lines.
         scheduler: tries items alone.
         on_progress: called with the number of lines graded so far and the bytes they had.
+        chunks: the rows of every chunk so far.
+        resumed: lines taken over from an interrupted run.
+        forged: a problem for each trace that the environment does not give, in no order.
     """
 
-    def __init__(
-        self,
-        completer: Completer,
-        coverage: Coverage,
-        checkpoint: Checkpoint,
-        problems: Problems,
-        scheduler: Scheduler,
-        on_progress: Callable[[int, int], object],
-    ) -> None:
-        self._index = completer.index
-        self._completer = completer
-        self._coverage = coverage
-        self._checkpoint = checkpoint
-        self._problems = problems
-        self._scheduler = scheduler
-        self._on_progress = on_progress
-        self.resumed = 0
-        self.chunks: list[ChunkRows] = []
-        self.forged: list[Problem] = []
-        self._queue: JobQueue | None = None
-        self._duplicates = DuplicateAnswers()
-        self._waiting: dict[int, PendingLine] = {}
-        self._turns: dict[int, int] = {}
-        self._turn = self._next = 0
-        self._arrived: dict[int, Problem | tuple[Chunk, ChunkAccount]] = {}
-        self._lines = self._bytes = 0
+    completer: Completer
+    coverage: Coverage
+    checkpoint: Checkpoint
+    problems: Problems
+    scheduler: Scheduler
+    on_progress: Callable[[int, int], object]
+    chunks: list[ChunkRows] = field(default_factory=list)
+    resumed: int = 0
+    forged: list[Problem] = field(default_factory=list)
+    _queue: JobQueue | None = None
+    _duplicates: DuplicateAnswers = field(default_factory=DuplicateAnswers)
+    _waiting: dict[int, PendingLine] = field(default_factory=dict)
+    _turns: dict[int, int] = field(default_factory=dict)
+    _arrived: dict[int, Problem | tuple[Chunk, ChunkAccount]] = field(default_factory=dict)
+    _turn: int = 0
+    _next: int = 0
+    _lines: int = 0
+    _bytes: int = 0
 
     def queue(self, stream: BinaryIO, digest: Digest, shard: Shard) -> JobQueue:
         """Return what is to be graded of a stream."""
         chunks = self._chunks(stream, digest, shard)
-        self._queue = JobQueue(chunks, self._index.heavy, self._scheduler.job, self._held_back)
+        self._queue = JobQueue(
+            chunks, self.completer.index.heavy, self.scheduler.job, self._held_back
+        )
         return self._queue
 
     def _chunks(self, stream: BinaryIO, digest: Digest, shard: Shard) -> Iterator[Chunk | None]:
@@ -123,7 +117,7 @@ class Collector:
             if isinstance(entry, Problem):
                 self._arrive(turn, entry)
                 continue
-            account = self._checkpoint.find_chunk(entry)
+            account = self.checkpoint.find_chunk(entry)
             if account is None:
                 self._turns[entry.place] = turn
                 yield entry
@@ -139,8 +133,8 @@ class Collector:
     def take_chunk(self, chunk: Chunk, done: PackedChunk | None) -> None:
         """Take the account and rows of a chunk; None if its worker failed."""
         if done is None:
-            done = survey(self._completer, chunk, None)
-        account = self._checkpoint.keep_chunk(chunk, done)
+            done = survey(self.completer, chunk, None)
+        account = self.checkpoint.keep_chunk(chunk, done)
         self._count(chunk, account)
         self._arrive(self._turns.pop(chunk.place), (chunk, account))
 
@@ -151,7 +145,7 @@ class Collector:
     def _progress(self, lines: int, size: int) -> None:
         self._lines += lines
         self._bytes += size
-        self._on_progress(self._lines, self._bytes)
+        self.on_progress(self._lines, self._bytes)
 
     def _arrive(self, turn: int, what: Problem | tuple[Chunk, ChunkAccount]) -> None:
         self._arrived[turn] = what
@@ -159,13 +153,13 @@ class Collector:
             ready = self._arrived.pop(self._next)
             self._next += 1
             if isinstance(ready, Problem):
-                self._coverage.refuse(ready)
-                self._problems.add(ready)
+                self.coverage.refuse(ready)
+                self.problems.add(ready)
             else:
                 self._admit(*ready)
 
     def _admit(self, chunk: Chunk, account: ChunkAccount) -> None:
-        coverage = self._coverage
+        coverage = self.coverage
         runs = [coverage.run(run) for run in account.runs]
         coverage.note(account.unread)
         bad, unknown = iter(account.bad), iter(account.unknown)
@@ -182,7 +176,7 @@ class Collector:
             if admission.kind is LineKind.DUPLICATE:
                 dropped.append(number)
             if admission.problem is not None:
-                self._problems.add(admission.problem, account.runs[run] if run >= 0 else None)
+                self.problems.add(admission.problem, account.runs[run] if run >= 0 else None)
         self.forged += (
             Problem(FORGED, reason, number, row_id)
             for number, row_id, reason in account.forged
@@ -195,7 +189,7 @@ class Collector:
 
     def _take_pending(self, chunk: Chunk, line: PendingLine) -> None:
         number = line.head.line or 0
-        if self._checkpoint.find_outcome(line.head):
+        if self.checkpoint.find_outcome(line.head):
             self.resumed += 1
             self._progress(1, line.size)
             return
@@ -206,17 +200,17 @@ class Collector:
         if self._duplicates.hold(line):
             return
         self._waiting[number] = line
-        entry = self._index.entries[line.head.position]
+        entry = self.completer.index.entries[line.head.position]
         if line.answer is None:
             data = stripped(chunk.data[line.start : line.end])
             item = WorkItem(number, data, entry.id, looped=line.head.loop is not None)
         else:
             _, text, source, repairs = line.answer
             item = WorkItem(number, text.encode(), entry.id, (source, repairs))
-        if entry.task in self._index.heavy and self._queue is not None:
+        if entry.task in self.completer.index.heavy and self._queue is not None:
             self._queue.add(item, entry.task)
         else:  # its chunk failed
-            self._scheduler.suspect(item)
+            self.scheduler.suspect(item)
 
     def take_outcome(self, item: WorkItem, outcome: WireOutcome) -> None:
         """Take the outcome of a line judged by itself; its duplicates have theirs now, too."""
@@ -229,7 +223,7 @@ class Collector:
 
     def _finish(self, line: PendingLine, outcome: WireOutcome) -> None:
         again = outcome.status in TRIED_AGAIN
-        self._checkpoint.keep_outcome(line.head, outcome, again=again)
+        self.checkpoint.keep_outcome(line.head, outcome, again=again)
         self._progress(1, line.size)
 
 
