@@ -92,12 +92,7 @@ def _features(columns: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def front_matter(manifest: Manifest, prefix: str = "") -> str:
-    """Return the YAML head that tells the ``datasets`` library where the rows are.
-
-    Args:
-        manifest: of the release.
-        prefix: what to put before each path, if the card does not lie in the release's folder.
-    """
+    """Return the YAML head that tells ``datasets`` where the rows are, below the prefix."""
     rungs = _features(LADDER_COLUMNS)
     rows = rungs if manifest.is_ladder else _features(INSTANCE_COLUMNS)
     head = {
@@ -252,12 +247,7 @@ def _task_text(task: Task) -> str:
 
 
 def render_loader(manifest: Manifest, prefix: str) -> str:
-    """Return a card that only points at a release elsewhere.
-
-    Args:
-        manifest: of the release.
-        prefix: path from the card's folder to the release, ending in a slash.
-    """
+    """Return a card that only points at a release elsewhere, to which the prefix leads."""
     return (
         front_matter(manifest, prefix)
         + f"""

@@ -38,11 +38,7 @@ System = Any
 
 
 def export_release(release: Release, out: Path) -> None:
-    """Copy a release to a folder, whole or not at all.
-
-    Args:
-        release: what to copy.
-        out: the folder to make; it must not exist, or must be empty.
+    """Copy a release to a folder, which must not exist or be empty, whole or not at all.
 
     Raises:
         ReleaseError: the folder holds something or cannot be made, or a file of the release is
@@ -82,13 +78,8 @@ def verify_copy(
 ) -> Iterator[str]:
     """Yield how a copy differs from the release that a manifest describes, byte by byte.
 
-    For copies of what was verified already: nothing is made anew.
-
-    Args:
-        manifest: of the release.
-        source: gives the bytes of the copy.
-        ignored: names that the copy may hold besides.
-        not_sent: names of the release that the copy may lack.
+    For copies of what was verified already: nothing is made anew. The copy may hold what is
+    ``ignored`` besides, and lack what is ``not_sent``.
     """
     present = source.names()
     for name in sorted(present - manifest.files.keys() - {MANIFEST, *ignored}):
@@ -133,15 +124,9 @@ def publish_to_target(
     *,
     dry_run: bool = False,
 ) -> None:
-    """Copy a release to a folder or URL, prove that it arrived, and enter it into the index.
+    """Copy a verified release to a folder or URL, prove that it arrived, and put it into an index.
 
     A copy that was interrupted is completed. A version that is there already is only compared.
-
-    Args:
-        release: what to publish, verified.
-        target: a folder, or a URL that fsspec knows, such as ``s3://bucket/scbench``.
-        say: called with each step.
-        dry_run: say the steps only.
 
     Raises:
         ReleaseError: the version is there with another content, the target cannot be used, or
@@ -253,14 +238,9 @@ _STARTERS = {*OWN_FILES, CARD}
 class Plan:
     """What publishing will do.
 
-    Attributes:
-        repo: id of the repository.
-        tag: tag of the release.
-        user: name that the token belongs to; None if there is no token, which a dry run allows.
-        exists: whether the repository is there.
-        tagged: whether the tag is there.
-        head: newest commit of its main branch; None if there is no repository.
-        deleted: files of the release before, that this one does not have.
+    There is no user without a token, which a dry run allows, and no head (newest commit of the main
+    branch) without a repository. Deleted are files of the release before, that this one does not
+    have.
     """
 
     repo: str
@@ -300,12 +280,7 @@ def _sent(release: Release) -> list[str]:
 
 
 def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
-    """Look at the Hub and decide what there is to do; nothing is changed.
-
-    Args:
-        release: what to publish.
-        repo: ORG/NAME of the repository.
-        dry_run: whether the plan is only to be read, which needs no token.
+    """Look at the Hub and decide what there is to do; nothing is changed, a dry run needs no token.
 
     Raises:
         HubError: no or a wrong token, no connection, or the repository holds something else.
@@ -349,12 +324,7 @@ def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
 def publish_on_hub(
     release: Release, plan: Plan, say: Callable[[str], object] = no_progress
 ) -> None:
-    """Carry out a plan.
-
-    Args:
-        release: what to publish, verified.
-        plan: of `plan_upload`.
-        say: called with each step.
+    """Carry out a plan for a verified release; each step is said.
 
     Raises:
         HubError: the Hub refuses, fails or breaks off; to be run again.

@@ -21,13 +21,13 @@ Knobs that are not named take their defaults. ``scbench tasks TASK`` lists them 
 
 import json
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -138,6 +138,8 @@ def read_parameter(space: type[BaseModel], name: str, text: str) -> Any:  # noqa
     return guesses[0] if len(guesses) > 1 else text
 
 
+T = TypeVar("T")
+
 MOST_POINTS = 100_000
 MOST_CASES = 1_000_000
 """Experiments beyond these are refused; several can be drawn beside each other."""
@@ -221,14 +223,7 @@ class Experiment(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A point of an experiment.
-
-    Attributes:
-        index: its place in the experiment.
-        task: whose space it is in.
-        point: with the count of cases that are wanted.
-        rung: of a ladder, if it is one.
-    """
+    """A point of an experiment, with the cases that are wanted, its place and its rung, if any."""
 
     index: int
     task: Task
@@ -301,17 +296,23 @@ def read_experiment(path: Path) -> Experiment:
     Raises:
         ExperimentError: it cannot be read, is no TOML, or holds what no experiment has.
     """
+    return read_as(path, parse_experiment)
+
+
+def read_as(path: Path, parse: Callable[[str], T]) -> T:
+    """Return what a text file describes; each line of an error begins with its path.
+
+    Raises:
+        ExperimentError: it cannot be read, or ``parse`` says so.
+    """
     try:
-        text = path.read_text("utf-8")
+        return parse(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ExperimentError(f"{path} cannot be read: {reason}") from None
-    try:
-        return parse_experiment(text)
     except ExperimentError as error:
-        raise ExperimentError(
-            "\n".join(f"{path}: {line}" for line in str(error).splitlines())
-        ) from None
+        lines = "\n".join(f"{path}: {line}" for line in str(error).splitlines())
+        raise ExperimentError(lines) from None
 
 
 def parse_experiment(text: str) -> Experiment:

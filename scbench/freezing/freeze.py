@@ -119,16 +119,17 @@ def build_release(
     try:
         with scratch_beside(out) as scratch:
             root = scratch / "release"
-            frozen = [
-                _frozen_or_raise(part)
-                for _, part in freeze_tasks(listed_tasks, workers, on_task, proofs)
-            ]
+            frozen = []
+            for _, part in freeze_tasks(listed_tasks, workers, on_task, proofs):
+                if isinstance(part, Exception):
+                    raise part
+                frozen.append(part)
             record = None
             if experiment is not None:
                 gathered = gather(run(experiment, workers=workers, proofs=proofs))
                 record = experiment.record(gathered.shortfalls)
-                for part in gathered.frozen:
-                    on_task(part.task)
+                for drawn in gathered.frozen:
+                    on_task(drawn.task)
                 frozen += gathered.frozen
             rungs = None
             if ladder is not None:
@@ -147,12 +148,6 @@ def build_release(
     except OSError as error:
         raise ReleaseError(f"{out} cannot be made: {error}") from error
     return manifest
-
-
-def _frozen_or_raise(part: FrozenTask | Exception) -> FrozenTask:
-    if isinstance(part, Exception):
-        raise part
-    return part
 
 
 def fill_release(
@@ -198,7 +193,7 @@ def fill_release(
     references = [reference for part in (*frozen, *rungs) for reference in part.references]
     write_table(root / REFERENCES, reference_table(references))
     for name, text in release_schemas([part.task for part in frozen]).items():
-        _write_text(root / name, text)
+        _write(root / name, text.encode())
     name = version or generated_name(frozen)
     if is_version(name):
         for path, data in pictures(frozen, workers).items():
@@ -206,9 +201,9 @@ def fill_release(
     # These are rendered from the manifest and are then among the files that it lists.
     draft = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment, ladder)
     for path, text in rendered_files(draft).items():
-        _write_text(root / path, text)
+        _write(root / path, text.encode())
     manifest = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment, ladder)
-    _write_text(root / MANIFEST, manifest.text())
+    _write(root / MANIFEST, manifest.text().encode())
     return manifest
 
 
@@ -218,9 +213,7 @@ def generated_name(frozen: Sequence[FrozenTask]) -> str:
 
 
 def _rows_hash(frozen: Sequence[FrozenTask]) -> str:
-    return rows_hash(
-        pair for part in frozen for rows in (part.instances, part.terse) for pair in _pairs(rows)
-    )
+    return rows_hash(pair for part in frozen for pair in _pairs(part.instances + part.terse))
 
 
 def _pairs(rows: Sequence[Instance]) -> list[tuple[str, str]]:
@@ -321,14 +314,13 @@ def references_hash(references: Sequence[Reference]) -> str:
     return rows_hash(
         (
             f"{ref.id}:{ref.name}",
-            content_hash([*(getattr(ref, name) for name in _JUDGED), *_reference_facts(ref)]),
+            content_hash(
+                [getattr(ref, name) for name in _JUDGED]
+                + ([ref.unprinted] if ref.measure is None else [ref.unprinted, ref.measure])
+            ),
         )
         for ref in references
     )
-
-
-def _reference_facts(ref: Reference) -> list[str | float | None]:
-    return [ref.unprinted] if ref.measure is None else [ref.unprinted, ref.measure]
 
 
 def _file_records(root: Path) -> Iterator[tuple[str, FileRecord]]:
@@ -341,10 +333,6 @@ def release_files(root: Path) -> list[str]:
     """Return the paths of all in a release folder but folders and the manifest, in order."""
     paths = (path for path in root.rglob("*") if path.is_symlink() or not path.is_dir())
     return sorted({path.relative_to(root).as_posix() for path in paths} - {MANIFEST})
-
-
-def _write_text(path: Path, text: str) -> None:
-    _write(path, text.encode())
 
 
 def _write(path: Path, data: bytes) -> None:

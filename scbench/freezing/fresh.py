@@ -61,15 +61,10 @@ def draw(
     ahead: int = 0,
     proofs: Path | None = None,
 ) -> Iterator[DrawnPoint]:
-    """Draw cases point by point.
+    """Draw cases point by point; of ``ahead`` points, drawing is begun before their turn.
 
-    Args:
-        planned: the points, in order.
-        seed: the base seed.
-        executor: who draws.
-        keys: of cases that are not to be drawn (see `key_of`); those drawn are added.
-        ahead: how many points are begun before their turn.
-        proofs: where cases are remembered, see `scbench.freezing.proofs`; None to draw all now.
+    Cases whose keys (see `key_of`) are given are not drawn; those of cases that are drawn are
+    added.
     """
     begun: deque[_Source] = deque()
     for i in range(len(planned)):
@@ -79,13 +74,7 @@ def draw(
 
 
 def key_of(task_id: str, prompt: str, params: str) -> str:
-    """Return what tells cases apart: the text put to a model, and its images if it has any.
-
-    Args:
-        task_id: id of the task.
-        prompt: the text.
-        params: parameters as canonical JSON, which images are drawn from.
-    """
+    """Return what tells cases apart: the text put to a model, and its images if it has any."""
     has_images = get_task(task_id).builder.images is not Builder.images
     return sha256(f"{prompt}\n{params}" if has_images else prompt)
 
@@ -247,12 +236,7 @@ def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) 
 
 
 def prefix_of(planned: Sequence[Planned], seed: int) -> str:
-    """Return what the ids of a generation begin with: eight digits of a hash of all it comes from.
-
-    Args:
-        planned: its points, in order.
-        seed: its base seed.
-    """
+    """Return what ids of a generation begin with: eight digits of a hash of all it comes from."""
     points = [
         [p.task.id, p.task.builder.version, p.parameters, p.point.count, *([p.rung] * bool(p.rung))]
         for p in planned
@@ -338,10 +322,7 @@ def _apart(
 def forbidden_keys(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
     """Return keys of what a ladder may not hold of a task: its fixed list, the published ladder.
 
-    Args:
-        experiment: the ladder; what it has in common with the published one is not taken.
-        task_id: id of the task.
-        executor: who draws the published ladder.
+    What the experiment has in common with the published ladder is not taken.
     """
     task = get_task(task_id)
     rows = instances_of(task, task.builder().paper())
@@ -419,12 +400,7 @@ def traits(planned: Planned, index: int) -> tuple[bool, str]:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What an experiment came to.
-
-    Attributes:
-        frozen: the tasks that have cases, in the order of their first points.
-        shortfalls: the points with fewer cases than asked for.
-    """
+    """What an experiment came to: tasks with cases, and points with fewer cases than asked for."""
 
     frozen: list[FrozenTask]
     shortfalls: list[ShortfallRecord]
@@ -436,10 +412,7 @@ class Gathered:
 
 
 def gather(parts: Iterable[FrozenPoint]) -> Gathered:
-    """Put the points of each task together.
-
-    Args:
-        parts: of all points, in order.
+    """Put the points of each task together, in order.
 
     Raises:
         GenerationError: not one case could be drawn.

@@ -36,13 +36,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A folder that was written.
-
-    Attributes:
-        manifest: of the folder.
-        gathered: what it holds.
-        resumed: number of points that an interrupted run had finished.
-    """
+    """A folder that was written, and how many points an interrupted run had finished."""
 
     manifest: Manifest
     gathered: Gathered
@@ -129,17 +123,6 @@ def _journal_of(
 
     If the block is left by an exception, it stays for the next run, which goes on from there,
     unless nothing was finished yet.
-
-    Args:
-        out: the folder that is to be made.
-        experiment: what is drawn.
-        planned: its points.
-        restart: throw away what an interrupted run left.
-
-    Raises:
-        ExperimentError: another experiment was interrupted there.
-        ResultsError: another run is at work there, or it is no folder of ours.
-        OSError: the folder cannot be written.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     work, identity = WorkFolder(work_folder(out)), _experiment_identity(experiment, planned)

@@ -40,11 +40,9 @@ BLIND = "blind guess"
 
 
 class Floor(NamedTuple):
-    """Floor of an instance.
+    """Floor of an instance, in [0, 1] (a mean over several scores), and the answer that earns it.
 
-    Attributes:
-        score: in [0, 1]; of a task with several scores, their mean.
-        strategy: name of the answer that earns it; empty where nothing is earned.
+    The name is empty where nothing is earned.
     """
 
     score: float = 0.0
@@ -53,11 +51,6 @@ class Floor(NamedTuple):
 
 def floor_of(task: Task, params: BaseModel, proofs: Path | None = None) -> Floor:
     """Return what the best of an instance's answers without insight scores; of equals, the first.
-
-    Args:
-        task: the task.
-        params: the instance's parameters, of the task's `Task.params_model`.
-        proofs: scores judged before, see `scbench.freezing.proofs`; None to judge from scratch.
 
     Raises:
         ReleaseError: the grader fails on one of them, or the blind guess is no score.
@@ -98,12 +91,7 @@ def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list
 def mean_score(task: Task, params: BaseModel, name: str, answer: JsonValue, *, where: str) -> float:
     """Return the score of a stored answer; of a task with several scores, their mean.
 
-    Args:
-        task: the task.
-        params: the instance's parameters.
-        name: of the answer, for messages.
-        answer: in the form of the answer schema.
-        where: what it answers, for messages.
+    Messages say the name of the answer, and where it belongs.
 
     Raises:
         ReleaseError: the grader fails on it, or cannot judge here.
@@ -160,14 +148,7 @@ def freeze_task(
     prefix: str = "",
     proofs: Path | None = None,
 ) -> FrozenTask:
-    """Make a task's instances and references, and prove its grader on them.
-
-    Args:
-        task: the task.
-        items: what to freeze, in order; the builder's fixed list by default.
-        first: number of the first instance.
-        prefix: of ids, if they are not to be of a release.
-        proofs: scores of references, see `scbench.freezing.proofs`; None to judge from scratch.
+    """Make a task's instances, of the fixed list or of these items, and prove its grader on them.
 
     Raises:
         ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference
@@ -183,14 +164,7 @@ def freeze_tasks(
     on_task: Callable[[Task], object] = no_progress,
     proofs: Path | None = None,
 ) -> Iterator[tuple[Task, FrozenTask | Exception]]:
-    """Freeze tasks; yield each, in order, with what came of it.
-
-    Args:
-        tasks: what to freeze.
-        workers: processes; with one, all happens in this one.
-        on_task: called with each task when it is done, for progress.
-        proofs: as `freeze_task` takes it.
-    """
+    """Freeze tasks; yield each, in order, with what came of it; one worker is this process."""
     if workers <= 1:
         for task in tasks:
             part: FrozenTask | Exception

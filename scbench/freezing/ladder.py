@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictInt, StrictS
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import CatalogError, ExperimentError, Fault, did_you_mean, faults_of
 from scbench.catalog import Task, all_tasks, get_task
-from scbench.freezing.experiment import Experiment, experiment_of, points_of
+from scbench.freezing.experiment import Experiment, experiment_of, points_of, read_as
 
 MOST_PROMPT, MOST_ANSWER = 60_000, 40_000
 """Prompts and right answers stay below so many characters: no ladder measures patience."""
@@ -109,12 +109,7 @@ class Ladder(BaseModel):
 
 
 def oversized(prompt: str, answer: str) -> str:
-    """Return why an instance is too long for a ladder; an empty text if it is not.
-
-    Args:
-        prompt: its prompt.
-        answer: a right answer, as JSON.
-    """
+    """Return why an instance, with a right answer, is too long for a ladder; empty if it is not."""
     for what, text, limit in (("prompt", prompt, MOST_PROMPT), ("answer", answer, MOST_ANSWER)):
         if len(text) >= limit:
             return (
@@ -145,14 +140,7 @@ def read_ladder(path: Path) -> Ladder:
     Raises:
         ExperimentError: it cannot be read, or see `parse_ladder`.
     """
-    try:
-        return parse_ladder(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ExperimentError(f"{path} cannot be read: {reason}") from None
-    except ExperimentError as error:
-        lines = "\n".join(f"{path}: {line}" for line in str(error).splitlines())
-        raise ExperimentError(lines) from None
+    return read_as(path, parse_ladder)
 
 
 def parse_ladder(text: str) -> Ladder:

@@ -15,19 +15,10 @@ from scbench.scoring.judge import judge
 
 @dataclass(frozen=True, slots=True)
 class RungReport:
-    """What was found of a rung.
+    """What was found of a rung: of each instance its measure and floor; problems, a sentence each.
 
-    Attributes:
-        task: id of the task.
-        rung: its number, from 1.
-        point: parameters as the table has them.
-        measures: of each instance.
-        floors: of each instance, see `scbench.freezing.frozen_task`.
-        prompt: characters of the longest prompt.
-        answer: characters of the longest right answer.
-        drawing: seconds that drawing, solving and judging all took.
-        judging: seconds of the slowest verdict on a right answer.
-        problems: what is wrong, a sentence each.
+    The longest prompt and right answer are counted in characters. Drawing all of it, with solving
+    and judging, is in seconds, as is the slowest verdict on a right answer.
     """
 
     task: str

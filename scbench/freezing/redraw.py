@@ -30,13 +30,9 @@ Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 
 @dataclass(slots=True)
 class Redrawn:
-    """What came of drawing anew.
+    """What came of drawing anew: the tasks that could be drawn, and what is wrong, in sentences.
 
-    Attributes:
-        frozen: the tasks that could be drawn.
-        record: what the manifest must say of the experiment.
-        problems: what is wrong, a sentence each.
-        rows_file: returns the path of a task's rows.
+    The manifest must say of the experiment what the record does.
     """
 
     record: ExperimentRecord
@@ -52,14 +48,9 @@ def redraw(
     workers: int = 1,
     proofs: Path | None = None,
 ) -> Redrawn:
-    """Draw the experiment of a release again.
+    """Draw the experiment of a release again, from its seed, or a private one if that is known.
 
-    Args:
-        manifest: of the release, with an experiment.
-        rows_of: returns the stored rows of a task; it may raise anything if they are damaged.
-        seed: the base seed, if it is private and known.
-        workers: processes.
-        proofs: scores of references, see `scbench.freezing.proofs`; None to judge from scratch.
+    Taking the stored rows of a task may raise anything if they are damaged.
     """
     record = manifest.experiment
     if record is None:
@@ -67,14 +58,8 @@ def redraw(
     redrawn = Redrawn(record, manifest.rows_file)
     private = record.seed is None
     try:
-        experiment = experiment_of(
-            {
-                "seed": record.seed,
-                "private": private,
-                "measures": record.measures,
-                "task": record.tasks,
-            }
-        )
+        values = {"seed": record.seed, "private": private, "measures": record.measures}
+        experiment = experiment_of({**values, "task": record.tasks})
         planned = plan(experiment)
     except ScbenchError as error:
         redrawn.problems = [f"{MANIFEST}: experiment: {line}" for line in str(error).splitlines()]
@@ -176,15 +161,9 @@ def _from_rows(
             counts.update(order)
             plain = [(p, seed, i - begins[p.index]) for i, (p, seed) in enumerate(origins)]
             size = at_once(task)
-            jobs.append(
-                (
-                    task,
-                    [
-                        executor.submit(_remake, task, plain[at : at + size], at, prefix, proofs)
-                        for at in range(0, len(plain), size)
-                    ],
-                )
-            )
+            starts = range(0, len(plain), size)
+            calls = ((plain[at : at + size], at, prefix, proofs) for at in starts)
+            jobs.append((task, [executor.submit(_remake, task, *call) for call in calls]))
         for task, parts in jobs:
             try:
                 pieces = [part.result() for part in parts]

@@ -210,14 +210,6 @@ def verify_anywhere(
 ) -> tuple[str, ...]:
     """Return every mismatch of a release in a zip archive or on the Hub, as `verify_release` does.
 
-    Args:
-        name: as `scbench.release.load.find_release` takes it.
-        on_step: called with the name of each part that is looked at, for progress.
-        workers: processes that make tasks anew.
-        seed: as `verify_release` takes it.
-        on_hashes: as `verify_release` takes it.
-        proofs: as `verify_release` takes it.
-
     Raises:
         HubError: it is to come from the Hub, and cannot.
     """

@@ -26,14 +26,10 @@ from scbench.scoring.outcomes import without_answer
 
 @dataclass(slots=True)
 class Checked:
-    """What a check found.
+    """What a check found, in lines read, and in lines that will be graded.
 
-    Attributes:
-        problems: what makes the file unfit; exit code 1 if there is any.
-        warnings: what will be graded, but is likely not meant: answers that will score 0 for
-            their shape, rows outside the release.
-        lines: lines read.
-        usable: lines that will be graded.
+    Problems make the file unfit. Warnings are of what will be graded, but is likely not meant:
+    answers that will score 0 for their shape, rows outside the release.
     """
 
     problems: list[Problem] = field(default_factory=list)
@@ -57,15 +53,7 @@ def check_file(
     exclude_withdrawn: bool = False,
     imported: Imported | None = None,
 ) -> Checked:
-    """Read a whole file and return everything that is wrong with it.
-
-    Args:
-        path: of the file, or ``-`` for standard input.
-        release: what it is to be graded against.
-        tasks: those that are to be graded.
-        partial: whether a file that does not answer every item is meant to be so.
-        exclude_withdrawn: leave instances out that the release withdraws.
-        imported: what the predictions were made of, if other files were taken in.
+    """Read a whole file, or ``-``, and return everything that is wrong with it.
 
     Raises:
         ScbenchError: the file or the release cannot be used at all.
@@ -128,11 +116,8 @@ def answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> I
 class SelfTest:
     """What a self-test found.
 
-    Attributes:
-        not_run: why this installation cannot grade a task, by task.
-        right: references that scored 1.0, by task.
-        below: counter-references that scored below 1.0, by task.
-        failures: the others, each with what happened.
+    By task: why it cannot be graded here, references that scored 1.0, counter-references that
+    scored below. Failures are the others, each with what happened.
     """
 
     not_run: dict[str, str] = field(default_factory=dict)

@@ -190,14 +190,7 @@ class Checkpoint:
 
 
 class ChunkRows(NamedTuple):
-    """The finished rows of a chunk, in a file of their own.
-
-    Attributes:
-        first: number of the chunk's first line.
-        rows: how many there are.
-        text: bytes of their long texts.
-        dropped: lines that do not count.
-    """
+    """The rows of a chunk: its first line, bytes of long texts, and lines that do not count."""
 
     first: int
     rows: int
@@ -216,13 +209,7 @@ class RowsFile(NamedTuple):
 def assemble(
     checkpoint: Checkpoint, completer: Completer, chunks: Sequence[ChunkRows]
 ) -> Iterator[pl.DataFrame | RowsFile]:
-    """Yield the rows of a run's lines, in order.
-
-    Args:
-        checkpoint: what the run kept.
-        completer: for what was graded against.
-        chunks: all of them, in order.
-    """
+    """Yield the rows of a run's lines, in the order of its chunks."""
     outcomes = checkpoint.outcomes()
     coming = next(outcomes, None)
     for place, chunk in enumerate(chunks):
@@ -254,11 +241,7 @@ def missing(completer: Completer, coverage: Coverage) -> Iterator[pl.DataFrame]:
 
 
 class ResultsWriter:
-    """Rows on their way to a results file, in files of some thousand rows.
-
-    Args:
-        folder: to write them into; made, and the caller's to remove.
-    """
+    """Rows on their way to a results file, in a folder of files of some thousand rows."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
@@ -300,9 +283,6 @@ class ResultsWriter:
 
     def write(self, target: Path) -> None:
         """Write all rows as Parquet.
-
-        Args:
-            target: file to write.
 
         Raises:
             OSError: it cannot be written.

@@ -328,14 +328,7 @@ def finish(
     problems: Problems,
     coverage: Coverage,
 ) -> RunReport:
-    """Write what a run came to, and return it.
-
-    Args:
-        facts: what was graded, and how.
-        completer: for what was graded against.
-        rows: those of all lines.
-        problems: those of all lines.
-        coverage: that took every line.
+    """Write what a run came to, its rows and problems, and return it.
 
     Raises:
         ResultsError: the folder cannot be written.

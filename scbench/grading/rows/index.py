@@ -114,15 +114,10 @@ def is_number(text: str) -> bool:
 
 @dataclass(frozen=True)
 class KnownIds:
-    """Which ids a release holds, and which of them are wanted.
+    """Which ids a release holds, and which of them are to be graded.
 
-    Attributes:
-        ids: those that are to be graded, in order.
-        tasks: ids of the tasks it holds.
-        graded: ids of the tasks that are to be graded.
-        excluded: ids of instances that are not to be graded.
-        hashes: of the content of the instances that are to be graded, in the order of ids.
-        unchosen: ids of instances of the tasks that are not chosen.
+    These have ids in order, with hashes of their content. Others are excluded, or of tasks that are
+    not chosen.
     """
 
     ids: Sequence[str]
@@ -247,11 +242,7 @@ class ReleaseIndex:
         return {entry.id: (entry.task, entry.params) for entry in self.entries}
 
     def identity(self, *values: object) -> str:
-        """Return a hash of all that rows depend on besides the line itself.
-
-        Args:
-            values: what else they depend on, as JSON values.
-        """
+        """Return a hash of all that rows depend on besides the line, and of these JSON values."""
         return content_hash(
             [
                 __version__,

@@ -55,13 +55,7 @@ Versions = dict[str, str | int]
 
 
 class Orders(NamedTuple):
-    """What a run tells every worker with every job.
-
-    Attributes:
-        key: of the run.
-        start: what processes are started with, as `pack_start` gives it.
-        versions: what must be installed.
-    """
+    """What a run, known by its key, tells every worker with every job, such as its versions."""
 
     key: str
     start: bytes
@@ -69,12 +63,7 @@ class Orders(NamedTuple):
 
 
 class JobReply(NamedTuple):
-    """What came of a job on a cluster's worker.
-
-    Attributes:
-        kind: ``done``; ``refused`` if the versions differ; ``broken`` if no process could start.
-        result: of the job; why not, in words, if it is not done.
-    """
+    """What came of a job: refused if versions differ, broken if no process could start, and why."""
 
     kind: Literal["done", "refused", "broken"]
     result: JobResult
@@ -255,11 +244,7 @@ def open_cluster(address: str) -> Callable[[Start], WorkerPool]:
 
 
 class ClusterPool(WorkerPool):
-    """The threads of a cluster's workers.
-
-    Args:
-        address: of the scheduler, such as ``tcp://10.0.0.5:8786``.
-        start: what worker processes are started with.
+    """The threads of the workers of a scheduler, such as that at ``tcp://10.0.0.5:8786``.
 
     Raises:
         ClusterError: nobody answers there, nobody works there, or a worker has other versions.

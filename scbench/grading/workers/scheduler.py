@@ -36,13 +36,10 @@ _BYTES = 2**26
 
 
 class JobQueue:
-    """Chunks and heavy items that are still to be graded.
+    """Chunks (None for one that was done before) and heavy items that are still to be graded.
 
-    Args:
-        chunks: those to grade; None stands for one that was done before.
-        heavy: seconds that an item may take, by task: what may take longest goes first.
-        job: makes a job of either.
-        held_back: says whether no more chunks may be begun now.
+    Of heavy tasks, what may take more seconds goes first. No chunk is begun while they are held
+    back.
     """
 
     def __init__(
@@ -221,12 +218,7 @@ class Scheduler:
             pool.close()
 
     def suspect(self, item: WorkItem, why: str = "") -> None:
-        """Have an item tried alone, later.
-
-        Args:
-            item: what failed, or was in a chunk that did.
-            why: what happened, if it is known to be the item's.
-        """
+        """Have an item tried alone, later: it failed, say why, or was in a chunk that did."""
         self._suspects.append((item, why))
         self._suspect_bytes += len(item.data)
 

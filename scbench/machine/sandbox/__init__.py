@@ -100,10 +100,8 @@ class SandboxError(RuntimeError):
 def converse(command: Callable[[int], Sequence[str]], data: bytes, limits: Limits) -> Finished:
     """Start a child, feed it, and end it with all that it started.
 
-    Args:
-        command: what to start, given the descriptor on which the child says "ok".
-        data: its standard input.
-        limits: the seconds and bytes of output that it may take; the rest it keeps by itself.
+    The command is given the descriptor on which the child says "ok"; the child keeps all limits but
+    those of seconds and output.
 
     Raises:
         ChildError: it was too slow.
@@ -397,11 +395,7 @@ _users = itertools.count()
 
 
 def _own_user() -> int | None:
-    """Return a user for a child, as limits and the kernel's keys go by users; None for our own.
-
-    Only root can have one; in a container that knows few users, nobody; if it knows root alone,
-    none.
-    """
+    """Return a user for a child, as limits and the kernel's keys go by users; None for our own."""
     if os.geteuid() != 0:
         return None
     number = os.getpid() % _PROCESSES * _USERS_EACH + next(_users) % _USERS_EACH

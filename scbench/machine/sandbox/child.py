@@ -299,11 +299,7 @@ class _Filter(ctypes.Structure):
 
 
 def _filter_calls(job: Job) -> str:
-    """Let through the system calls of the job's filter alone; return what is wrong, if it may be.
-
-    Raises:
-        OSError: the job is not to be done without a filter, and there is none.
-    """
+    """Let the system calls of the filter through alone; return what is wrong, raise if strict."""
     code = bytes.fromhex(job["filter"])
     try:
         _libc("prctl", 22, ctypes.c_ulong(2), ctypes.byref(_Filter(len(code) // 8, code)), 0, 0)

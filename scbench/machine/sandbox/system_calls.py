@@ -48,9 +48,8 @@ Instruction = tuple[int, int, int, int]
 def filter_program(*, for_program: bool, machine: str = "") -> bytes:
     """Return the filter as the kernel takes it (struct sock_filter), empty if there is none here.
 
-    Args:
-        for_program: whether it is for a program that we were given, or for a function of ours.
-        machine: as ``platform.machine`` says it; by default this one.
+    It is for a program that we were given, or for a function of ours; the machine is as
+    ``platform.machine`` says it, by default this one.
     """
     here = sys.platform == "linux" and struct.calcsize("P") == 8
     calls = _ARCHITECTURES.get(machine or (platform.machine() if here else ""))
