@@ -5,6 +5,7 @@ each task and one for the references, in the vocabulary of Croissant 1.0.
 """
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
@@ -115,10 +116,8 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
 
 
 def _size_category(instances: int) -> str:
-    for limit, word in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")):
-        if instances < limit:
-            return word
-    return "100K<n<1M" if instances < 1_000_000 else "1M<n<10M"
+    words = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
+    return words[bisect_right((1_000, 10_000, 100_000, 1_000_000), instances)]
 
 
 def _drawn_tasks(manifest: Manifest) -> list[dict[str, Any]]:
@@ -155,15 +154,14 @@ def _rungs(manifest: Manifest) -> list[dict[str, Any]]:
     rows = []
     for task, measure in record.measures.items() if record else ():
         blocks = [block for block in record.tasks if block["id"] == task] if record else []
-        ends = [
+        first, last = (
             ", ".join(
                 f"`{name}` {_plain(value)}"
                 for name, value in block.items()
                 if name not in {"id", "count", "rung"}
             )
             for block in (blocks[0], blocks[-1])
-        ]
-        first, last = ends
+        )
         rows.append(
             {"id": task, "measure": measure, "rungs": len(blocks), "first": first, "last": last}
         )

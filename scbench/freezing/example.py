@@ -18,6 +18,12 @@ _OUTCOMES = (
     *("truncated", "refused", "unparsed", "blocked", "blocked", "api_error"),
 )
 """What becomes of 60 items of the sloppy model."""
+_NO_ANSWERS = {
+    "refused": {"response": "I am unable to work this out by hand."},
+    "unparsed": {"response": "Let me think about it step by step. First, I would draw it."},
+    "blocked": {"status": "blocked"},
+    "api_error": {"error": "HTTP 529: overloaded"},
+}
 
 
 def example_predictions(release: Release, names: Sequence[str] | None = None) -> Iterator[str]:
@@ -58,21 +64,12 @@ def _outcomes(count: int) -> list[str]:
 
 
 def _sloppy(outcome: str, ref: Reference, slip: Reference) -> dict[str, object]:
-    match outcome:
-        case "right":
-            return _answer(ref, "response")
-        case "wrong":
-            return _answer(slip, "answer")
-        case "truncated":
-            text = json.dumps(json.loads(ref.answer))
-            return {"response": text[: min(12, len(text) // 2)], "finish_reason": "length"}
-        case "refused":
-            return {"response": "I am unable to work this out by hand."}
-        case "unparsed":
-            return {"response": "Let me think about it step by step. First, I would draw it."}
-        case "blocked":
-            return {"status": "blocked"}
-    return {"error": "HTTP 529: overloaded"}
+    if outcome in {"right", "wrong"}:
+        return _answer(ref, "response") if outcome == "right" else _answer(slip, "answer")
+    if outcome == "truncated":
+        text = json.dumps(json.loads(ref.answer))
+        return {"response": text[: min(12, len(text) // 2)], "finish_reason": "length"}
+    return {**_NO_ANSWERS[outcome]}
 
 
 def _answer(ref: Reference, form: str) -> dict[str, object]:

@@ -69,16 +69,11 @@ def points_of(
 ) -> list[Point]:
     """Return the points of a grid; the first parameter of it changes slowest.
 
-    Args:
-        task: whose space it is.
-        parameters: values that all points have.
-        grid: several values of other parameters.
-        count: how many cases to make at each.
+    Parameters are values that all points have; the count is of cases at each.
 
     Raises:
         ExperimentError: with a line for each parameter that is unknown, given twice or out of
-        bounds,
-            and for each combination that cannot be.
+            bounds, and for each combination that cannot be.
     """
     space = task.builder.space
     twice = sorted(parameters.keys() & grid.keys())
@@ -241,8 +236,7 @@ def plan(experiment: Experiment) -> list[Planned]:
 
     Raises:
         ExperimentError: with a line for everything that is wrong: tasks, parameters, bounds, points
-        that
-            are given twice, and more than can be drawn.
+            that are given twice, and more than can be drawn.
     """
     planned: list[Planned] = []
     problems: list[str] = []

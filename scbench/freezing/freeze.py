@@ -160,16 +160,9 @@ def fill_release(
     ladder: FrozenLadder | None = None,
     workers: int = 1,
 ) -> Manifest:
-    """Write the files of a release into a folder.
+    """Write the files of a release into a folder that is not there yet.
 
-    Args:
-        root: the folder, which is not there yet.
-        version: name of the release; None for one made of its rows, for what was generated.
-        frozen: what it holds.
-        withdrawn: instances found to be wrong, each with the reason.
-        experiment: what the drawn instances were drawn by, if any were.
-        ladder: what the config ``ladder`` holds, if there is one.
-        workers: processes that draw pictures; a generated folder has none.
+    Without a version it is named after its rows, as what was generated, and has no pictures.
 
     Raises:
         ReleaseError: what is withdrawn is no instance, a task has no text for the card, or a

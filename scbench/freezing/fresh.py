@@ -230,9 +230,9 @@ def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) 
         (point,) = draw(plan(experiment), seed, executor, set())
     if point.reason:
         raise GenerationError(f"{task}: {len(point.cases)} of {count} instances: {point.reason}")
-    drawn_task = point.planned.task
-    items = _items(drawn_task, items_of(point.planned, point.cases))
-    return list(instances_of(drawn_task, items, prefix=prefix_of([point.planned], seed)))
+    items = _items(point.planned.task, items_of(point.planned, point.cases))
+    prefix = prefix_of([point.planned], seed)
+    return list(instances_of(point.planned.task, items, prefix=prefix))
 
 
 def prefix_of(planned: Sequence[Planned], seed: int) -> str:
@@ -257,16 +257,9 @@ def run(
     """Draw the cases of an experiment and prove graders on them; yield point by point.
 
     Every reference must score 1, and so the counter-references of the first case of each point
-    below it; those of a ladder have none, for graders are proven on the fixed lists.
-
-    Args:
-        experiment: with a base seed.
-        workers: processes.
-        prefix: of ids; none for a release.
-        finished: parts of the first points, from an interrupted run; they are not yielded again.
-        distinct: whether a ladder holds nothing of the fixed lists and of the published one.
-        on_cases: called with the number of cases that are done, for progress.
-        proofs: scores of references, see `scbench.freezing.proofs`; None to judge from scratch.
+    below it; those of a ladder have none, for graders are proven on the fixed lists. First points
+    that an interrupted run finished are not yielded again. If it is distinct, a ladder holds
+    nothing of the fixed lists and of the published one.
 
     Raises:
         ExperimentError: see `scbench.freezing.experiment.plan`; or there is no seed.
@@ -280,7 +273,19 @@ def run(
     numbers = Counter(i.task for part in finished for i in part.instances)
     ahead = 4 * workers if workers > 1 else 0
     done = numbers.total()
-    waiting: deque[_Freezing] = deque()
+    waiting: deque[tuple[DrawnPoint, list[PendingResult]]] = deque()
+
+    def ready(limit: int) -> Iterator[FrozenPoint]:
+        nonlocal done
+        while len(waiting) > limit:
+            point, jobs = waiting.popleft()
+            results = [job.result() for job in jobs]
+            instances = tuple(instance for rows, _ in results for instance in rows)
+            references = tuple(reference for _, answers in results for reference in answers)
+            done += len(instances)
+            on_cases(done)
+            yield FrozenPoint(point.planned, instances, references, point.reason)
+
     try:
         with open_executor(workers) as executor:
             hand_out = partial(draw, executor=executor, keys=keys, ahead=ahead, proofs=proofs)
@@ -290,18 +295,11 @@ def run(
                 else hand_out(planned, experiment.seed)
             ):
                 task = point.planned.task
-                waiting.append(_Freezing(point, executor, numbers[task.id], prefix, proofs))
+                jobs = _freezing(point, executor, numbers[task.id], prefix, proofs)
+                waiting.append((point, jobs))
                 numbers[task.id] += len(point.cases)
-                while len(waiting) > ahead:
-                    part = waiting.popleft().part()
-                    done += len(part.instances)
-                    on_cases(done)
-                    yield part
-            for freezing in waiting:
-                part = freezing.part()
-                done += len(part.instances)
-                on_cases(done)
-                yield part
+                yield from ready(ahead)
+            yield from ready(0)
     except ProcessExpired as error:
         raise GenerationError("a process that draws cases died; is there enough memory?") from error
 
@@ -333,29 +331,16 @@ def forbidden_keys(experiment: Experiment, task_id: str, executor: Executor) -> 
     return keys
 
 
-class _Freezing:
-    """The cases of a point on their way into a release."""
-
-    def __init__(
-        self, point: DrawnPoint, executor: Executor, first: int, prefix: str, proofs: Path | None
-    ) -> None:
-        self._point = point
-        task = point.planned.task
-        items = items_of(point.planned, point.cases)
-        size = at_once(task)
-        self._jobs = [
-            executor.submit(_freeze, task, items[at : at + size], first + at, prefix, proofs)
-            for at in range(0, len(items), size)
-        ]
-
-    def part(self) -> FrozenPoint:
-        results = [job.result() for job in self._jobs]
-        return FrozenPoint(
-            self._point.planned,
-            tuple(instance for instances, _ in results for instance in instances),
-            tuple(reference for _, references in results for reference in references),
-            self._point.reason,
-        )
+def _freezing(
+    point: DrawnPoint, executor: Executor, first: int, prefix: str, proofs: Path | None
+) -> list[PendingResult]:
+    """Hand out the cases of a point, on their way into a release."""
+    task = point.planned.task
+    items, size = items_of(point.planned, point.cases), at_once(task)
+    return [
+        executor.submit(_freeze, task, items[at : at + size], first + at, prefix, proofs)
+        for at in range(0, len(items), size)
+    ]
 
 
 PlainItem = tuple[Row, dict[str, Any], int, bool, str]

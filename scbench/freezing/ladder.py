@@ -61,14 +61,10 @@ class Ladder(BaseModel):
         rung: int | None = None,
         count: int | None = None,
     ) -> Experiment:
-        """Return what draws the ladder.
+        """Return what draws the ladder, or these tasks of it, or one rung, maybe beyond releases.
 
-        Args:
-            seed: the base seed, if it is not the table's.
-            private: whether the seed is written nowhere; without one there is none yet.
-            tasks: ids of those to draw; all by default.
-            rung: draw only this one, which may be one beyond what releases hold.
-            count: instances on each rung, if not as many as the table says.
+        Seed and count are the table's by default; a private seed is written nowhere, and without
+        one there is none yet.
 
         Raises:
             ExperimentError: the table has no such task or rung.

@@ -49,14 +49,8 @@ def check_ladder(
     """Draw the rungs of a table, those beyond a release's included, and yield what is found.
 
     A right answer must score 1 within its task's limit, prompts and answers must be short enough,
-    all instances differ, and the measure rise in the mean from rung to rung.
-
-    Args:
-        ladder: the table.
-        tasks: ids of those to look at; all by default.
-        count: instances on each rung, if not as many as the table says.
-        rung: look at this one alone.
-        rising: whether the measure must rise; of single instances it may not.
+    all instances differ, and the measure rise in the mean from rung to rung, which single instances
+    may not. Tasks, count and rung are all those of the table by default.
 
     Raises:
         ExperimentError: the table has no such task or rung.

@@ -54,11 +54,8 @@ def take_in(
 ) -> tuple[str, Imported | None]:
     """Return the path of predictions to grade; one file of our own form is taken as it stands.
 
-    Args:
-        files: as the user named them.
-        folder: where `IMPORTED` is written, unless there is no need.
-        reading: how files of other programs are read.
-        ours: whether what stands there under this name may be replaced in any case.
+    Others become `IMPORTED` in the folder; what stands there under this name may be replaced if it
+    is ours.
 
     Raises:
         PredictionsError: a file cannot be read at all.

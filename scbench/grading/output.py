@@ -72,12 +72,7 @@ def check_place(
 ) -> None:
     """Make sure that results can be written to a folder, and over nothing but those of before.
 
-    Args:
-        folder: for the results.
-        predictions: path of the file to grade, or ``-``.
-        release: version of the release that it is graded against.
-        begun: whether the folder holds an interrupted run.
-        restart: whether results of another file or release may be replaced.
+    An interrupted run has begun there; only a restart replaces results of another file or release.
 
     Raises:
         ResultsError: something that stands there would be lost, or its name cannot be used.

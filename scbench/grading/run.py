@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -372,6 +373,6 @@ def finish(
 def _pool_of(cluster: str | None) -> "Callable[[Start], WorkerPool] | None":
     if cluster is None:
         return None
-    from scbench.grading.workers.cluster import open_cluster  # noqa: PLC0415  (an extra)
+    from scbench.grading.workers.cluster import ClusterPool  # noqa: PLC0415  (an extra)
 
-    return open_cluster(cluster)
+    return partial(ClusterPool, cluster)

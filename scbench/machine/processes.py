@@ -158,13 +158,8 @@ class WorkerProcesses:
     """Processes that share nothing with this one, and can be killed: all are started here.
 
     A call whose process dies fails with `pebble.ProcessExpired`, one that takes too long with
-    `TimeoutError`; another process takes the place of that one.
-
-    Args:
-        count: how many.
-        initializer: called in each before its first call.
-        initargs: its arguments.
-        context: what they are started with; see `clean_context`.
+    `TimeoutError`; another process takes the place of that one. Each begins with the initializer;
+    for the context see `clean_context`.
     """
 
     def __init__(

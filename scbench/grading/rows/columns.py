@@ -140,18 +140,9 @@ def column_types() -> ColumnTypes:
 class Head(NamedTuple):
     """What rows of a line hold besides the outcome.
 
-    Attributes:
-        line: its number; None of an item without one.
-        position: of its instance in the release.
-        run: that it belongs to.
-        digest: SHA-256 of its bytes.
-        finish: finish reason, as given.
-        characters: length of the model's text without blanks around it.
-        usage: what the provider reported, as canonical JSON.
-        described: how the run was made, as canonical JSON.
-        prompt: SHA-256 of the text that was sent, as given.
-        reasoning: length of the reasoning that is given.
-        loop: setup of the loop that it was given in, as canonical JSON.
+    The line is None of an item without one; digest and prompt are SHA-256, of the line and of the
+    text that was sent; lengths are in characters; usage, how the run was described, and the setup
+    of a loop are canonical JSON.
     """
 
     line: int | None

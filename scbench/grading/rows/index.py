@@ -207,16 +207,9 @@ _fields_of = attrgetter(*("all_params" if f == "params" else f for f in IndexEnt
 class ReleaseIndex:
     """What a run grades against; JSON values only, so that it can travel.
 
-    Attributes:
-        release: version of the release.
-        release_hash: identity of its rows.
-        entries: its instances that are to be graded, in order.
-        tasks: ids of the tasks it holds.
-        versions: grader version by chosen task.
-        heavy: seconds that an item may take, by chosen task whose items are graded singly.
-        excluded: ids of instances that are not to be graded.
-        described: metadata of runs, see `read_run_file`.
-        unchosen: ids of instances of the tasks that are not chosen.
+    Entries are the instances to be graded, in order. Of chosen tasks there are grader versions, and
+    of those that are graded singly the seconds that an item may take. For metadata of runs see
+    `read_run_file`; instances of tasks that are not chosen are there by id.
     """
 
     release: str

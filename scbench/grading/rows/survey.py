@@ -50,7 +50,7 @@ class FoundAnswer(NamedTuple):
 
 
 class PendingLine(NamedTuple):
-    """A line to be judged by itself: where it stands in its chunk, and its answer if it is found."""
+    """A line to be judged by itself: its place in its chunk, and its answer if it is found."""
 
     head: Head
     start: int

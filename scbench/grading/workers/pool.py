@@ -84,11 +84,9 @@ class Free(NamedTuple):
 
 
 class WorkerPool(ABC):
-    """Those who do the work, here or elsewhere.
+    """Those who do the work, here or elsewhere; incidents say what happened to them.
 
-    Attributes:
-        incidents: what happened to workers, in words.
-        protections: that stand around child programs, where they are not this machine's.
+    Protections stand around child programs, where they are not this machine's.
     """
 
     def __init__(self) -> None:

@@ -153,15 +153,10 @@ class JobSource(Protocol):
 class Scheduler:
     """Grades items, and chunks of lines, in worker processes.
 
-    Attributes:
-        instances: task id and parameters by instance id.
-        limits: what the run may use.
-        heavy: seconds that an item may take, for tasks whose items are scheduled singly.
-        index: what chunks are graded against; None if there are none.
-        open_pool: what makes the worker pool; None for processes of this machine.
-        incidents: what happened to workers, in words; filled while running.
-        protections: that stand around child programs where the work is done; None for those of
-            this machine.
+    Instances are task id and parameters by id. Heavy tasks, whose items are scheduled singly, have
+    seconds that one may take. The index is what chunks are graded against. A pool is of this
+    machine's processes unless another is opened; incidents fill while running, and protections
+    stand around child programs, None for those of this machine.
     """
 
     instances: Mapping[str, InstanceKey]

@@ -45,13 +45,9 @@ class WorkItem(NamedTuple):
 
 
 class Start(NamedTuple):
-    """What a worker process is started with.
+    """What a worker process is started with: task id and parameters by instance id, bytes or 0.
 
-    Attributes:
-        instances: task id and parameters by instance id.
-        memory_bytes: limit on its address space; 0 for none.
-        allow_code: whether programs among the answers may run, in a sandbox.
-        release: what chunks of lines are graded against; None if it gets single items only.
+    Programs among the answers may run, in a sandbox, if code is allowed. Chunks need a release.
     """
 
     instances: Mapping[str, InstanceKey]

@@ -267,16 +267,10 @@ def _try(job: dict[str, Any], kind: str, *, counted: bool = False) -> _Tried:
 
 
 def call_script(script: Path, data: bytes, limits: Limits, kind: str | None = None) -> Finished:
-    """Run ``main(data)`` of a Python file of ours in a sandbox, and return what it gives.
+    """Run ``main(data)`` of a Python file of ours in a sandbox, and return what it gives, as bytes.
 
     The file is imported, with all that it imports, before any data is read. From then on nothing
-    can be opened, not even a module.
-
-    Args:
-        script: a file that defines ``main(data: bytes) -> bytes``.
-        data: handed to ``main``.
-        limits: what the child may use.
-        kind: one of `KINDS`; by default the strongest there is.
+    can be opened, not even a module. The kind is by default the strongest there is.
 
     Raises:
         ChildError: ``main`` raised, or a limit of time or memory was hit.
@@ -293,10 +287,7 @@ def call_script(script: Path, data: bytes, limits: Limits, kind: str | None = No
 def run_python(source: bytes, limits: Limits, kind: str | None = None) -> Finished:
     """Run a Python program that we were given; it has the standard library and an empty folder.
 
-    Args:
-        source: the program; its standard input is empty.
-        limits: what it may use.
-        kind: ``bubblewrap`` or ``namespaces``; by default the strongest there is.
+    Its standard input is empty. The kind, never ``rlimits``, is by default the strongest there is.
 
     Raises:
         ChildError: a limit of time or memory ended it.

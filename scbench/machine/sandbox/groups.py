@@ -44,7 +44,7 @@ def _delegated(group: Path) -> bool:
 
 @contextlib.contextmanager
 def group(memory: int) -> Iterator[Path]:
-    """Make a group in `home`, of so many bytes without swap, while a child runs; then end all in it."""
+    """Make a group in `home`, of so many bytes without swap, while a child runs; then end it."""
     folder = (home() or _ROOT) / f"scbench-{os.getpid()}-{next(_numbers)}"
     folder.mkdir(exist_ok=True)
     try:
