@@ -29,9 +29,7 @@ _NO_ANSWERS = {
 def example_predictions(release: Release, names: Sequence[str] | None = None) -> Iterator[str]:
     """Yield lines of a predictions file that answers a release twice.
 
-    Args:
-        release: what is answered.
-        names: of the tasks and buckets; by default those that are graded unless others are named.
+    Tasks and buckets are by default those that are graded unless others are named.
 
     Raises:
         CatalogError: a name is not a task or bucket of the release.

@@ -80,19 +80,12 @@ def build_release(
     on_task: Callable[[Task], object] = no_progress,
     proofs: Path | None = None,
 ) -> Manifest:
-    """Freeze tasks into a release folder.
+    """Freeze tasks into a release folder; by default every task of this package with a fixed list.
 
-    Args:
-        version: name of the release, such as 2.0.0 or 2.0.0rc1.
-        out: the folder to make; it must not exist.
-        tasks: what to freeze; every task of this package with a fixed list by default.
-        experiment: what to draw besides; nothing by default.
-        ladder: what to draw for the config ``ladder``, of tasks that are frozen; nothing by
-            default.
-        withdrawn: instances found to be wrong after an earlier release, each with the reason.
-        workers: processes that make tasks; the bytes are the same with any number.
-        on_task: called after each task, for progress.
-        proofs: scores of references, see `scbench.freezing.proofs`; None to judge from scratch.
+    The folder must not exist. What an experiment draws comes besides, and what a ladder of frozen
+    tasks draws as the config ``ladder``. Withdrawn are instances found to be wrong after an earlier
+    release, each with the reason. The bytes are the same with any number of workers. For ``proofs``
+    see `scbench.freezing.proofs`; without them all is judged from scratch.
 
     Raises:
         ReleaseError: the version is none, the folder exists or cannot be made, a grader fails

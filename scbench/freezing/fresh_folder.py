@@ -52,18 +52,11 @@ def generate_folder(
     restart: bool = False,
     on_cases: Callable[[int], object] = no_progress,
 ) -> Generated:
-    """Draw the cases of an experiment into a folder, whole or not at all.
+    """Draw the cases of an experiment into a folder that does not exist, whole or not at all.
 
     A run that was killed goes on where it was when the same experiment is drawn into the same
-    place; the bytes are those of a run that was not.
-
-    Args:
-        experiment: what to draw.
-        out: the folder to make; it must not exist.
-        name: what the folder calls itself; by default ``generated-`` and a hash of its rows.
-        workers: processes; the bytes are the same with any number.
-        restart: throw away what an interrupted run left.
-        on_cases: called with the number of cases that are done, for progress.
+    place, unless it is to restart; the bytes are those of a run that was not, with any number of
+    workers. By default the folder calls itself ``generated-`` and a hash of its rows.
 
     Raises:
         ExperimentError: the experiment asks for what cannot be drawn, the name will not do, or the

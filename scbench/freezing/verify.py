@@ -83,15 +83,10 @@ def verify_release(
 ) -> tuple[str, ...]:
     """Return every mismatch as a sentence that names the file or row; none if the release is sound.
 
-    Args:
-        root: folder of the release.
-        on_step: called with the name of each part that is looked at, for progress.
-        workers: processes that make tasks anew.
-        seed: base seed of the drawn instances, if it is private. Without it, each of them is made
-            again from its own seed.
-        on_hashes: called within seconds with the mismatches that hashes alone show, which are the
-            first of those returned; making everything again takes minutes.
-        proofs: scores of references, see `scbench.freezing.proofs`; None to judge from scratch.
+    A private seed is that of the drawn instances; without it, each of them is made again from its
+    own. ``on_hashes`` is called within seconds with the mismatches that hashes alone show, which
+    are the first of those returned; making everything again takes minutes. For ``proofs`` see
+    `scbench.freezing.proofs`; without them all is judged from scratch.
     """
     try:
         manifest = read_manifest(root, check_digest=False)

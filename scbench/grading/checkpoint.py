@@ -45,16 +45,10 @@ _END = 2**63
 
 
 class Checkpoint:
-    """The finished chunks and outcomes of a run.
+    """The finished chunks and outcomes of a run, and remarks on its output folder, which is made.
 
-    Attributes:
-        remarks: what is to be told of the folder.
-
-    Args:
-        folder: the output folder; made if it does not exist.
-        identity: of all that rows depend on besides their line.
-        resume: take over what an interrupted run left.
-        restart: throw away what an interrupted run left.
+    The identity is of all that rows depend on besides their line. What an interrupted run left is
+    taken over to resume, or thrown away to restart.
 
     Raises:
         ResultsError: the folder holds an interrupted run and neither is said, another process is

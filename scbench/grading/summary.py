@@ -218,19 +218,12 @@ class RunFacts:
 
 @dataclass
 class RunReport:
-    """What a run came to.
+    """What a run came to: the tally of ``results.parquet``, and the content of ``summary.json``.
 
-    Attributes:
-        path: of ``results.parquet``.
-        tally: counts and tables of it.
-        problems: what is wrong with the input: the first thousand; `problem_counts` has all.
-        problem_counts: number of problems by code.
-        incidents: what happened to workers.
-        resumed: lines taken over from an interrupted run.
-        left_alone: lines of tasks that were not chosen.
-        remarks: sentences without which the tables could be misread.
-        warnings: what of the input was read, but is likely not as it was meant.
-        summary: the content of ``summary.json``.
+    Problems of the input are the first thousand, and counted all by code; incidents are those of
+    workers. Of lines, those from an interrupted run are counted, and those of tasks that were not
+    chosen. Without remarks the tables could be misread; warnings are of what was read, but is
+    likely not as it was meant.
     """
 
     path: Path

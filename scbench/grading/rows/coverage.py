@@ -203,14 +203,8 @@ class Coverage:
     def missing(self) -> Iterator[tuple[RunKey, list[str]]]:
         """Yield each run with the ids it has no line for."""
         for run, lines in sorted(self._runs.items(), key=lambda pair: pair[0].order):
-            yield (
-                run,
-                [
-                    row_id
-                    for row_id, line in zip(self.known_ids.ids, lines, strict=True)
-                    if not line
-                ],
-            )
+            pairs = zip(self.known_ids.ids, lines, strict=True)
+            yield run, [row_id for row_id, line in pairs if not line]
 
 
 def _of_tasks(lines: int) -> str:

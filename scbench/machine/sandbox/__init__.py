@@ -358,17 +358,10 @@ def _run(
     job: dict[str, Any], data: bytes, limits: Limits, kind: str, *, counted: bool = False
 ) -> Finished:
     """Run a child, in a control group if its memory is to be counted."""
-    job = {
-        "files": [],
-        "hidden": [],
-        **job,
-        "kind": kind,
-        "limits": asdict(limits),
-        "folder": _FOLDER,
-    }
+    job = {"files": [], "hidden": [], **job, "kind": kind, "limits": asdict(limits)}
     job |= {"processor": _processor(), "user": _own_user() if kind != "rlimits" else None}
     allowed = filter_program(for_program=job["mode"] == "program")
-    job |= {"filter": allowed.hex(), "keyctl": keyctl_number(), "group": None}
+    job |= {"folder": _FOLDER, "filter": allowed.hex(), "keyctl": keyctl_number(), "group": None}
 
     def command(status: int) -> list[str]:
         words = [_interpreter(), *_FLAGS, str(_CHILD), json.dumps({**job, "status": status})]
