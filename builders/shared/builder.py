@@ -155,7 +155,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def baselines(self, params: ParamsT) -> Mapping[str, JsonValue]:  # noqa: ARG002
         """Return named answers without insight, for any instance of the space.
 
-        The best one's score is the instance's floor, see `scbench.freezing.floors`. Names are short
+        The best one's score is the instance's floor, see `frozen_task`. Names are short
         and plain, such as "one row"; which answer has a name does not depend on the right one. A
         task where such answers score nothing, or where guesses are better told by `blind_floor`,
         has none.

@@ -26,10 +26,17 @@ from scbench.cli.console import (
 from scbench.cli.options import ListForm, Quiet, Workers
 from scbench.cli.progress import progress
 from scbench.cli.releases import rungs_of
-from scbench.freezing.cases import Row, draw
-from scbench.freezing.experiment import Experiment, experiment_of, plan, read_experiment
+from scbench.freezing.experiment import (
+    Experiment,
+    experiment_of,
+    parameters_of,
+    plan,
+    points_of,
+    read_experiment,
+    read_parameter,
+)
+from scbench.freezing.fresh import Row, draw
 from scbench.freezing.listing import describe_task
-from scbench.freezing.points import parameters_of, points_of, read_parameter
 from scbench.machine.processes import open_executor, processors
 from scbench.release.load import Release, find_release
 

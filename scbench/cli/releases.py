@@ -94,7 +94,7 @@ def publish(
 
 
 def _to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
-    from scbench.freezing.publish import plan_upload, publish_on_hub
+    from scbench.freezing.copies import plan_upload, publish_on_hub
 
     plan = plan_upload(release, repo, dry_run=dry_run)
     if dry_run:

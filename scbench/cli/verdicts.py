@@ -30,14 +30,13 @@ from scbench.cli.options import ScoreForm, Style
 from scbench.cli.progress import progress
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.imports.tables import read_mapping
-from scbench.grading.check import check_file
+from scbench.grading.check import check_file, self_test
 from scbench.grading.checkpoint import WORK
 from scbench.grading.merge import merge as merge_runs
 from scbench.grading.merge import read_shards
 from scbench.grading.options import Imported, take_in
 from scbench.grading.output import check_report
 from scbench.grading.run import Options, RunReport, grade_file
-from scbench.grading.selftest import self_test
 from scbench.grading.summary import remarks
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.work_folder import interrupted

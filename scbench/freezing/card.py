@@ -1,7 +1,12 @@
-"""The dataset card and the leaderboard file, rendered from the manifest and ``dataset_card/``."""
+"""The dataset card, the leaderboard file and the Croissant description of a release.
+
+The first two are rendered from the manifest and ``dataset_card/``. The third has a record set for
+each task and one for the references, in the vocabulary of Croissant 1.0.
+"""
 
 import json
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -9,10 +14,24 @@ import yaml
 from jinja2 import Environment, StrictUndefined, Template
 
 from scbench.base.errors import ReleaseError
-from scbench.base.model import LADDER, TERSE
+from scbench.base.model import LADDER, TERSE, Instance
 from scbench.catalog import BUCKETS, Task, all_tasks
-from scbench.freezing.tables import INSTANCE_COLUMNS, LADDER_COLUMNS, REFERENCE_COLUMNS
-from scbench.release.about import CITATION, DESCRIPTION, KEYWORDS, TEXT_TASKS_CITATION, TITLE
+from scbench.freezing.tables import (
+    INSTANCE_COLUMNS,
+    LADDER_COLUMNS,
+    REFERENCE_COLUMNS,
+    REFERENCE_MEANINGS,
+)
+from scbench.release.about import (
+    CITATION,
+    DESCRIPTION,
+    HOMEPAGE,
+    KEYWORDS,
+    LICENCE,
+    PUBLISHED,
+    TEXT_TASKS_CITATION,
+    TITLE,
+)
 from scbench.release.manifest import (
     PAPER,
     REFERENCES,
@@ -74,12 +93,7 @@ def _features(columns: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def front_matter(manifest: Manifest, prefix: str = "") -> str:
-    """Return the YAML head that tells the ``datasets`` library where the rows are.
-
-    Args:
-        manifest: of the release.
-        prefix: what to put before each path, if the card does not lie in the release's folder.
-    """
+    """Return the YAML head that tells ``datasets`` where the rows are, below the prefix."""
     rungs = _features(LADDER_COLUMNS)
     rows = rungs if manifest.is_ladder else _features(INSTANCE_COLUMNS)
     head = {
@@ -102,10 +116,8 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
 
 
 def _size_category(instances: int) -> str:
-    for limit, word in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")):
-        if instances < limit:
-            return word
-    return "100K<n<1M" if instances < 1_000_000 else "1M<n<10M"
+    words = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
+    return words[bisect_right((1_000, 10_000, 100_000, 1_000_000), instances)]
 
 
 def _drawn_tasks(manifest: Manifest) -> list[dict[str, Any]]:
@@ -142,15 +154,14 @@ def _rungs(manifest: Manifest) -> list[dict[str, Any]]:
     rows = []
     for task, measure in record.measures.items() if record else ():
         blocks = [block for block in record.tasks if block["id"] == task] if record else []
-        ends = [
+        first, last = (
             ", ".join(
                 f"`{name}` {_plain(value)}"
                 for name, value in block.items()
                 if name not in {"id", "count", "rung"}
             )
             for block in (blocks[0], blocks[-1])
-        ]
-        first, last = ends
+        )
         rows.append(
             {"id": task, "measure": measure, "rungs": len(blocks), "first": first, "last": last}
         )
@@ -234,12 +245,7 @@ def _task_text(task: Task) -> str:
 
 
 def render_loader(manifest: Manifest, prefix: str) -> str:
-    """Return a card that only points at a release elsewhere.
-
-    Args:
-        manifest: of the release.
-        prefix: path from the card's folder to the release, ending in a slash.
-    """
+    """Return a card that only points at a release elsewhere, to which the prefix leads."""
     return (
         front_matter(manifest, prefix)
         + f"""
@@ -247,3 +253,100 @@ With this file, `load_dataset("scbench")` called in the repository's root reads 
 {manifest.version} from `{prefix}`. It is written by `scbench release build --loader`.
 """
     )
+
+
+_PARQUET = "application/x-parquet"
+_TYPES = {
+    "string": "sc:Text",
+    "int32": "sc:Integer",
+    "int64": "sc:Integer",
+    "float64": "sc:Float",
+    "images": "sc:ImageObject",
+}
+_CONTEXT = json.loads(files(__package__).joinpath("croissant_context.json").read_bytes())
+"""The standard context in full: validators warn of any other."""
+
+
+def render_croissant(manifest: Manifest) -> str:
+    """Return the Croissant file of a release, from its manifest alone."""
+    files = {data_file(task): task for task in manifest.tasks} | {REFERENCES: "references"}
+    files |= {terse_file(task): f"{task}-{TERSE}" for task in manifest.terse}
+    rungs = manifest.ladder.tasks if manifest.ladder else ()
+    files |= {ladder_file(task): f"{task}-{LADDER}" for task in rungs}
+    present = {path: name for path, name in files.items() if path in manifest.files}
+    value = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": TITLE,
+        "alternateName": manifest.name,
+        "description": f"{DESCRIPTION} Rows: {manifest.rows_hash}.",
+        "version": manifest.version,
+        "license": LICENCE,
+        "url": HOMEPAGE,
+        "datePublished": PUBLISHED,
+        "creator": {"@type": "Organization", "name": "The scbench developers"},
+        "keywords": list(KEYWORDS),
+        "citeAs": CITATION,
+        "isLiveDataset": False,
+        "distribution": [_file(manifest, path) for path in present],
+        "recordSet": [
+            _record_set(path, name, on_rungs=manifest.is_ladder or path.startswith(f"{LADDER}/"))
+            for path, name in present.items()
+        ],
+    }
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def _file(manifest: Manifest, path: str) -> dict[str, Any]:
+    record = manifest.files[path]
+    return {
+        "@type": "cr:FileObject",
+        "@id": path,
+        "name": path,
+        "contentUrl": path,
+        "contentSize": f"{record.bytes} B",
+        "encodingFormat": _PARQUET,
+        "sha256": record.sha256,
+    }
+
+
+def _record_set(path: str, name: str, *, on_rungs: bool) -> dict[str, Any]:
+    is_task = path != REFERENCES
+    rows = LADDER_COLUMNS if on_rungs else INSTANCE_COLUMNS
+    columns = rows if is_task else REFERENCE_COLUMNS
+    meanings = {key: str(field.description) for key, field in Instance.model_fields.items()}
+    meanings["rung"] = "of the ladder, from 1: higher ones are harder"
+    meanings["canary"] = REFERENCE_MEANINGS["canary"]
+    key = ("id",) if is_task else ("id", "name")
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "name": name,
+        "description": (
+            f"Instances of {name}."
+            if is_task
+            else "Reference and counter-reference answers, to test graders with."
+        ),
+        "key": [{"@id": f"{name}/{column}"} for column in key],
+        "field": list(_fields(path, name, columns, meanings if is_task else REFERENCE_MEANINGS)),
+    }
+
+
+def _fields(
+    path: str, name: str, columns: Mapping[str, str], meanings: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    for column, kind in columns.items():
+        yield {
+            "@type": "cr:Field",
+            "@id": f"{name}/{column}",
+            "name": column,
+            "description": meanings[column],
+            "dataType": _TYPES[kind],
+            **({"repeated": True} if kind == "images" else {}),
+            "source": {
+                "fileObject": {"@id": path},
+                "extract": {"column": column},
+                **({"transform": {"jsonPath": "bytes"}} if kind == "images" else {}),
+            },
+        }

@@ -88,14 +88,10 @@ def error_line(error: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What two releases share of a task.
+    """What two releases share of a task: the instances of each, and ids of the first.
 
-    Attributes:
-        task: its id.
-        first: number of its instances in the first release.
-        second: number of them in the second.
-        prompts: ids, of the first release, of instances that a model would see in both.
-        params: the same for the parameters that graders use, however they are worded.
+    Shared are prompts, with all that a model sees, and the parameters that graders use, however
+    they are worded.
     """
 
     task: str

@@ -18,14 +18,18 @@ _OUTCOMES = (
     *("truncated", "refused", "unparsed", "blocked", "blocked", "api_error"),
 )
 """What becomes of 60 items of the sloppy model."""
+_NO_ANSWERS = {
+    "refused": {"response": "I am unable to work this out by hand."},
+    "unparsed": {"response": "Let me think about it step by step. First, I would draw it."},
+    "blocked": {"status": "blocked"},
+    "api_error": {"error": "HTTP 529: overloaded"},
+}
 
 
 def example_predictions(release: Release, names: Sequence[str] | None = None) -> Iterator[str]:
     """Yield lines of a predictions file that answers a release twice.
 
-    Args:
-        release: what is answered.
-        names: of the tasks and buckets; by default those that are graded unless others are named.
+    Tasks and buckets are by default those that are graded unless others are named.
 
     Raises:
         CatalogError: a name is not a task or bucket of the release.
@@ -58,21 +62,16 @@ def _outcomes(count: int) -> list[str]:
 
 
 def _sloppy(outcome: str, ref: Reference, slip: Reference) -> dict[str, object]:
-    match outcome:
-        case "right":
-            return _reference_line(ref, "response")
-        case "wrong":
-            return _reference_line(slip, "answer")
-        case "truncated":
-            text = json.dumps(json.loads(ref.answer))
-            return {"response": text[: min(12, len(text) // 2)], "finish_reason": "length"}
-        case "refused":
-            return {"response": "I am unable to work this out by hand."}
-        case "unparsed":
-            return {"response": "Let me think about it step by step. First, I would draw it."}
-        case "blocked":
-            return {"status": "blocked"}
-    return {"error": "HTTP 529: overloaded"}
+    if outcome in {"right", "wrong"}:
+        return (
+            _reference_line(ref, "response")
+            if outcome == "right"
+            else _reference_line(slip, "answer")
+        )
+    if outcome == "truncated":
+        text = json.dumps(json.loads(ref.answer))
+        return {"response": text[: min(12, len(text) // 2)], "finish_reason": "length"}
+    return {**_NO_ANSWERS[outcome]}
 
 
 def _reference_line(ref: Reference, form: str) -> dict[str, object]:

@@ -21,11 +21,13 @@ Knobs that are not named take their defaults. ``scbench tasks TASK`` lists them 
 
 import json
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -34,16 +36,104 @@ from pydantic import (
     JsonValue,
     StrictBool,
     StrictInt,
+    TypeAdapter,
     ValidationError,
     model_validator,
 )
 
 from scbench.base.canonical import canonical_json, content_hash
-from scbench.base.errors import CatalogError, ExperimentError, did_you_mean, items_of, problem_of
+from scbench.base.errors import (
+    CatalogError,
+    ExperimentError,
+    Fault,
+    did_you_mean,
+    items_of,
+    printable,
+    problem_of,
+)
 from scbench.builders.shared.builder import Point
 from scbench.catalog import Task, get_task
-from scbench.freezing.points import points_of
 from scbench.release.manifest import ExperimentRecord, ShortfallRecord
+
+_NAME_LENGTH = 200
+"""Characters of a value that a message spells out."""
+
+
+def parameters_of(space: type[Point]) -> list[str]:
+    """Return the names of a space's parameters, in order."""
+    return [name for name in space.model_fields if name != "count"]
+
+
+def points_of(
+    task: Task, parameters: Mapping[str, Any], grid: Mapping[str, Sequence[Any]], count: int = 1
+) -> list[Point]:
+    """Return the points of a grid; the first parameter of it changes slowest.
+
+    Parameters are values that all points have; the count is of cases at each.
+
+    Raises:
+        ExperimentError: with a line for each parameter that is unknown, given twice or out of
+            bounds, and for each combination that cannot be.
+    """
+    space = task.builder.space
+    twice = sorted(parameters.keys() & grid.keys())
+    if twice:
+        raise ExperimentError(f"{twice[0]} is given as one value and in the grid; give it once")
+    empty = [name for name, values in grid.items() if not values]
+    if empty:
+        raise ExperimentError(f"{empty[0]}: the grid holds no value of it")
+    points: list[Point] = []
+    problems: dict[str, None] = {}
+    for values in product(*grid.values()):
+        try:
+            points.append(
+                space(**{**parameters, **dict(zip(grid, values, strict=True)), "count": count})
+            )
+        except ValidationError as error:
+            problems |= dict.fromkeys(explain(error, task))
+    if problems:
+        raise ExperimentError("\n".join(problems))
+    return points
+
+
+def explain(error: ValidationError, task: Task) -> list[str]:
+    """Return what is wrong with a point, a sentence for each parameter, with its bound."""
+    space = task.builder.space
+    lines = []
+    for item in items_of(error):
+        name = ".".join(map(str, item["loc"]))
+        if item["type"] == "extra_forbidden":
+            names = parameters_of(space)
+            hint = did_you_mean(name, names) or f" It has {', '.join(names)}."
+            lines.append(f"{task.id} has no parameter {printable(name)[:_NAME_LENGTH]!r}.{hint}")
+            continue
+        lines.append(str(Fault(name, problem_of(item))))
+    return lines
+
+
+def read_parameter(space: type[BaseModel], name: str, text: str) -> Any:  # noqa: ANN401
+    """Return what a value on the command line means: of the parameter's type if it can be read so.
+
+    Lists are written with commas or as JSON, "nothing" as null. What cannot be read is returned as
+    it stands, for the space to refuse.
+    """
+    field = space.model_fields.get(name)
+    if field is None:
+        return text
+    adapter: TypeAdapter[Any] = TypeAdapter(field.rebuild_annotation())
+    with suppress(ValidationError):
+        return adapter.validate_strings(text)
+    guesses: list[JsonValue] = []
+    with suppress(ValueError):
+        guesses.append(json.loads(text))
+    guesses.append([part.strip() for part in text.split(",")])
+    for guess in guesses:
+        with suppress(ValidationError):
+            return adapter.validate_python(guess)
+    return guesses[0] if len(guesses) > 1 else text
+
+
+T = TypeVar("T")
 
 MOST_POINTS = 100_000
 MOST_CASES = 1_000_000
@@ -128,14 +218,7 @@ class Experiment(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A point of an experiment.
-
-    Attributes:
-        index: its place in the experiment.
-        task: whose space it is in.
-        point: with the count of cases that are wanted.
-        rung: of a ladder, if it is one.
-    """
+    """A point of an experiment, with the cases that are wanted, its place and its rung, if any."""
 
     index: int
     task: Task
@@ -153,8 +236,7 @@ def plan(experiment: Experiment) -> list[Planned]:
 
     Raises:
         ExperimentError: with a line for everything that is wrong: tasks, parameters, bounds, points
-        that
-            are given twice, and more than can be drawn.
+            that are given twice, and more than can be drawn.
     """
     planned: list[Planned] = []
     problems: list[str] = []
@@ -208,17 +290,23 @@ def read_experiment(path: Path) -> Experiment:
     Raises:
         ExperimentError: it cannot be read, is no TOML, or holds what no experiment has.
     """
+    return read_as(path, parse_experiment)
+
+
+def read_as(path: Path, parse: Callable[[str], T]) -> T:
+    """Return what a text file describes; each line of an error begins with its path.
+
+    Raises:
+        ExperimentError: it cannot be read, or ``parse`` says so.
+    """
     try:
-        text = path.read_text("utf-8")
+        return parse(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ExperimentError(f"{path} cannot be read: {reason}") from None
-    try:
-        return parse_experiment(text)
     except ExperimentError as error:
-        raise ExperimentError(
-            "\n".join(f"{path}: {line}" for line in str(error).splitlines())
-        ) from None
+        lines = "\n".join(f"{path}: {line}" for line in str(error).splitlines())
+        raise ExperimentError(lines) from None
 
 
 def parse_experiment(text: str) -> Experiment:

@@ -19,12 +19,10 @@ from scbench.base.errors import ReleaseError, did_you_mean
 from scbench.base.model import Instance
 from scbench.base.progress import no_progress
 from scbench.catalog import MANIFOLDS, Task, available_tasks
-from scbench.freezing.card import paper_page, render_card, render_eval
-from scbench.freezing.croissant import render_croissant
+from scbench.freezing.card import paper_page, render_card, render_croissant, render_eval
 from scbench.freezing.experiment import Experiment
-from scbench.freezing.floors import floor_record
 from scbench.freezing.fresh import gather, run
-from scbench.freezing.frozen_task import FrozenTask, freeze_tasks
+from scbench.freezing.frozen_task import FrozenTask, floor_record, freeze_tasks
 from scbench.freezing.proofs import LIBRARIES, installed
 from scbench.freezing.schemas import release_schemas
 from scbench.freezing.tables import instance_table, reference_table, write_table
@@ -82,19 +80,12 @@ def build_release(
     on_task: Callable[[Task], object] = no_progress,
     proofs: Path | None = None,
 ) -> Manifest:
-    """Freeze tasks into a release folder.
+    """Freeze tasks into a release folder; by default every task of this package with a fixed list.
 
-    Args:
-        version: name of the release, such as 2.0.0 or 2.0.0rc1.
-        out: the folder to make; it must not exist.
-        tasks: what to freeze; every task of this package with a fixed list by default.
-        experiment: what to draw besides; nothing by default.
-        ladder: what to draw for the config ``ladder``, of tasks that are frozen; nothing by
-            default.
-        withdrawn: instances found to be wrong after an earlier release, each with the reason.
-        workers: processes that make tasks; the bytes are the same with any number.
-        on_task: called after each task, for progress.
-        proofs: scores of references, see `scbench.freezing.proofs`; None to judge from scratch.
+    The folder must not exist. What an experiment draws comes besides, and what a ladder of frozen
+    tasks draws as the config ``ladder``. Withdrawn are instances found to be wrong after an earlier
+    release, each with the reason. The bytes are the same with any number of workers. For ``proofs``
+    see `scbench.freezing.proofs`; without them all is judged from scratch.
 
     Raises:
         ReleaseError: the version is none, the folder exists or cannot be made, a grader fails
@@ -121,16 +112,17 @@ def build_release(
     try:
         with scratch_beside(out) as scratch:
             root = scratch / "release"
-            frozen = [
-                _frozen_or_raise(part)
-                for _, part in freeze_tasks(listed_tasks, workers, on_task, proofs)
-            ]
+            frozen = []
+            for _, part in freeze_tasks(listed_tasks, workers, on_task, proofs):
+                if isinstance(part, Exception):
+                    raise part
+                frozen.append(part)
             record = None
             if experiment is not None:
                 gathered = gather(run(experiment, workers=workers, proofs=proofs))
                 record = experiment.record(gathered.shortfalls)
-                for part in gathered.frozen:
-                    on_task(part.task)
+                for drawn in gathered.frozen:
+                    on_task(drawn.task)
                 frozen += gathered.frozen
             rungs = None
             if ladder is not None:
@@ -151,12 +143,6 @@ def build_release(
     return manifest
 
 
-def _frozen_or_raise(part: FrozenTask | Exception) -> FrozenTask:
-    if isinstance(part, Exception):
-        raise part
-    return part
-
-
 def fill_release(
     root: Path,
     version: str | None,
@@ -167,16 +153,9 @@ def fill_release(
     ladder: FrozenLadder | None = None,
     workers: int = 1,
 ) -> Manifest:
-    """Write the files of a release into a folder.
+    """Write the files of a release into a folder that is not there yet.
 
-    Args:
-        root: the folder, which is not there yet.
-        version: name of the release; None for one made of its rows, for what was generated.
-        frozen: what it holds.
-        withdrawn: instances found to be wrong, each with the reason.
-        experiment: what the drawn instances were drawn by, if any were.
-        ladder: what the config ``ladder`` holds, if there is one.
-        workers: processes that draw pictures; a generated folder has none.
+    Without a version it is named after its rows, as what was generated, and has no pictures.
 
     Raises:
         ReleaseError: what is withdrawn is no instance, a task has no text for the card, or a
@@ -200,7 +179,7 @@ def fill_release(
     references = [reference for part in (*frozen, *rungs) for reference in part.references]
     write_table(root / REFERENCES, reference_table(references))
     for name, text in release_schemas([part.task for part in frozen]).items():
-        _write_text(root / name, text)
+        _write_bytes(root / name, text.encode())
     name = version or generated_name(frozen)
     if is_version(name):
         for path, data in pictures(frozen, workers).items():
@@ -208,9 +187,9 @@ def fill_release(
     # These are rendered from the manifest and are then among the files that it lists.
     draft = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment, ladder)
     for path, text in rendered_files(draft).items():
-        _write_text(root / path, text)
+        _write_bytes(root / path, text.encode())
     manifest = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment, ladder)
-    _write_text(root / MANIFEST, manifest.text())
+    _write_bytes(root / MANIFEST, manifest.text().encode())
     return manifest
 
 
@@ -220,12 +199,7 @@ def generated_name(frozen: Sequence[FrozenTask]) -> str:
 
 
 def _rows_hash(frozen: Sequence[FrozenTask]) -> str:
-    return rows_hash(
-        pair
-        for part in frozen
-        for rows in (part.instances, part.terse)
-        for pair in _id_hashes(rows)
-    )
+    return rows_hash(pair for part in frozen for pair in _id_hashes(part.instances + part.terse))
 
 
 def _id_hashes(rows: Sequence[Instance]) -> list[tuple[str, str]]:
@@ -326,14 +300,13 @@ def references_hash(references: Sequence[Reference]) -> str:
     return rows_hash(
         (
             f"{ref.id}:{ref.name}",
-            content_hash([*(getattr(ref, name) for name in _JUDGED), *_reference_facts(ref)]),
+            content_hash(
+                [getattr(ref, name) for name in _JUDGED]
+                + ([ref.unprinted] if ref.measure is None else [ref.unprinted, ref.measure])
+            ),
         )
         for ref in references
     )
-
-
-def _reference_facts(ref: Reference) -> list[str | float | None]:
-    return [ref.unprinted] if ref.measure is None else [ref.unprinted, ref.measure]
 
 
 def _file_records(root: Path) -> Iterator[tuple[str, FileRecord]]:
@@ -346,10 +319,6 @@ def release_files(root: Path) -> list[str]:
     """Return the paths of all in a release folder but folders and the manifest, in order."""
     paths = (path for path in root.rglob("*") if path.is_symlink() or not path.is_dir())
     return sorted({path.relative_to(root).as_posix() for path in paths} - {MANIFEST})
-
-
-def _write_text(path: Path, text: str) -> None:
-    _write_bytes(path, text.encode())
 
 
 def _write_bytes(path: Path, data: bytes) -> None:

@@ -4,7 +4,8 @@ The seeds of a point come from a stream that is named for the base seed, the tas
 alone, so adding a point never changes another; case by case they are those of
 ``builder(Stream("generate", seed, task, parameters)).generate_random(count, **parameters)``. What
 was drawn before, anywhere in the experiment, is dropped and drawn anew, a bounded number of times.
-Points that cannot give enough give fewer, and say why.
+Points that cannot give enough give fewer, and say why. A job's cases are remembered where that is
+wanted, see `scbench.freezing.proofs`.
 
 What is drawn outside of a release has ids that no release has: before the task stands a hash of
 the seed, the points and the builders' versions (`prefix_of`), so that neither a release nor another
@@ -17,24 +18,183 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pebble import ProcessExpired
 from pydantic import JsonValue
 
-from scbench.base.canonical import content_hash
-from scbench.base.errors import ExperimentError, GenerationError
+from scbench.base.canonical import canonical_json, content_hash, sha256
+from scbench.base.errors import ExperimentError, GenerationError, ScbenchError, WorkSpentError
 from scbench.base.model import Instance, ladder_name
 from scbench.base.progress import no_progress
-from scbench.builders.shared.builder import Case, PaperItem
-from scbench.catalog import Task, get_task
-from scbench.freezing.cases import DrawnPoint, Row, at_once, draw, key_of
+from scbench.base.seeding import Stream
+from scbench.builders.shared.builder import Builder, Case, PaperItem
+from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.freezing.experiment import Experiment, Planned, experiment_of, plan
 from scbench.freezing.frozen_task import FrozenTask, freeze_task, instances_of
 from scbench.freezing.ladder import own_ladder
-from scbench.machine.processes import Executor, open_executor
+from scbench.freezing.proofs import made_before
+from scbench.machine.processes import Executor, PendingResult, open_executor
 from scbench.release.load import Reference
 from scbench.release.manifest import ShortfallRecord
+
+REPEATS = 200
+"""A point is given up after so many cases in a row that were drawn already."""
+Row = dict[str, Any]
+"""A case as `generate_random` gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPoint:
+    """The cases of a point, and why they are fewer than asked for; no reason if they are not."""
+
+    planned: Planned
+    cases: tuple[Row, ...]
+    reason: str
+
+
+def draw(
+    planned: Sequence[Planned],
+    seed: int,
+    executor: Executor,
+    keys: set[str],
+    ahead: int = 0,
+    proofs: Path | None = None,
+) -> Iterator[DrawnPoint]:
+    """Draw cases point by point; of ``ahead`` points, drawing is begun before their turn.
+
+    Cases whose keys (see `key_of`) are given are not drawn; those of cases that are drawn are
+    added.
+    """
+    begun: deque[_Source] = deque()
+    for i in range(len(planned)):
+        while len(begun) <= ahead and i + len(begun) < len(planned):
+            begun.append(_Source(planned[i + len(begun)], seed, executor, proofs))
+        yield begun.popleft().choose(keys)
+
+
+def key_of(task_id: str, prompt: str, params: str) -> str:
+    """Return what tells cases apart: the text put to a model, and its images if it has any."""
+    has_images = get_task(task_id).builder.images is not Builder.images
+    return sha256(f"{prompt}\n{params}" if has_images else prompt)
+
+
+class _Source:
+    """Cases of one point, in the order of its seeds."""
+
+    def __init__(
+        self, planned: Planned, seed: int, executor: Executor, proofs: Path | None
+    ) -> None:
+        self._planned = planned
+        self._proofs = proofs
+        self._executor = executor
+        self._stream = Stream("generate", seed, planned.task.id, planned.parameters)
+        self._jobs: deque[tuple[PendingResult, int]] = deque()
+        self._refill(planned.point.count)
+
+    def _refill(self, missing: int) -> None:
+        """Hand out jobs until the missing cases are under way, but not too many at a time."""
+        under_way = sum(size for _, size in self._jobs)
+        while under_way < missing and len(self._jobs) < _MOST_JOBS:
+            size = min(at_once(self._planned.task), missing - under_way)
+            seeds = [self._stream.getrandbits(63) for _ in range(size)]
+            job = self._executor.submit(_attempts, self._planned, seeds, self._proofs)
+            self._jobs.append((job, size))
+            under_way += size
+
+    def choose(self, keys: set[str]) -> DrawnPoint:
+        """Return the first cases that are new, and remember them."""
+        task, count = self._planned.task, self._planned.point.count
+        cases: list[Row] = []
+        repeated = failed = 0
+        failure = ""
+        while True:
+            self._refill(count - len(cases))
+            for case in self._jobs.popleft()[0].result():
+                if isinstance(case, _Failure):
+                    failed, failure = failed + 1, case.reason
+                    if case.last and not cases:
+                        return DrawnPoint(self._planned, (), failure)
+                else:
+                    key = key_of(task.id, case["input"], canonical_json(case["instance"]))
+                    if key in keys:
+                        repeated += 1
+                    else:
+                        keys.add(key)
+                        cases.append(case)
+                        repeated = failed = 0
+                if len(cases) == count:
+                    return DrawnPoint(self._planned, tuple(cases), "")
+                if repeated == REPEATS or failed == most_failures(task):
+                    reason = _reason(task, failed, failure)
+                    return DrawnPoint(self._planned, tuple(cases), reason)
+
+
+_MOST_JOBS = 16
+"""Jobs of one point that are under way at a time."""
+
+
+def at_once(task: Task) -> int:
+    """Return how many cases of a task one job makes."""
+    return 100 if task.bucket == MANIFOLDS else 1 if task.heavy else 5
+
+
+class _Failure(NamedTuple):
+    """Why there is no case of a seed, and whether others are not worth the work."""
+
+    reason: str
+    last: bool = False
+
+
+def _attempts(
+    planned: Planned, seeds: Sequence[int], proofs: Path | None = None
+) -> list[Row | _Failure]:
+    """Make cases; where the builder fails, say why instead."""
+    task = planned.task
+    if task.bucket == MANIFOLDS:  # made as quickly as read
+        proofs = None
+    key: JsonValue = ["cases", planned.parameters, list(seeds)]
+    attempts = made_before(proofs, task, key, lambda: _tried(planned, seeds))
+    return [attempt if isinstance(attempt, dict) else _Failure(*attempt) for attempt in attempts]
+
+
+def _tried(planned: Planned, seeds: Sequence[int]) -> list[Row | _Failure]:
+    make = planned.task.builder().rows_at(planned.point)
+    attempts: list[Row | _Failure] = []
+    for seed in seeds:
+        try:
+            attempts.append(make(seed))
+        except WorkSpentError as error:
+            attempts.append(_Failure(_failure_text(error), last=True))
+        except ModuleNotFoundError:  # an extra; other seeds need it as well
+            raise
+        except Exception as error:  # noqa: BLE001  (whatever fails, other seeds are tried)
+            attempts.append(_Failure(_failure_text(error)))
+    return attempts
+
+
+def _failure_text(error: Exception) -> str:
+    text = " ".join(str(error).split())[:500]
+    return text if isinstance(error, ScbenchError) else f"{type(error).__name__}: {text}"
+
+
+def most_failures(task: Task) -> int:
+    """Return after how many failures in a row a point of a task is given up.
+
+    Builders of spatial tasks work for seconds before they fail.
+    """
+    return 25 if task.bucket == MANIFOLDS else 5
+
+
+def _reason(task: Task, failed: int, failure: str) -> str:
+    if failed == most_failures(task):
+        return f"{failed} tries without a new case failed; the last: {failure}"
+    also = f", and {failed} failed; the last: {failure}" if failed else ""
+    return (
+        f"{REPEATS} tries without a new case gave what was drawn already; the space at this point "
+        f"is too small{also}"
+    )
+
 
 NO_SEED = "there is no seed: give one in the experiment or with --seed"
 UNRATED = "unrated"
@@ -70,18 +230,13 @@ def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) 
         (point,) = draw(plan(experiment), seed, executor, set())
     if point.reason:
         raise GenerationError(f"{task}: {len(point.cases)} of {count} instances: {point.reason}")
-    drawn_task = point.planned.task
-    items = _paper_items(drawn_task, items_of(point.planned, point.cases))
-    return list(instances_of(drawn_task, items, prefix=prefix_of([point.planned], seed)))
+    items = _paper_items(point.planned.task, items_of(point.planned, point.cases))
+    prefix = prefix_of([point.planned], seed)
+    return list(instances_of(point.planned.task, items, prefix=prefix))
 
 
 def prefix_of(planned: Sequence[Planned], seed: int) -> str:
-    """Return what the ids of a generation begin with: eight digits of a hash of all it comes from.
-
-    Args:
-        planned: its points, in order.
-        seed: its base seed.
-    """
+    """Return what ids of a generation begin with: eight digits of a hash of all it comes from."""
     points = [
         [p.task.id, p.task.builder.version, p.parameters, p.point.count, *([p.rung] * bool(p.rung))]
         for p in planned
@@ -102,16 +257,9 @@ def run(
     """Draw the cases of an experiment and prove graders on them; yield point by point.
 
     Every reference must score 1, and so the counter-references of the first case of each point
-    below it; those of a ladder have none, for graders are proven on the fixed lists.
-
-    Args:
-        experiment: with a base seed.
-        workers: processes.
-        prefix: of ids; none for a release.
-        finished: parts of the first points, from an interrupted run; they are not yielded again.
-        distinct: whether a ladder holds nothing of the fixed lists and of the published one.
-        on_cases: called with the number of cases that are done, for progress.
-        proofs: scores of references, see `scbench.freezing.proofs`; None to judge from scratch.
+    below it; those of a ladder have none, for graders are proven on the fixed lists. First points
+    that an interrupted run finished are not yielded again. If it is distinct, a ladder holds
+    nothing of the fixed lists and of the published one.
 
     Raises:
         ExperimentError: see `scbench.freezing.experiment.plan`; or there is no seed.
@@ -125,7 +273,19 @@ def run(
     numbers = Counter(i.task for part in finished for i in part.instances)
     ahead = 4 * workers if workers > 1 else 0
     done = numbers.total()
-    waiting: deque[_Freezing] = deque()
+    waiting: deque[tuple[DrawnPoint, list[PendingResult]]] = deque()
+
+    def ready(limit: int) -> Iterator[FrozenPoint]:
+        nonlocal done
+        while len(waiting) > limit:
+            point, jobs = waiting.popleft()
+            results = [job.result() for job in jobs]
+            instances = tuple(instance for rows, _ in results for instance in rows)
+            references = tuple(reference for _, answers in results for reference in answers)
+            done += len(instances)
+            on_cases(done)
+            yield FrozenPoint(point.planned, instances, references, point.reason)
+
     try:
         with open_executor(workers) as executor:
             hand_out = partial(draw, executor=executor, keys=keys, ahead=ahead, proofs=proofs)
@@ -135,18 +295,11 @@ def run(
                 else hand_out(planned, experiment.seed)
             ):
                 task = point.planned.task
-                waiting.append(_Freezing(point, executor, numbers[task.id], prefix, proofs))
+                jobs = _freezing(point, executor, numbers[task.id], prefix, proofs)
+                waiting.append((point, jobs))
                 numbers[task.id] += len(point.cases)
-                while len(waiting) > ahead:
-                    part = waiting.popleft().part()
-                    done += len(part.instances)
-                    on_cases(done)
-                    yield part
-            for freezing in waiting:
-                part = freezing.part()
-                done += len(part.instances)
-                on_cases(done)
-                yield part
+                yield from ready(ahead)
+            yield from ready(0)
     except ProcessExpired as error:
         raise GenerationError("a process that draws cases died; is there enough memory?") from error
 
@@ -167,10 +320,7 @@ def _draw_by_task(
 def forbidden_keys(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
     """Return keys of what a ladder may not hold of a task: its fixed list, the published ladder.
 
-    Args:
-        experiment: the ladder; what it has in common with the published one is not taken.
-        task_id: id of the task.
-        executor: who draws the published ladder.
+    What the experiment has in common with the published ladder is not taken.
     """
     task = get_task(task_id)
     rows = instances_of(task, task.builder().paper())
@@ -181,29 +331,16 @@ def forbidden_keys(experiment: Experiment, task_id: str, executor: Executor) -> 
     return keys
 
 
-class _Freezing:
-    """The cases of a point on their way into a release."""
-
-    def __init__(
-        self, point: DrawnPoint, executor: Executor, first: int, prefix: str, proofs: Path | None
-    ) -> None:
-        self._point = point
-        task = point.planned.task
-        items = items_of(point.planned, point.cases)
-        size = at_once(task)
-        self._jobs = [
-            executor.submit(_freeze, task, items[at : at + size], first + at, prefix, proofs)
-            for at in range(0, len(items), size)
-        ]
-
-    def part(self) -> FrozenPoint:
-        results = [job.result() for job in self._jobs]
-        return FrozenPoint(
-            self._point.planned,
-            tuple(instance for instances, _ in results for instance in instances),
-            tuple(reference for _, references in results for reference in references),
-            self._point.reason,
-        )
+def _freezing(
+    point: DrawnPoint, executor: Executor, first: int, prefix: str, proofs: Path | None
+) -> list[PendingResult]:
+    """Hand out the cases of a point, on their way into a release."""
+    task = point.planned.task
+    items, size = items_of(point.planned, point.cases), at_once(task)
+    return [
+        executor.submit(_freeze, task, items[at : at + size], first + at, prefix, proofs)
+        for at in range(0, len(items), size)
+    ]
 
 
 PlainItem = tuple[Row, dict[str, Any], int, bool, str]
@@ -248,12 +385,7 @@ def traits(planned: Planned, index: int) -> tuple[bool, str]:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What an experiment came to.
-
-    Attributes:
-        frozen: the tasks that have cases, in the order of their first points.
-        shortfalls: the points with fewer cases than asked for.
-    """
+    """What an experiment came to: tasks with cases, and points with fewer cases than asked for."""
 
     frozen: list[FrozenTask]
     shortfalls: list[ShortfallRecord]
@@ -265,10 +397,7 @@ class Gathered:
 
 
 def gather(parts: Iterable[FrozenPoint]) -> Gathered:
-    """Put the points of each task together.
-
-    Args:
-        parts: of all points, in order.
+    """Put the points of each task together, in order.
 
     Raises:
         GenerationError: not one case could be drawn.

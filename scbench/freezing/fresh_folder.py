@@ -36,13 +36,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A folder that was written.
-
-    Attributes:
-        manifest: of the folder.
-        gathered: what it holds.
-        resumed: number of points that an interrupted run had finished.
-    """
+    """A folder that was written, and how many points an interrupted run had finished."""
 
     manifest: Manifest
     gathered: Gathered
@@ -58,18 +52,11 @@ def generate_folder(
     restart: bool = False,
     on_cases: Callable[[int], object] = no_progress,
 ) -> Generated:
-    """Draw the cases of an experiment into a folder, whole or not at all.
+    """Draw the cases of an experiment into a folder that does not exist, whole or not at all.
 
     A run that was killed goes on where it was when the same experiment is drawn into the same
-    place; the bytes are those of a run that was not.
-
-    Args:
-        experiment: what to draw.
-        out: the folder to make; it must not exist.
-        name: what the folder calls itself; by default ``generated-`` and a hash of its rows.
-        workers: processes; the bytes are the same with any number.
-        restart: throw away what an interrupted run left.
-        on_cases: called with the number of cases that are done, for progress.
+    place, unless it is to restart; the bytes are those of a run that was not, with any number of
+    workers. By default the folder calls itself ``generated-`` and a hash of its rows.
 
     Raises:
         ExperimentError: the experiment asks for what cannot be drawn, the name will not do, or the
@@ -129,17 +116,6 @@ def _journal_of(
 
     If the block is left by an exception, it stays for the next run, which goes on from there,
     unless nothing was finished yet.
-
-    Args:
-        out: the folder that is to be made.
-        experiment: what is drawn.
-        planned: its points.
-        restart: throw away what an interrupted run left.
-
-    Raises:
-        ExperimentError: another experiment was interrupted there.
-        ResultsError: another run is at work there, or it is no folder of ours.
-        OSError: the folder cannot be written.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     work, identity = WorkFolder(work_folder(out)), _experiment_identity(experiment, planned)

@@ -3,31 +3,118 @@
 Builders make the answers, graders judge them as read back from what is stored. With several worker
 processes, tasks are made beside each other, and the answers of heavy tasks are judged instance by
 instance.
+
+The best score of answers without insight (`Builder.baselines`) is the instance's floor; a text task
+tells what guessing earns (`Builder.blind_floor`).
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from functools import partial
+from math import fsum
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pebble import ProcessExpired
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from scbench.base.canonical import canonical_json
-from scbench.base.errors import ReleaseError
+from scbench.base.errors import ReleaseError, ScbenchError
 from scbench.base.model import Instance, part, rung_of
 from scbench.base.progress import no_progress
 from scbench.builders.shared.builder import PaperItem
 from scbench.catalog import Task
-from scbench.freezing.floors import floor_of, mean_score
 from scbench.freezing.ladder import oversized
 from scbench.freezing.proofs import made_before, proven_scores
 from scbench.machine.processes import WorkerProcesses, open_pool
 from scbench.release.load import Reference
+from scbench.release.manifest import FloorRecord
 from scbench.schemas.shapes import provider_schema
+from scbench.scoring.judge import judge
+
+BLIND = "blind guess"
+"""Name of the strategy behind `Builder.blind_floor`."""
+
+
+class Floor(NamedTuple):
+    """Floor of an instance, in [0, 1] (a mean over several scores), and the answer that earns it.
+
+    The name is empty where nothing is earned.
+    """
+
+    score: float = 0.0
+    strategy: str = ""
+
+
+def floor_of(task: Task, params: BaseModel, proofs: Path | None = None) -> Floor:
+    """Return what the best of an instance's answers without insight scores; of equals, the first.
+
+    Raises:
+        ReleaseError: the grader fails on one of them, or the blind guess is no score.
+    """
+    return max(floors_of(task, params, proofs), key=lambda floor: floor.score, default=Floor())
+
+
+def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list[Floor]:
+    """Return what each answer without insight scores, of those that score anything.
+
+    Raises:
+        ReleaseError: see `floor_of`.
+    """
+    builder: Any = task.builder()
+    blind = float(builder.blind_floor(params))
+    if not 0 <= blind <= 1:
+        raise ReleaseError(f"{task.id}: a blind guess cannot earn {blind}")
+    params_text = canonical_json(params.model_dump(mode="json"))
+    answers: dict[str, JsonValue] = dict(
+        made_before(
+            proofs,
+            task,
+            ["baselines", params_text],
+            lambda: list(builder.baselines(params).items()),
+        )
+    )
+    scores = proven_scores(
+        proofs,
+        task,
+        params_text,
+        list(map(canonical_json, answers.values())),
+        lambda: [mean_score(task, params, *answer, where=task.id) for answer in answers.items()],
+    )
+    floors = [Floor(blind, BLIND), *map(Floor, scores, answers)]
+    return [floor for floor in floors if floor.score > 0]
+
+
+def mean_score(task: Task, params: BaseModel, name: str, answer: JsonValue, *, where: str) -> float:
+    """Return the score of a stored answer; of a task with several scores, their mean.
+
+    Messages say the name of the answer, and where it belongs.
+
+    Raises:
+        ReleaseError: the grader fails on it, or cannot judge here.
+    """
+    try:
+        verdicts = judge(task, params, answer)
+    except ScbenchError as error:
+        raise ReleaseError(f"{where}: {name} cannot be judged: {error}") from error
+    except Exception as error:
+        raise ReleaseError(
+            f"{where}: the grader failed on {name}: {type(error).__name__}: {error}"
+        ) from error
+    return sum(verdict.score for verdict in verdicts) / len(verdicts)
+
+
+def floor_record(references: Iterable[Reference]) -> FloorRecord:
+    """Return what a manifest says of the floors of a task."""
+    floors = {ref.id: Floor(ref.floor, ref.floor_strategy) for ref in references}
+    counts = Counter(strategy for _, strategy in floors.values() if strategy)
+    return FloorRecord(
+        mean=fsum(score for score, _ in floors.values()) / max(len(floors), 1),
+        strategies=dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +148,7 @@ def freeze_task(
     prefix: str = "",
     proofs: Path | None = None,
 ) -> FrozenTask:
-    """Make a task's instances and references, and prove its grader on them.
-
-    Args:
-        task: the task.
-        items: what to freeze, in order; the builder's fixed list by default.
-        first: number of the first instance.
-        prefix: of ids, if they are not to be of a release.
-        proofs: scores of references, see `scbench.freezing.proofs`; None to judge from scratch.
+    """Make a task's instances, of the fixed list or of these items, and prove its grader on them.
 
     Raises:
         ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference
@@ -84,14 +164,7 @@ def freeze_tasks(
     on_task: Callable[[Task], object] = no_progress,
     proofs: Path | None = None,
 ) -> Iterator[tuple[Task, FrozenTask | Exception]]:
-    """Freeze tasks; yield each, in order, with what came of it.
-
-    Args:
-        tasks: what to freeze.
-        workers: processes; with one, all happens in this one.
-        on_task: called with each task when it is done, for progress.
-        proofs: as `freeze_task` takes it.
-    """
+    """Freeze tasks; yield each, in order, with what came of it; one worker is this process."""
     if workers <= 1:
         for task in tasks:
             part: FrozenTask | Exception

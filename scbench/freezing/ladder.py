@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictInt, StrictS
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import CatalogError, ExperimentError, Fault, did_you_mean, faults_of
 from scbench.catalog import Task, all_tasks, get_task
-from scbench.freezing.experiment import Experiment, experiment_of
-from scbench.freezing.points import points_of
+from scbench.freezing.experiment import Experiment, experiment_of, points_of, read_as
 
 MOST_PROMPT, MOST_ANSWER = 60_000, 40_000
 """Prompts and right answers stay below so many characters: no ladder measures patience."""
@@ -62,14 +61,10 @@ class Ladder(BaseModel):
         rung: int | None = None,
         count: int | None = None,
     ) -> Experiment:
-        """Return what draws the ladder.
+        """Return what draws the ladder, or these tasks of it, or one rung, maybe beyond releases.
 
-        Args:
-            seed: the base seed, if it is not the table's.
-            private: whether the seed is written nowhere; without one there is none yet.
-            tasks: ids of those to draw; all by default.
-            rung: draw only this one, which may be one beyond what releases hold.
-            count: instances on each rung, if not as many as the table says.
+        Seed and count are the table's by default; a private seed is written nowhere, and without
+        one there is none yet.
 
         Raises:
             ExperimentError: the table has no such task or rung.
@@ -110,12 +105,7 @@ class Ladder(BaseModel):
 
 
 def oversized(prompt: str, answer: str) -> str:
-    """Return why an instance is too long for a ladder; an empty text if it is not.
-
-    Args:
-        prompt: its prompt.
-        answer: a right answer, as JSON.
-    """
+    """Return why an instance, with a right answer, is too long for a ladder; empty if it is not."""
     for what, text, limit in (("prompt", prompt, MOST_PROMPT), ("answer", answer, MOST_ANSWER)):
         if len(text) >= limit:
             return (
@@ -146,14 +136,7 @@ def read_ladder(path: Path) -> Ladder:
     Raises:
         ExperimentError: it cannot be read, or see `parse_ladder`.
     """
-    try:
-        return parse_ladder(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ExperimentError(f"{path} cannot be read: {reason}") from None
-    except ExperimentError as error:
-        lines = "\n".join(f"{path}: {line}" for line in str(error).splitlines())
-        raise ExperimentError(lines) from None
+    return read_as(path, parse_ladder)
 
 
 def parse_ladder(text: str) -> Ladder:

@@ -8,27 +8,17 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from scbench.base.errors import ScbenchError
-from scbench.freezing.cases import key_of
-from scbench.freezing.fresh import FrozenPoint, run
+from scbench.freezing.fresh import FrozenPoint, key_of, run
 from scbench.freezing.ladder import Ladder
 from scbench.scoring.judge import judge
 
 
 @dataclass(frozen=True, slots=True)
 class RungReport:
-    """What was found of a rung.
+    """What was found of a rung: of each instance its measure and floor; problems, a sentence each.
 
-    Attributes:
-        task: id of the task.
-        rung: its number, from 1.
-        point: parameters as the table has them.
-        measures: of each instance.
-        floors: of each instance, see `scbench.freezing.floors`.
-        prompt: characters of the longest prompt.
-        answer: characters of the longest right answer.
-        drawing: seconds that drawing, solving and judging all took.
-        judging: seconds of the slowest verdict on a right answer.
-        problems: what is wrong, a sentence each.
+    The longest prompt and right answer are counted in characters. Drawing all of it, with solving
+    and judging, is in seconds, as is the slowest verdict on a right answer.
     """
 
     task: str
@@ -59,14 +49,8 @@ def check_ladder(
     """Draw the rungs of a table, those beyond a release's included, and yield what is found.
 
     A right answer must score 1 within its task's limit, prompts and answers must be short enough,
-    all instances differ, and the measure rise in the mean from rung to rung.
-
-    Args:
-        ladder: the table.
-        tasks: ids of those to look at; all by default.
-        count: instances on each rung, if not as many as the table says.
-        rung: look at this one alone.
-        rising: whether the measure must rise; of single instances it may not.
+    all instances differ, and the measure rise in the mean from rung to rung, which single instances
+    may not. Tasks, count and rung are all those of the table by default.
 
     Raises:
         ExperimentError: the table has no such task or rung.

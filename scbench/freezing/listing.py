@@ -5,14 +5,14 @@ from typing import Any
 
 from scbench.builders.shared.builder import Case, kinds_of
 from scbench.catalog import Task
+from scbench.freezing.experiment import parameters_of
 from scbench.freezing.ladder import ladder
-from scbench.freezing.points import parameters_of
 from scbench.schemas.base import json_schema
 
 
 def describe_task(task: Task) -> dict[str, Any]:
     """Return a task as JSON values: id, bucket, scores, parameters and the facts of its cases."""
-    builder = task.builder
+    builder, rungs = task.builder, ladder().tasks.get(task.id)
     kinds = kinds_of(builder.space)
     schema = json_schema(builder.space)
     facts = json_schema(builder.case_model)["properties"]
@@ -23,7 +23,7 @@ def describe_task(task: Task) -> dict[str, Any]:
         "scores": len(builder().paper()) * task.scores,
         "scoring": task.scoring,
         "dimensions": list(task.dimensions),
-        "ladder": _task_rungs(task),
+        "ladder": None if rungs is None else rungs.model_dump(mode="json"),
         "builder_version": builder.version,
         "grader_version": task.grader_version,
         "parameters": [
@@ -36,12 +36,6 @@ def describe_task(task: Task) -> dict[str, Any]:
             if name not in Case.model_fields
         },
     }
-
-
-def _task_rungs(task: Task) -> dict[str, Any] | None:
-    """Return the rungs of a task, those beyond the published ones apart; None if it has none."""
-    task_ladder = ladder().tasks.get(task.id)
-    return None if task_ladder is None else task_ladder.model_dump(mode="json")
 
 
 def _parameter(
@@ -74,14 +68,11 @@ def values_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
         return "null"
     low, high = schema.get("minimum"), schema.get("maximum")
     above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    words = []
     if low is not None and high is not None:
-        words.append(f"{_plain_value(low)} to {_plain_value(high)}")
+        words = [f"{_plain_value(low)} to {_plain_value(high)}"]
     else:
-        words += [f"at least {_plain_value(low)}"] if low is not None else []
-        words += [f"above {_plain_value(above)}"] if above is not None else []
-        words += [f"at most {_plain_value(high)}"] if high is not None else []
-        words += [f"below {_plain_value(below)}"] if below is not None else []
+        bounds = {"at least": low, "above": above, "at most": high, "below": below}
+        words = [f"{name} {_plain_value(it)}" for name, it in bounds.items() if it is not None]
     if "multipleOf" in schema:
         words.append(f"steps of {_plain_value(schema['multipleOf'])}")
     words = words or [{"integer": "a whole number", "number": "a number"}.get(str(kind), "text")]

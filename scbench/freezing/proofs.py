@@ -65,12 +65,8 @@ def proven_scores(
 ) -> list[float]:
     """Return the scores of answers to an instance: remembered ones, or else by judging now.
 
-    Args:
-        path: file of scores; None to judge whatever was judged before.
-        task: what is graded.
-        params: all parameters of an instance, as JSON.
-        answers: as canonical JSON.
-        prove: judges the answers, in order; what it raises is not remembered.
+    Parameters and answers are canonical JSON; without a path nothing is remembered, and what
+    judging raises never is.
     """
     if not answers:
         return []
@@ -80,13 +76,9 @@ def proven_scores(
 
 
 def made_before(path: Path | None, task: Task, key: JsonValue, make: Callable[[], T]) -> T:
-    """Return what a task's builder makes: remembered, or else made now.
+    """Return what a task's builder makes: remembered under its key beside the scores, or made now.
 
-    Args:
-        path: file of scores, beside which it is remembered; None to make it anew.
-        task: whose builder it is.
-        key: what it is made from, and what for.
-        make: makes it, of JSON types alone; what it raises is not remembered.
+    It is made of JSON types alone; what making it raises is not remembered.
     """
     if path is not None:
         path = path.with_name(f"{_state(_MADE_BY)[:16]}-made.jsonl")

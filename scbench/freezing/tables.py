@@ -4,7 +4,9 @@ The schema carries what the ``datasets`` library needs to see images as images, 
 guess is involved in loading.
 """
 
+import json
 from collections.abc import Sequence
+from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -19,36 +21,12 @@ from scbench.release.manifest import CANARY
 
 _ARROW = {"string": pa.string(), "int32": pa.int32(), "int64": pa.int64(), "float64": pa.float64()}
 
-INSTANCE_COLUMNS = {
-    "id": "string",
-    "task": "string",
-    "bucket": "string",
-    "subtask": "int32",
-    "difficulty": "string",
-    "prompt": "string",
-    "images": "images",
-    "params": "string",
-    "answer_schema": "string",
-    "scores": "int32",
-    "seed": "int64",
-    "point": "string",
-    "content_hash": "string",
-    "canary": "string",
-}
+_TABLES = json.loads(files(__package__).joinpath("columns.json").read_bytes())
+INSTANCE_COLUMNS: dict[str, str] = _TABLES["instances"]
 LADDER_COLUMNS = {"id": "string", "rung": "int32", **INSTANCE_COLUMNS}
 """Those of instances on a ladder."""
-REFERENCE_COLUMNS = {
-    "id": "string",
-    "kind": "string",
-    "name": "string",
-    "answer": "string",
-    "score": "float64",
-    "floor": "float64",
-    "floor_strategy": "string",
-    "unprinted": "string",
-    "measure": "float64",
-    "canary": "string",
-}
+REFERENCE_COLUMNS: dict[str, str] = _TABLES["references"]
+REFERENCE_MEANINGS: dict[str, str] = _TABLES["meanings_of_references"]
 _NULLABLE = {"seed", "point", "unprinted", "measure", "images"}
 """All but the last can be absent. Images never are, but ``datasets`` sees no others as images."""
 

@@ -6,10 +6,16 @@ compared; every reference must score 1.0 and every counter-reference less.
 
 Nothing in the folder is trusted, the manifest included: whoever edits a row and mends every hash
 is caught by the builders.
+
+With the base seed, all that was drawn follows from the experiment. Without it (a private one), each
+row is made again from its own point and seed, which proves that builder, prompt, parameters and
+references belong together; only that they are the first that the seed gives remains unproven.
 """
 
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +23,12 @@ from typing import Any
 import pyarrow as pa
 
 from scbench.base import __version__
-from scbench.base.canonical import sha256
-from scbench.base.errors import ReleaseError, did_you_mean
-from scbench.base.model import task_of
+from scbench.base.canonical import canonical_json, sha256
+from scbench.base.errors import ReleaseError, ScbenchError, did_you_mean
+from scbench.base.model import task_of, whole_point
 from scbench.base.progress import no_progress
+from scbench.base.seeding import Stream
+from scbench.builders.shared.builder import PaperItem
 from scbench.catalog import Task, all_tasks
 from scbench.freezing.compare import (
     compare_records,
@@ -29,7 +37,7 @@ from scbench.freezing.compare import (
     error_line,
     one_line,
 )
-from scbench.freezing.experiment import manifolds
+from scbench.freezing.experiment import Experiment, Planned, experiment_of, manifolds, plan
 from scbench.freezing.freeze import (
     FrozenLadder,
     make_manifest,
@@ -37,12 +45,13 @@ from scbench.freezing.freeze import (
     release_files,
     rendered_files,
 )
-from scbench.freezing.frozen_task import FrozenTask, fixed_list, freeze_tasks
+from scbench.freezing.fresh import REPEATS, UNRATED, at_once, gather, key_of, prefix_of, run, traits
+from scbench.freezing.frozen_task import FrozenTask, fixed_list, freeze_task, freeze_tasks
 from scbench.freezing.ladder import ladder
 from scbench.freezing.proofs import installed
-from scbench.freezing.redraw import redraw
 from scbench.freezing.schemas import file_schemas, task_schemas
 from scbench.freezing.tables import instance_table, read_table, reference_table
+from scbench.machine.processes import open_executor
 from scbench.release.hub import NOT_SENT, OWN_FILES, hub_name
 from scbench.release.load import find_release
 from scbench.release.manifest import (
@@ -74,15 +83,10 @@ def verify_release(
 ) -> tuple[str, ...]:
     """Return every mismatch as a sentence that names the file or row; none if the release is sound.
 
-    Args:
-        root: folder of the release.
-        on_step: called with the name of each part that is looked at, for progress.
-        workers: processes that make tasks anew.
-        seed: base seed of the drawn instances, if it is private. Without it, each of them is made
-            again from its own seed.
-        on_hashes: called within seconds with the mismatches that hashes alone show, which are the
-            first of those returned; making everything again takes minutes.
-        proofs: scores of references, see `scbench.freezing.proofs`; None to judge from scratch.
+    A private seed is that of the drawn instances; without it, each of them is made again from its
+    own. ``on_hashes`` is called within seconds with the mismatches that hashes alone show, which
+    are the first of those returned; making everything again takes minutes. For ``proofs`` see
+    `scbench.freezing.proofs`; without them all is judged from scratch.
     """
     try:
         manifest = read_manifest(root, check_digest=False)
@@ -158,11 +162,7 @@ def _check_part(root: Path, part: FrozenTask) -> Iterator[str]:
 
 
 def _check_ladder(
-    root: Path,
-    manifest: Manifest,
-    record: LadderRecord,
-    workers: int,
-    proofs: Path | None,
+    root: Path, manifest: Manifest, record: LadderRecord, workers: int, proofs: Path | None
 ) -> tuple[FrozenLadder, list[str]]:
     """Draw the config ``ladder`` anew, and compare its rows."""
     redrawn = redraw(
@@ -170,8 +170,8 @@ def _check_ladder(
     )
     problems = redrawn.problems
     for part in redrawn.frozen:
-        name, table = ladder_file(part.task.id), instance_table(part.instances)
-        problems += _check_rows(root, name, table, ("id",))
+        table = instance_table(part.instances)
+        problems += _check_rows(root, ladder_file(part.task.id), table, ("id",))
     if manifest.package_version == __version__ and not problems:
         experiment = record.experiment
         ours = [name for name in experiment.measures if name in ladder().tasks]
@@ -209,14 +209,6 @@ def verify_anywhere(
     proofs: Path | None = None,
 ) -> tuple[str, ...]:
     """Return every mismatch of a release in a zip archive or on the Hub, as `verify_release` does.
-
-    Args:
-        name: as `scbench.release.load.find_release` takes it.
-        on_step: called with the name of each part that is looked at, for progress.
-        workers: processes that make tasks anew.
-        seed: as `verify_release` takes it.
-        on_hashes: as `verify_release` takes it.
-        proofs: as `verify_release` takes it.
 
     Raises:
         HubError: it is to come from the Hub, and cannot.
@@ -385,3 +377,215 @@ def _check_pictures(
             yield f"{MANIFEST}: does not list {name}, though it lists other pictures"
         elif path.is_file() and not same_picture(path.read_bytes(), data):
             yield f"{name}: differs from what is drawn anew"
+
+
+Rows = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Rows by task, as the files hold them."""
+
+
+@dataclass(slots=True)
+class Redrawn:
+    """What came of drawing anew: the tasks that could be drawn, and what is wrong, in sentences.
+
+    The manifest must say of the experiment what the record does.
+    """
+
+    record: ExperimentRecord
+    rows_file: Callable[[str], str]
+    frozen: list[FrozenTask] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def redraw(
+    manifest: Manifest,
+    rows_of: Callable[[str], Sequence[Mapping[str, Any]]],
+    seed: int | None = None,
+    workers: int = 1,
+    proofs: Path | None = None,
+) -> Redrawn:
+    """Draw the experiment of a release again, from its seed, or a private one if that is known.
+
+    Taking the stored rows of a task may raise anything if they are damaged.
+    """
+    record = manifest.experiment
+    if record is None:
+        raise ValueError("this release was drawn by no experiment")
+    redrawn = Redrawn(record, manifest.rows_file)
+    private = record.seed is None
+    try:
+        values = {"seed": record.seed, "private": private, "measures": record.measures}
+        experiment = experiment_of({**values, "task": record.tasks})
+        planned = plan(experiment)
+    except ScbenchError as error:
+        redrawn.problems = [f"{MANIFEST}: experiment: {line}" for line in str(error).splitlines()]
+        return redrawn
+    rows: dict[str, Sequence[Mapping[str, Any]]] = {}
+    for task in (name for name in experiment.task_ids if name in manifest.tasks):
+        try:
+            rows[task] = rows_of(task)
+        except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)
+            first = (str(error).splitlines() or [""])[0]
+            fault = f"{type(error).__name__}: {first}"
+            redrawn.problems.append(f"{redrawn.rows_file(task)}: cannot be read: {fault}")
+    if record.seed is not None and seed not in {None, record.seed}:
+        redrawn.problems.append(f"{MANIFEST}: experiment.seed is {record.seed}, not the one given")
+    if private and seed is not None and not _fits(planned, rows, seed):
+        redrawn.problems.append(f"{MANIFEST}: the rows were not drawn with the seed given")
+        seed = None
+    base = record.seed if record.seed is not None else seed
+    if base is not None:
+        _from_seed(redrawn, experiment.model_copy(update={"seed": base}), manifest, workers, proofs)
+    else:
+        _from_rows(redrawn, planned, rows, workers, proofs)
+    return redrawn
+
+
+def _from_seed(
+    redrawn: Redrawn, experiment: Experiment, manifest: Manifest, workers: int, proofs: Path | None
+) -> None:
+    seed = experiment.seed or 0
+    prefix = prefix_of(plan(experiment), seed) if manifest.is_generated else ""
+    try:
+        gathered = gather(run(experiment, workers=workers, prefix=prefix, proofs=proofs))
+    except ScbenchError as error:
+        redrawn.problems.append(f"{MANIFEST}: the experiment cannot be drawn again: {error}")
+        return
+    redrawn.record = experiment.record(gathered.shortfalls, prefix)
+    for part in gathered.frozen:
+        if part.task.id in manifest.tasks:
+            redrawn.frozen.append(part)
+        else:
+            redrawn.problems.append(
+                f"{MANIFEST}: does not list task {part.task.id}, which the experiment draws"
+            )
+
+
+def _fits(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:
+    """Return whether the seeds of the first rows can come from a base seed."""
+    first = next((p for p in planned if rows.get(p.task.id)), None)
+    if first is None:
+        return True
+    stream = Stream("generate", seed, first.task.id, first.parameters)
+    possible = {stream.getrandbits(63) for _ in range(first.point.count + REPEATS)}
+    seeds = [row.get("seed") for row in rows[first.task.id][: first.point.count]]
+    return any(value in possible for value in seeds)
+
+
+def _from_rows(
+    redrawn: Redrawn, planned: Sequence[Planned], rows: Rows, workers: int, proofs: Path | None
+) -> None:
+    """Make each row again from its own point and seed, and count them."""
+    points = {(p.task.id, canonical_json(p.parameters)): p for p in planned}
+    tasks = {p.task.id: p.task for p in planned}
+    counts: Counter[int] = Counter()
+    prefix = redrawn.record.prefix
+    with open_executor(workers) as executor:
+        jobs = []
+        for task_id, stored in rows.items():
+            task = tasks[task_id]
+            origins: list[tuple[Planned, int]] = []
+            for number, row in enumerate(stored):
+                origin = _origin(task, row, points)
+                if origin is None:
+                    redrawn.problems.append(
+                        f"{redrawn.rows_file(task_id)}: row {number} has no seed, or a point that "
+                        "the experiment does not draw at"
+                    )
+                else:
+                    origins.append(origin)
+            order = [p.index for p, _ in origins]
+            if order != sorted(order):
+                redrawn.problems.append(
+                    f"{redrawn.rows_file(task_id)}: the points are not in the order of the "
+                    "experiment"
+                )
+            if len(origins) < len(stored):
+                continue
+            begins: dict[int, int] = {}
+            for i, index in enumerate(order):
+                begins.setdefault(index, i)
+            counts.update(order)
+            plain = [(p, seed, i - begins[p.index]) for i, (p, seed) in enumerate(origins)]
+            size = at_once(task)
+            starts = range(0, len(plain), size)
+            calls = ((plain[at : at + size], at, prefix, proofs) for at in starts)
+            jobs.append((task, [executor.submit(_remake, task, *call) for call in calls]))
+        for task, parts in jobs:
+            try:
+                pieces = [part.result() for part in parts]
+            except Exception as error:  # noqa: BLE001  (whatever is wrong with a task)
+                redrawn.problems.append(
+                    f"{redrawn.rows_file(task.id)}: cannot be drawn again: {error}"
+                )
+                continue
+            instances = tuple(instance for part in pieces for instance in part.instances)
+            references = tuple(reference for part in pieces for reference in part.references)
+            redrawn.frozen.append(FrozenTask(task, instances, references))
+    _count(redrawn, planned, rows, counts)
+    _repeats(redrawn)
+
+
+def _origin(
+    task: Task, row: Mapping[str, Any], points: Mapping[tuple[str, str], Planned]
+) -> tuple[Planned, int] | None:
+    try:
+        values = whole_point(row["point"], row["unprinted"])
+        names = task.builder.space.model_fields.keys() - {"count"}
+        parameters = {name: value for name, value in values.items() if name in names}
+    except (KeyError, TypeError, ValueError):
+        return None
+    planned = points.get((task.id, canonical_json(parameters)))
+    seed = row.get("seed")
+    return (planned, seed) if planned is not None and isinstance(seed, int) else None
+
+
+def _remake(
+    task: Task,
+    origins: Sequence[tuple[Planned, int, int]],
+    first: int,
+    prefix: str,
+    proofs: Path | None,
+) -> FrozenTask:
+    builder = task.builder()
+    items = []
+    for planned, seed, index in origins:
+        case = builder.case(planned.point, seed)
+        params = task.params_model.model_validate(case.instance)
+        point = builder.point_of(case)
+        items.append(PaperItem(params, UNRATED, seed, point, *traits(planned, index)))
+    return freeze_task(task, items, first, prefix, proofs)
+
+
+def _count(redrawn: Redrawn, planned: Sequence[Planned], rows: Rows, counts: Counter[int]) -> None:
+    """Compare the number of rows at each point with what was asked for, and with the shortfalls."""
+    built = {part.task.id for part in redrawn.frozen}
+    absent = {p.task.id for p in planned} - rows.keys()
+    short = {(s.task, canonical_json(s.point)): s for s in redrawn.record.shortfalls}
+    if len(short) < len(redrawn.record.shortfalls):
+        redrawn.problems.append(f"{MANIFEST}: experiment.shortfalls names a point twice")
+    for p in planned:
+        shortfall = short.pop((p.task.id, canonical_json(p.parameters)), None)
+        requested = p.point.count
+        expected = requested if shortfall is None else shortfall.got
+        if p.task.id in built | absent and counts[p.index] != expected:
+            place = f"{redrawn.rows_file(p.task.id)}: {counts[p.index]} rows at point"
+            redrawn.problems.append(f"{place} {canonical_json(p.parameters)}, must be {expected}")
+        if shortfall is not None and (shortfall.asked != requested or shortfall.got >= requested):
+            redrawn.problems.append(
+                f"{MANIFEST}: experiment.shortfalls: {p.task.id} has {shortfall.got} of "
+                f"{shortfall.asked} cases at a point where {requested} were asked for"
+            )
+    redrawn.problems += (
+        f"{MANIFEST}: experiment.shortfalls names a point of {task} that is not drawn at"
+        for task, _ in short
+    )
+
+
+def _repeats(redrawn: Redrawn) -> None:
+    ids_by_key: dict[str, str] = {}
+    for part in redrawn.frozen:
+        for row in part.instances:
+            key = key_of(row.task, row.prompt, row.all_params)
+            if key in ids_by_key:
+                redrawn.problems.append(f"{row.id} repeats {ids_by_key[key]}")
+            ids_by_key[key] = row.id

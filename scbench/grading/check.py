@@ -1,17 +1,23 @@
-"""Validating a predictions file without grading it: every problem, with its line number."""
+"""Proving what a run needs: the predictions file, line by line, and the installed graders."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from scbench.base.model import Check, Instance, Status, task_of
+from scbench.base.progress import no_progress
 from scbench.catalog import Task
 from scbench.formats.predictions import TEXT_AS_ANSWER, Line, Problem, unread_keys
 from scbench.grading.options import Imported
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, index_of
-from scbench.release.load import Release
+from scbench.grading.rows.wire import WireOutcome
+from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
+from scbench.grading.workers.worker import WorkItem
+from scbench.release.load import Reference, Release
 from scbench.scoring.answers.extract import find_answer
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import validate
@@ -20,14 +26,10 @@ from scbench.scoring.outcomes import without_answer
 
 @dataclass(slots=True)
 class Checked:
-    """What a check found.
+    """What a check found, in lines read, and in lines that will be graded.
 
-    Attributes:
-        problems: what makes the file unfit; exit code 1 if there is any.
-        warnings: what will be graded, but is likely not meant: answers that will score 0 for
-            their shape, rows outside the release.
-        lines: lines read.
-        usable: lines that will be graded.
+    Problems make the file unfit. Warnings are of what will be graded, but is likely not meant:
+    answers that will score 0 for their shape, rows outside the release.
     """
 
     problems: list[Problem] = field(default_factory=list)
@@ -51,15 +53,7 @@ def check_file(
     exclude_withdrawn: bool = False,
     imported: Imported | None = None,
 ) -> Checked:
-    """Read a whole file and return everything that is wrong with it.
-
-    Args:
-        path: of the file, or ``-`` for standard input.
-        release: what it is to be graded against.
-        tasks: those that are to be graded.
-        partial: whether a file that does not answer every item is meant to be so.
-        exclude_withdrawn: leave instances out that the release withdraws.
-        imported: what the predictions were made of, if other files were taken in.
+    """Read a whole file, or ``-``, and return everything that is wrong with it.
 
     Raises:
         ScbenchError: the file or the release cannot be used at all.
@@ -116,3 +110,62 @@ def answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> I
     valid = validate(model, match.value, len(line.data))
     if isinstance(valid, Check):
         yield Problem(valid.id, f"will score 0: {valid.message}", line.number, instance.id)
+
+
+@dataclass(slots=True)
+class SelfTest:
+    """What a self-test found.
+
+    By task: why it cannot be graded here, references that scored 1.0, counter-references that
+    scored below. Failures are the others, each with what happened.
+    """
+
+    not_run: dict[str, str] = field(default_factory=dict)
+    right: Counter[str] = field(default_factory=Counter)
+    below: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+
+
+def self_test(
+    release: Release,
+    tasks: Sequence[Task],
+    limits: WorkerLimits,
+    on_progress: Callable[[int, int], object] = no_progress,
+    on_wait: OnWait = no_progress,
+) -> SelfTest:
+    """Grade the stored answers of a release exactly as predictions are graded.
+
+    Raises:
+        ScbenchError: the release cannot be read, or workers cannot be started.
+    """
+    instances = release.instances([task.id for task in tasks])
+    stored = [ref for ref in release.references() if ref.id in instances]
+    lines = ({"id": ref.id, "answer": json.loads(ref.answer)} for ref in stored)
+    items = (WorkItem(i, json.dumps(line).encode(), line["id"]) for i, line in enumerate(lines))
+    scheduler = Scheduler.over(instances, tasks, limits)
+    report = SelfTest()
+    for done, (item, outcome) in enumerate(scheduler.run(items, on_wait), 1):
+        ref = stored[item.line]
+        fault = _fault(ref, outcome)
+        if outcome.status == Status.NOT_RUN:
+            report.not_run[instances[ref.id].task] = outcome.reason
+        elif fault:
+            report.failures.append(f"{ref.id}: {ref.name}: {fault}")
+        else:
+            counter = report.right if ref.kind == "reference" else report.below
+            counter[instances[ref.id].task] += 1
+        on_progress(done, 0)
+    report.failures.sort()
+    return report
+
+
+def _fault(ref: Reference, outcome: WireOutcome) -> str:
+    if not outcome.scores:
+        return f"{outcome.status}: {outcome.reason}"
+    score = sum(scored.score for scored in outcome.scores) / len(outcome.scores)
+    if ref.kind == "reference" and score < 1:
+        failed = [check for scored in outcome.scores for check in scored.failed_checks]
+        return f"scores {score:g}, must be 1 (failed: {', '.join(failed)})"
+    if ref.kind != "reference" and score >= 1:
+        return "scores 1, must be below"
+    return ""

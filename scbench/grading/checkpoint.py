@@ -45,16 +45,10 @@ _END = 2**63
 
 
 class Checkpoint:
-    """The finished chunks and outcomes of a run.
+    """The finished chunks and outcomes of a run, and remarks on its output folder, which is made.
 
-    Attributes:
-        remarks: what is to be told of the folder.
-
-    Args:
-        folder: the output folder; made if it does not exist.
-        identity: of all that rows depend on besides their line.
-        resume: take over what an interrupted run left.
-        restart: throw away what an interrupted run left.
+    The identity is of all that rows depend on besides their line. What an interrupted run left is
+    taken over to resume, or thrown away to restart.
 
     Raises:
         ResultsError: the folder holds an interrupted run and neither is said, another process is
@@ -190,14 +184,7 @@ class Checkpoint:
 
 
 class ChunkRows(NamedTuple):
-    """The finished rows of a chunk, in a file of their own.
-
-    Attributes:
-        first: number of the chunk's first line.
-        rows: how many there are.
-        text: bytes of their long texts.
-        dropped: lines that do not count.
-    """
+    """The rows of a chunk: its first line, bytes of long texts, and lines that do not count."""
 
     first: int
     rows: int
@@ -216,13 +203,7 @@ class RowsFile(NamedTuple):
 def assemble(
     checkpoint: Checkpoint, completer: Completer, chunks: Sequence[ChunkRows]
 ) -> Iterator[pl.DataFrame | RowsFile]:
-    """Yield the rows of a run's lines, in order.
-
-    Args:
-        checkpoint: what the run kept.
-        completer: for what was graded against.
-        chunks: all of them, in order.
-    """
+    """Yield the rows of a run's lines, in the order of its chunks."""
     outcomes = checkpoint.outcomes()
     coming = next(outcomes, None)
     for place, chunk in enumerate(chunks):
@@ -254,11 +235,7 @@ def missing(completer: Completer, coverage: Coverage) -> Iterator[pl.DataFrame]:
 
 
 class ResultsWriter:
-    """Rows on their way to a results file, in files of some thousand rows.
-
-    Args:
-        folder: to write them into; made, and the caller's to remove.
-    """
+    """Rows on their way to a results file, in a folder of files of some thousand rows."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
@@ -300,9 +277,6 @@ class ResultsWriter:
 
     def write(self, target: Path) -> None:
         """Write all rows as Parquet.
-
-        Args:
-            target: file to write.
 
         Raises:
             OSError: it cannot be written.

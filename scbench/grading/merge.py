@@ -122,12 +122,7 @@ def _read_shard(folder: Path) -> ShardRun:
 
 
 def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
-    """Write what one run of the whole file would have written.
-
-    Args:
-        runs: as `read_shards` returns them.
-        release: that they were graded against.
-        out: folder for the results.
+    """Write into a folder what one run of the whole file would have written.
 
     Raises:
         ResultsError: the shards are of another release or version of scbench, are damaged, or the

@@ -32,12 +32,9 @@ IMPORTED = "imported.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What the stream was made of.
+    """What the stream was made of: what files were found to be, and entries that have no place.
 
-    Attributes:
-        recognised: what each file was found to be, in a sentence.
-        problems: entries that could not be placed.
-        origin: gives the file and line that a line of the stream was made of.
+    The origin of a line of the stream is a file and a line of it.
     """
 
     recognised: str
@@ -57,11 +54,8 @@ def take_in(
 ) -> tuple[str, Imported | None]:
     """Return the path of predictions to grade; one file of our own form is taken as it stands.
 
-    Args:
-        files: as the user named them.
-        folder: where `IMPORTED` is written, unless there is no need.
-        reading: how files of other programs are read.
-        ours: whether what stands there under this name may be replaced in any case.
+    Others become `IMPORTED` in the folder; what stands there under this name may be replaced if it
+    is ours.
 
     Raises:
         PredictionsError: a file cannot be read at all.
@@ -123,12 +117,9 @@ class Options:
 
 
 def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:
-    """Return the tasks to grade, in the release's order.
+    """Return the tasks to grade, in the release's order; none named means its default config.
 
-    Args:
-        release: what is graded against.
-        tasks: ids of tasks, and buckets that stand for all of theirs; None for those of the
-            release's default config, which has no text tasks beside spatial ones.
+    That has no text tasks beside spatial ones. Buckets stand for all of theirs.
 
     Raises:
         CatalogError: a name is not a task or bucket of the release, or this installation cannot

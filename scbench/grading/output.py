@@ -19,11 +19,9 @@ SUMMARISED = 1000
 
 
 class Problems:
-    """Takes problems in the order of lines.
+    """Takes problems in the order of lines, and writes all to a file, one JSON object a line.
 
-    Args:
-        path: file to write all of them to, one JSON object a line.
-        locate: adds the file and line that a problem came from, if lines are not the user's own.
+    Lines that are not the user's own are located in the files they came from.
     """
 
     def __init__(self, path: Path, locate: Callable[[Problem], Problem] | None = None) -> None:
@@ -74,12 +72,7 @@ def check_place(
 ) -> None:
     """Make sure that results can be written to a folder, and over nothing but those of before.
 
-    Args:
-        folder: for the results.
-        predictions: path of the file to grade, or ``-``.
-        release: version of the release that it is graded against.
-        begun: whether the folder holds an interrupted run.
-        restart: whether results of another file or release may be replaced.
+    An interrupted run has begun there; only a restart replaces results of another file or release.
 
     Raises:
         ResultsError: something that stands there would be lost, or its name cannot be used.
@@ -118,10 +111,6 @@ def check_place(
 
 def check_report(path: Path, predictions: str) -> None:
     """Make sure that a report can be written to a place, and over nothing but an earlier report.
-
-    Args:
-        path: for the report.
-        predictions: path of the file to grade, or ``-``.
 
     Raises:
         ResultsError: what stands there is no report of ours.

@@ -238,11 +238,7 @@ def _ends(parts: list[_Line]) -> dict[str, float | None]:
 
 
 def metadata_by_run(results: pl.DataFrame) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
-    """Return what lines of each run say of how it was made; mostly the same throughout.
-
-    Args:
-        results: with the columns `RUN` and run_metadata.
-    """
+    """Return what lines of each run say of how it was made; mostly the same throughout."""
     metadata: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     rows = results.select(*RUN, "run_metadata").unique().drop_nulls("run_metadata")
     for *run, text in rows.sort("run_metadata").iter_rows():

@@ -42,14 +42,9 @@ def remarks(
     fingerprints: Mapping[str, Sequence[str]] = MappingProxyType({}),
     runs: Sequence[Mapping[str, Any]] = (),
 ) -> Iterator[str]:
-    """Yield what must be said of scores.
+    """Yield what must be said of scores, from a release, the graded tasks, and parts of a summary.
 
-    Args:
-        release: what was graded against.
-        tasks: those that were graded.
-        withdrawn: ``withdrawn`` of a run's summary.
-        fingerprints: likewise; of the machines that judged, by task.
-        runs: likewise.
+    Fingerprints are of the machines that judged, by task.
     """
     differences = grader_differences(release, tasks)
     if differences:
@@ -117,19 +112,11 @@ _FAILURES = 20
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a results file comes to.
+    """What a results file comes to: counts of its rows, score tables by bucket and by task.
 
-    Attributes:
-        rows: how many it has.
-        unscored: how many of them have no score.
-        tables: score tables by bucket and by task, see `scbench.grading.score_tables`.
-        outside: task and number of rows whose instance the release does not hold.
-        grader_errors: rows that a grader failed on.
-        failed: line, id and reason of the first of them.
-        not_run: task, reason and number of rows with an answer that this installation cannot grade.
-        tasks: tasks that have rows.
-        fingerprints: see `fingerprints_in`.
-        runs: model, setting and budget of each, with what its lines say of how it was made.
+    Of rows that a grader failed on, line, id and reason of the first; of answers that this
+    installation cannot grade, task, reason and number; of the runs, what lines say of how they were
+    made.
     """
 
     rows: int
@@ -188,11 +175,7 @@ def tally(path: Path) -> Tally:
 
 
 def fingerprints_in(results: pl.LazyFrame) -> dict[str, list[str]]:
-    """Return the fingerprints of the machines that judged, by task; of most tasks there are none.
-
-    Args:
-        results: columns task and metrics.
-    """
+    """Return the fingerprints of the machines that judged, by task; most tasks have none."""
     names = [task.id for task in all_tasks().values() if task.fingerprinted]
     prints = (
         results.filter(pl.col("task").is_in(names))
@@ -218,16 +201,10 @@ def _runs(metadata: pl.DataFrame) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What is known of a run before its rows are counted.
+    """What is known of a run before its rows are counted; it started on the monotonic clock.
 
-    Attributes:
-        options: what was graded, and how.
-        tasks: that were graded.
-        digest: SHA-256 of the whole file, unpacked.
-        started: on the monotonic clock.
-        resumed: lines taken over from an interrupted run.
-        incidents: what happened to workers.
-        protections: that stood around child programs, if there were any; None for this machine's.
+    The digest is of the whole file, unpacked. Protections stood around child programs, if there
+    were any; None stands for this machine's.
     """
 
     options: Options
@@ -241,19 +218,12 @@ class RunFacts:
 
 @dataclass
 class RunReport:
-    """What a run came to.
+    """What a run came to: the tally of ``results.parquet``, and the content of ``summary.json``.
 
-    Attributes:
-        path: of ``results.parquet``.
-        tally: counts and tables of it.
-        problems: what is wrong with the input: the first thousand; `problem_counts` has all.
-        problem_counts: number of problems by code.
-        incidents: what happened to workers.
-        resumed: lines taken over from an interrupted run.
-        left_alone: lines of tasks that were not chosen.
-        remarks: sentences without which the tables could be misread.
-        warnings: what of the input was read, but is likely not as it was meant.
-        summary: the content of ``summary.json``.
+    Problems of the input are the first thousand, and counted all by code; incidents are those of
+    workers. Of lines, those from an interrupted run are counted, and those of tasks that were not
+    chosen. Without remarks the tables could be misread; warnings are of what was read, but is
+    likely not as it was meant.
     """
 
     path: Path

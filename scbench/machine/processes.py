@@ -158,13 +158,8 @@ class WorkerProcesses:
     """Processes that share nothing with this one, and can be killed: all are started here.
 
     A call whose process dies fails with `pebble.ProcessExpired`, one that takes too long with
-    `TimeoutError`; another process takes the place of that one.
-
-    Args:
-        count: how many.
-        initializer: called in each before its first call.
-        initargs: its arguments.
-        context: what they are started with; see `clean_context`.
+    `TimeoutError`; another process takes the place of that one. Each begins with the initializer;
+    for the context see `clean_context`.
     """
 
     def __init__(
@@ -222,11 +217,7 @@ def open_pool(workers: int) -> Iterator[WorkerProcesses]:
 
 @contextmanager
 def open_executor(workers: int) -> Iterator[Executor]:
-    """Open what makes calls, while the block runs.
-
-    Args:
-        workers: processes; with one, all calls are made in this one.
-    """
+    """Open what makes calls, while the block runs; one worker is this process."""
     if workers <= 1:
         yield _InProcess()
         return
@@ -245,15 +236,8 @@ def map_in_processes(
 ) -> "Iterator[Future[T]]":
     """Yield the call of a function on each argument, in order; its result can be waited for.
 
-    A call that hangs or whose process dies costs its own result and no other.
-
-    Args:
-        function: what to call.
-        arguments: drawn from only as fast as results are taken.
-        workers: processes that can be killed; they end when nobody takes results any more.
-        seconds: time after which a call is given up with a `TimeoutError`.
-        initializer: called first in each process.
-        initargs: its arguments.
+    Arguments are drawn only as fast as results are taken. A call that hangs or whose process dies
+    costs its own result and no other: after so many seconds it is given up with a `TimeoutError`.
     """
     pool = WorkerProcesses(workers, initializer, initargs)
     flight: deque[Future[T]] = deque()

@@ -20,10 +20,9 @@ def _open_no_link(path: str, flags: int) -> int:
 
 
 class Store:
-    """Values by key. In memory are the keys alone, with the places of their records.
+    """Values by key, in a file that is made when the first record is added.
 
-    Args:
-        path: of the file; made when the first record is added.
+    In memory are the keys alone, with the places of their records.
 
     Raises:
         OSError: it cannot be read.
@@ -70,9 +69,7 @@ class Store:
     def add(self, key: str, value: bytes) -> int:
         """Append a record; return where it stands.
 
-        Args:
-            key: without blanks.
-            value: without line breaks.
+        Keys are without blanks, values without line breaks.
 
         Raises:
             OSError: it cannot be written.

@@ -26,15 +26,10 @@ _TRIES = 10
 
 
 class WorkFolder:
-    """A folder that belongs to this process until it is closed or removed.
+    """A folder that belongs to this process until it is closed or removed; made if need be.
 
-    Attributes:
-        path: of the folder.
-        previous: identity of the run that was interrupted there; empty if there was none.
-        locked: whether the file system could lock it.
-
-    Args:
-        path: of the folder; made if it does not exist. The folder it is in must exist.
+    It knows the identity of the run that was interrupted there, empty if there was none, and
+    whether the file system could lock it.
 
     Raises:
         ResultsError: what stands there is not ours, or another process holds it.

@@ -38,7 +38,7 @@ T = TypeVar("T")
 class Reference:
     """A stored answer with its score: a reference (1.0) or a counter-reference (below 1.0).
 
-    Both hold the instance's floor, see `scbench.freezing.floors`. A reference also holds what the
+    Both hold the floor, see `scbench.freezing.frozen_task`. A reference also holds what the
     instance's row may not, see `scbench.base.model`, and of an instance on a ladder, how hard
     that is, see `Builder.measure`.
     """

@@ -39,7 +39,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
 
 
 class FloorRecord(Frozen):
-    """What the manifest holds of a task's floors, see `scbench.freezing.floors`."""
+    """What the manifest holds of a task's floors, see `scbench.freezing.frozen_task`."""
 
     mean: float = Field(description="over the instances")
     strategies: dict[str, int] = Field(

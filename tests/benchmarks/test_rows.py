@@ -18,13 +18,12 @@ from scbench.base.progress import no_progress
 from scbench.catalog import get_task
 from scbench.formats.predictions import parse_line, read_blocks
 from scbench.grading.checkpoint import Checkpoint, ResultsWriter, assemble
-from scbench.grading.collector import Collector
 from scbench.grading.output import Problems
 from scbench.grading.rows.chunks import ALL_LINES, cut
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import index_of
-from scbench.grading.run import choose_tasks
+from scbench.grading.run import Collector, choose_tasks
 from scbench.grading.summary import tally
 from scbench.grading.workers import worker
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits

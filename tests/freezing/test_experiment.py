@@ -14,9 +14,10 @@ from scbench.freezing.experiment import (
     manifolds,
     parse_experiment,
     plan,
+    points_of,
     read_experiment,
+    read_parameter,
 )
-from scbench.freezing.points import points_of, read_parameter
 from scbench.release.load import find_release
 from scbench.release.manifest import ExperimentRecord
 

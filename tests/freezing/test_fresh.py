@@ -11,9 +11,8 @@ from scbench.base.canonical import content_hash
 from scbench.base.errors import ExperimentError, GenerationError, ReleaseError, WorkSpentError
 from scbench.base.seeding import Stream
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
-from scbench.freezing.cases import REPEATS, draw
 from scbench.freezing.experiment import experiment_of, plan
-from scbench.freezing.fresh import gather, run
+from scbench.freezing.fresh import REPEATS, draw, gather, run
 from scbench.machine.processes import open_executor
 from scbench.release.load import find_release
 
@@ -155,7 +154,7 @@ def test_work_done_in_vain_ends_a_point_that_has_no_case_yet(monkeypatch):
         return real(self, point, rng)
 
     monkeypatch.setattr(builder, "draw", spent)
-    monkeypatch.setattr("scbench.freezing.cases.at_once", lambda _: 1)
+    monkeypatch.setattr("scbench.freezing.fresh.at_once", lambda _: 1)
     when = {1}
     (drawn,) = cases(5, {"id": "boolean", "count": 1})
     assert (drawn.cases, drawn.reason) == ((), "minutes of work; ask for less")

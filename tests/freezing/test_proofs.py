@@ -14,7 +14,7 @@ from contract import remember
 from scbench.base.canonical import canonical_json, parse_json, sha256
 from scbench.base.errors import ReleaseError, WorkSpentError
 from scbench.catalog import get_task
-from scbench.freezing import floors, proofs
+from scbench.freezing import frozen_task, proofs
 from scbench.freezing.experiment import experiment_of
 from scbench.freezing.fresh import run
 from scbench.freezing.frozen_task import freeze_task
@@ -40,8 +40,8 @@ def forget():
 def judged(monkeypatch):
     """How often an answer was judged, as a list that grows."""
     calls = []
-    real = floors.judge
-    monkeypatch.setattr(floors, "judge", lambda *a: calls.append(a) or real(*a))
+    real = frozen_task.judge
+    monkeypatch.setattr(frozen_task, "judge", lambda *a: calls.append(a) or real(*a))
     return calls
 
 
@@ -158,14 +158,14 @@ def test_a_remembered_score_must_agree_too(path):
 
 def test_a_forged_score_is_found_from_scratch(path, copy, monkeypatch):
     """Whoever lies to the cache fools a check that uses it, and no other."""
-    real = floors.judge
+    real = frozen_task.judge
 
     def harsh(task, params, answer):
         verdicts = real(task, params, answer)
         return tuple(replace(verdict, score=0.25) for verdict in verdicts)
 
     verify_release(copy, proofs=path)
-    monkeypatch.setattr(floors, "judge", harsh)
+    monkeypatch.setattr(frozen_task, "judge", harsh)
     proofs._open_store.cache_clear()
     assert verify_release(copy, proofs=path) == ()
     problems = verify_release(copy)

@@ -11,7 +11,7 @@ from scbench.base.canonical import sha256
 from scbench.base.errors import ExperimentError, ReleaseError
 from scbench.base.model import Instance
 from scbench.catalog import get_task
-from scbench.freezing.croissant import render_croissant
+from scbench.freezing.card import render_croissant
 from scbench.freezing.experiment import experiment_of
 from scbench.freezing.freeze import build_release
 from scbench.freezing.fresh_folder import generate_folder

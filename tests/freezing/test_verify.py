@@ -576,7 +576,7 @@ def test_rows_are_checked_where_the_references_cannot_be_judged(copy, monkeypatc
         raise CannotGrade("the engine is not installed")
 
     monkeypatch.setattr("scbench.freezing.frozen_task.freeze_task", freeze_task)
-    monkeypatch.setattr("scbench.freezing.floors.judge", cannot)
+    monkeypatch.setattr("scbench.freezing.frozen_task.judge", cannot)
     why = "cannot be built again: .*/00: reference cannot be judged: the engine is not installed$"
     whole = verify_release(copy)
     assert len(whole) == 2

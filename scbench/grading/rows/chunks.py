@@ -35,14 +35,9 @@ ALL_LINES = Shard()
 
 
 class Chunk(NamedTuple):
-    """Some lines of a file.
+    """Some lines of a file, as they stand in it, and how many chunks come before.
 
-    Attributes:
-        place: how many chunks come before it.
-        first: number of its first line.
-        step: by how much line numbers grow; 1 unless only a shard of the file is graded.
-        length: how many lines it has.
-        data: the lines as they stand in the file.
+    Line numbers grow by one step from the first: by more than 1 if a shard is graded.
     """
 
     place: int
@@ -61,11 +56,7 @@ def cut(
 ) -> Iterator[Chunk | Problem]:
     """Yield the lines of a shard as chunks, and problems where they stand.
 
-    A blank line is part of a chunk; a problem ends one.
-
-    Args:
-        blocks: as `scbench.formats.predictions.read_blocks` gives them.
-        shard: which lines to take.
+    A blank line is part of a chunk; a problem ends one. Blocks are those of `read_blocks`.
     """
     place = first = size = 0
     pieces: list[bytes] = []

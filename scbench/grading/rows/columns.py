@@ -9,7 +9,6 @@ end.
 """
 
 import io
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
@@ -141,18 +140,9 @@ def column_types() -> ColumnTypes:
 class Head(NamedTuple):
     """What rows of a line hold besides the outcome.
 
-    Attributes:
-        line: its number; None of an item without one.
-        position: of its instance in the release.
-        run: that it belongs to.
-        digest: SHA-256 of its bytes.
-        finish: finish reason, as given.
-        characters: length of the model's text without blanks around it.
-        usage: what the provider reported, as canonical JSON.
-        described: how the run was made, as canonical JSON.
-        prompt: SHA-256 of the text that was sent, as given.
-        reasoning: length of the reasoning that is given.
-        loop: setup of the loop that it was given in, as canonical JSON.
+    The line is None of an item without one; digest and prompt are SHA-256, of the line and of the
+    text that was sent; lengths are in characters; usage, how the run was described, and the setup
+    of a loop are canonical JSON.
     """
 
     line: int | None
@@ -207,11 +197,7 @@ def run_text(run: RunMetadata) -> str:
 
 
 class RowMaker:
-    """Makes rows, as short columns.
-
-    Args:
-        completer: makes whole rows of them.
-    """
+    """Makes rows, as short columns, for a `Completer`."""
 
     def __init__(self, completer: "Completer") -> None:
         self._completer = completer
@@ -220,10 +206,10 @@ class RowMaker:
         self._words: dict[str | None, int] = {None: 0, "": 1}
         self._lists: dict[tuple[str, ...], int] = {(): 0}
         self._outside: dict[tuple[str, int], int] = {}
-        self._columns: defaultdict[str, list[Any]] = defaultdict(list)
+        self._rows: list[tuple[Any, ...]] = []
 
     def __len__(self) -> int:
-        return len(self._columns["line"])
+        return len(self._rows)
 
     def run(self, run: RunKey) -> int:
         """Return the number of a run in the tables."""
@@ -237,44 +223,25 @@ class RowMaker:
 
     def add(self, head: Head, outcome: WireOutcome) -> None:
         """Add the rows of a line: one per score of its instance."""
-        entries, position, columns = self._index.entries, head.position, self._columns
+        entries, position = self._index.entries, head.position
         instance_scores = entries[position].scores if position < len(entries) else 1
         scores = outcome.scores or (_NO_VERDICT,) * instance_scores
-        run, loop = self.run(head.run), self._word(head.loop)
-        status, reason = self._word(outcome.status), self._word(outcome.reason)
-        source, repairs = self._word(outcome.source), self._list(outcome.repairs)
-        finish, described = self._word(head.finish), self._word(head.described)
+        word, texts = self._word, self._list
+        in_all = (
+            *(head.line, position, self.run(head.run), word(outcome.status), word(outcome.reason)),
+            *(word(outcome.source), texts(outcome.repairs), word(head.finish), head.characters),
+            *(head.usage, word(head.described), head.prompt, head.reasoning, word(head.loop)),
+            *(outcome.used, head.digest),
+        )
         for i, (score, failed, checks, metrics, notes) in enumerate(scores):
-            columns["line"].append(head.line)
-            columns["position"].append(position)
-            columns["run"].append(run)
-            columns["status"].append(status)
-            columns["reason"].append(reason)
-            columns["answer_source"].append(source)
-            columns["repairs"].append(repairs)
-            columns["finish_reason"].append(finish)
-            columns["response_characters"].append(head.characters)
-            columns["usage"].append(head.usage)
-            columns["run_metadata"].append(described)
-            columns["prompt_sha256"].append(head.prompt)
-            columns["reasoning_characters"].append(head.reasoning)
-            columns["loop"].append(loop)
-            columns["queries"].append(outcome.used)
-            columns["prediction_hash"].append(head.digest)
-            columns["part"].append(i)
-            columns["score"].append(score)
-            columns["failed_checks"].append(self._list(failed))
-            columns["checks"].append(checks)
-            columns["metrics"].append(metrics)
-            columns["notes"].append(self._list(notes))
-            # It is long, and the same in all rows.
-            columns["answer"].append(None if i else outcome.answer)
             after = best = None
             if outcome.turns is not None:
                 after = [turn[i] if turn else None for turn in outcome.turns]
                 best = max((value for value in after if value is not None), default=None)
-            columns["turn_scores"].append(after)
-            columns["best_score"].append(best)
+            # The answer is long, and the same in all rows.
+            answer = None if i else outcome.answer
+            verdict = (i, score, texts(failed), checks, metrics, texts(notes))
+            self._rows.append((*in_all, *verdict, answer, after, best))
 
     def add_outside(self, head: Head, row_id: str) -> None:
         """Add the row of an item whose task the release does not hold."""
@@ -298,12 +265,12 @@ class RowMaker:
         import polars as pl  # noqa: PLC0415  (heavy; workers that only get single items need none)
 
         types = self._completer.types
+        if not self._rows:
+            return pl.DataFrame(schema=types)
         short = {
             name: pl.Series(name, values, pl.UInt32() if name in _LOOKED_UP else types[name])
-            for name, values in self._columns.items()
+            for name, values in zip(_SHORT, zip(*self._rows, strict=True), strict=True)
         }
-        if not len(self):
-            return pl.DataFrame(schema=types)
         tables = self.runs(), list(self._words), list(self._lists), list(self._outside)
         return self._completer.complete(short, *tables)
 
@@ -328,6 +295,13 @@ def text_bytes(frame: "pl.DataFrame") -> int:
 _FROM_ENTRY = ("id", "task", "bucket", "subtask", "instance_hash", "floor", "grader_version")
 _WORDS = ("status", "reason", "answer_source", "finish_reason", "run_metadata", "loop")
 _LISTS = ("failed_checks", "notes", "repairs")
+_SHORT = (
+    *("line", "position", "run", "status", "reason", "answer_source", "repairs", "finish_reason"),
+    *("response_characters", "usage", "run_metadata", "prompt_sha256", "reasoning_characters"),
+    *("loop", "queries", "prediction_hash", "part", "score", "failed_checks", "checks", "metrics"),
+    *("notes", "answer", "turn_scores", "best_score"),
+)
+"""What a `RowMaker` fills, in its order."""
 _LOOKED_UP = {"position", "run", "part", *_WORDS, *_LISTS}
 """Short columns of numbers for what stands in tables."""
 _NO_VERDICT: tuple[float | None, list[str], str, str, list[str]] = (None, [], "[]", "{}", [])
@@ -335,11 +309,7 @@ _LONG = ("answer", "checks", "metrics", "reason", "usage")
 
 
 class Completer:
-    """Makes rows of results from short columns.
-
-    Args:
-        index: what was graded against.
-    """
+    """Makes rows of results, of what was graded against, from short columns."""
 
     def __init__(self, index: ReleaseIndex) -> None:
         self.index = index

@@ -25,13 +25,7 @@ _HINTS = 200
 
 
 class Admission(NamedTuple):
-    """What became of a line.
-
-    Attributes:
-        kind: what it is.
-        position: of its instance in the release, if it is graded or a duplicate.
-        problem: what is wrong, if it is a duplicate, unknown or bad.
-    """
+    """What became of a line: its instance's position if it is graded, or a problem of it."""
 
     kind: LineKind
     position: int | None = None
@@ -41,17 +35,9 @@ class Admission(NamedTuple):
 class Coverage:
     """Keeps, for each run, the line number of every instance: eight bytes per item.
 
-    Attributes:
-        lines: how many were admitted or refused.
-        not_chosen: those of tasks that are not to be graded.
-        excluded: those of excluded instances.
-        outside: those of tasks that are not in the release.
-        graded: those that get a row with the grader's verdict, or a status.
-        unread: how many have a key that is not known, by key; not more than a hundred keys.
-
-    Args:
-        known_ids: which ids there are, and which of them are wanted.
-        origin: gives the file and line that a line was made of; None if it is the user's own.
+    All lines are counted, those that are graded, those of tasks that are not chosen or not in the
+    release, and those of excluded instances; and by key those with unknown ones, up to a hundred
+    keys. Lines may have an origin in other files: file and line.
     """
 
     def __init__(
@@ -65,11 +51,9 @@ class Coverage:
         self.unread: Counter[str] = Counter()
 
     def read(self, path: str, digest: Digest) -> Iterator[tuple[Admission, Line | None]]:
-        """Yield what became of every line of a predictions file; bad ones are given no `Line`.
+        """Yield what became of every line of a predictions file, or ``-``; bad ones have no `Line`.
 
-        Args:
-            path: of the file, or ``-`` for standard input.
-            digest: is given every byte that is read.
+        The digest is given every byte.
 
         Raises:
             PredictionsError: the file cannot be opened.
@@ -144,13 +128,9 @@ class Coverage:
     def admit(
         self, number: int, place: int, run: "array[int] | None" = None, row_id: str = ""
     ) -> Admission:
-        """Decide what becomes of a line, and note it.
+        """Decide what becomes of a line, and note it; of a run if it has a row, see `run`.
 
-        Args:
-            number: of the line.
-            place: what `KnownIds.place` says of its id.
-            run: that it belongs to, see `run`; None if it has no row.
-            row_id: its id; wanted of unknown ones only.
+        The place is what `KnownIds.place` says of its id, which is needed of unknown ones only.
         """
         self.lines += 1
         if place >= 0 and run is not None:
@@ -223,14 +203,8 @@ class Coverage:
     def missing(self) -> Iterator[tuple[RunKey, list[str]]]:
         """Yield each run with the ids it has no line for."""
         for run, lines in sorted(self._runs.items(), key=lambda pair: pair[0].order):
-            yield (
-                run,
-                [
-                    row_id
-                    for row_id, line in zip(self.known_ids.ids, lines, strict=True)
-                    if not line
-                ],
-            )
+            pairs = zip(self.known_ids.ids, lines, strict=True)
+            yield run, [row_id for row_id, line in pairs if not line]
 
 
 def _of_tasks(lines: int) -> str:

@@ -114,15 +114,10 @@ def is_number(text: str) -> bool:
 
 @dataclass(frozen=True)
 class KnownIds:
-    """Which ids a release holds, and which of them are wanted.
+    """Which ids a release holds, and which of them are to be graded.
 
-    Attributes:
-        ids: those that are to be graded, in order.
-        tasks: ids of the tasks it holds.
-        graded: ids of the tasks that are to be graded.
-        excluded: ids of instances that are not to be graded.
-        hashes: of the content of the instances that are to be graded, in the order of ids.
-        unchosen: ids of instances of the tasks that are not chosen.
+    These have ids in order, with hashes of their content. Others are excluded, or of tasks that are
+    not chosen.
     """
 
     ids: Sequence[str]
@@ -212,16 +207,9 @@ _fields_of = attrgetter(*("all_params" if f == "params" else f for f in IndexEnt
 class ReleaseIndex:
     """What a run grades against; JSON values only, so that it can travel.
 
-    Attributes:
-        release: version of the release.
-        release_hash: identity of its rows.
-        entries: its instances that are to be graded, in order.
-        tasks: ids of the tasks it holds.
-        versions: grader version by chosen task.
-        heavy: seconds that an item may take, by chosen task whose items are graded singly.
-        excluded: ids of instances that are not to be graded.
-        described: metadata of runs, see `read_run_file`.
-        unchosen: ids of instances of the tasks that are not chosen.
+    Entries are the instances to be graded, in order. Of chosen tasks there are grader versions, and
+    of those that are graded singly the seconds that an item may take. For metadata of runs see
+    `read_run_file`; instances of tasks that are not chosen are there by id.
     """
 
     release: str
@@ -247,11 +235,7 @@ class ReleaseIndex:
         return {entry.id: (entry.task, entry.params) for entry in self.entries}
 
     def identity(self, *values: object) -> str:
-        """Return a hash of all that rows depend on besides the line itself.
-
-        Args:
-            values: what else they depend on, as JSON values.
-        """
+        """Return a hash of all that rows depend on besides the line, and of these JSON values."""
         return content_hash(
             [
                 __version__,

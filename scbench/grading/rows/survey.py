@@ -31,14 +31,7 @@ _REMEMBERED = 10_000
 
 
 class FoundAnswer(NamedTuple):
-    """A heavy answer that was found in its line, and is still to be judged.
-
-    Attributes:
-        key: the same for duplicates.
-        text: the answer as JSON, its keys in the order given.
-        source: where it was found.
-        repairs: what had to be done to read it.
-    """
+    """A heavy answer, as JSON, that is still to be judged; duplicates have the same key."""
 
     key: str
     text: str
@@ -57,14 +50,7 @@ class FoundAnswer(NamedTuple):
 
 
 class PendingLine(NamedTuple):
-    """A line that is to be judged by itself.
-
-    Attributes:
-        head: what its rows hold besides the outcome.
-        start: where it begins in the bytes of its chunk.
-        end: where it ends.
-        answer: that was found; None if that was not looked for yet.
-    """
+    """A line to be judged by itself: its place in its chunk, and its answer if it is found."""
 
     head: Head
     start: int
@@ -168,14 +154,7 @@ class ChunkAccount:
 
 
 def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> PackedChunk:
-    """Read the lines of a chunk.
-
-    Args:
-        completer: for what is graded against.
-        chunk: the lines.
-        judge: gives the outcome of a line of a light task; None leaves every line to be judged by
-            itself.
-    """
+    """Read the lines of a chunk, and judge those of light tasks if there is a judge."""
     account = ChunkAccount()
     index = completer.index
     rows = RowMaker(completer)

@@ -16,7 +16,7 @@ import logging
 import multiprocessing
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, fields
 from functools import cache
@@ -55,13 +55,7 @@ Versions = dict[str, str | int]
 
 
 class Orders(NamedTuple):
-    """What a run tells every worker with every job.
-
-    Attributes:
-        key: of the run.
-        start: what processes are started with, as `pack_start` gives it.
-        versions: what must be installed.
-    """
+    """What a run, known by its key, tells every worker with every job, such as its versions."""
 
     key: str
     start: bytes
@@ -69,12 +63,7 @@ class Orders(NamedTuple):
 
 
 class JobReply(NamedTuple):
-    """What came of a job on a cluster's worker.
-
-    Attributes:
-        kind: ``done``; ``refused`` if the versions differ; ``broken`` if no process could start.
-        result: of the job; why not, in words, if it is not done.
-    """
+    """What came of a job: refused if versions differ, broken if no process could start, and why."""
 
     kind: Literal["done", "refused", "broken"]
     result: JobResult
@@ -86,21 +75,9 @@ _used: dict[str, float] = {}
 _busy: dict[str, set[Worker]] = {}
 
 
-def pack_start(start: Start) -> bytes:
-    """Return what worker processes are started with, as JSON.
-
-    Raises:
-        TypeError: it holds no release.
-    """
-    if start.release is None:
-        raise TypeError("a cluster needs a release")
-    index = {field.name: getattr(start.release, field.name) for field in fields(ReleaseIndex)}
-    return canonical_json([start.memory_bytes, start.allow_code, index]).encode()
-
-
 @cache
 def unpack_start(data: bytes) -> Start:
-    """Return what `pack_start` packed."""
+    """Return what `orders_of` packed."""
     memory_bytes, allow_code, index_fields = json.loads(data)
     index_fields["entries"] = [IndexEntry(*values) for values in index_fields["entries"]]
     index_fields["described"] = tuple(map(tuple, index_fields["described"]))
@@ -109,10 +86,16 @@ def unpack_start(data: bytes) -> Start:
 
 
 def orders_of(start: Start) -> Orders:
-    """Return what workers must be told of a run."""
-    data = pack_start(start)
-    versions: Versions = dict(start.release.versions) if start.release else {}
-    return Orders(sha256(data), data, {"scbench": __version__, **versions})
+    """Return what workers must be told of a run.
+
+    Raises:
+        TypeError: it holds no release.
+    """
+    if start.release is None:
+        raise TypeError("a cluster needs a release")
+    index = {field.name: getattr(start.release, field.name) for field in fields(ReleaseIndex)}
+    data = canonical_json([start.memory_bytes, start.allow_code, index]).encode()
+    return Orders(sha256(data), data, {"scbench": __version__, **start.release.versions})
 
 
 def installed(versions: Mapping[str, str | int]) -> Versions:
@@ -249,17 +232,8 @@ _FETCH = 30.0
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
 
 
-def open_cluster(address: str) -> Callable[[Start], WorkerPool]:
-    """Return what opens a pool over the workers of a scheduler."""
-    return lambda start: ClusterPool(address, start)
-
-
 class ClusterPool(WorkerPool):
-    """The threads of a cluster's workers.
-
-    Args:
-        address: of the scheduler, such as ``tcp://10.0.0.5:8786``.
-        start: what worker processes are started with.
+    """The threads of the workers of a scheduler, such as that at ``tcp://10.0.0.5:8786``.
 
     Raises:
         ClusterError: nobody answers there, nobody works there, or a worker has other versions.
@@ -387,7 +361,10 @@ class ClusterPool(WorkerPool):
         _, job, _ = self._flight[future.key]
         if future.status == "error":
             del self._flight[future.key]
-            yield job, self._broken(future.exception())
+            error = future.exception()
+            why = f"{type(error).__name__}: {_error_line(error)}"
+            killed = type(error).__name__ == "KilledWorker"
+            yield job, Failure("several workers of the cluster died over it" if killed else why)
             return
         if future.status == "finished":
             try:
@@ -418,11 +395,6 @@ class ClusterPool(WorkerPool):
             raise EngineError(f"the cluster could do {_BARREN} jobs in turn not at all: {why}")
         self.note(f"a job is sent again: {why}")
         self.submit(job)
-
-    def _broken(self, error: BaseException) -> Failure:
-        if type(error).__name__ == "KilledWorker":
-            return Failure("several workers of the cluster died over it")
-        return Failure(f"{type(error).__name__}: {_error_line(error)}")
 
     @override
     def waited_for(self) -> Iterator[Waiting]:

@@ -46,13 +46,9 @@ _log = logging.getLogger(__name__)
 
 
 class GradingJob(NamedTuple):
-    """What a worker takes at once.
+    """What a worker takes at once, and the seconds for all of it, and for each verdict of several.
 
-    Attributes:
-        work: a chunk of lines, or items.
-        seconds: wall-clock limit for all of it.
-        heavy: whether it is an item that can take long.
-        each: wall-clock limit for one verdict, if there are several.
+    A heavy job is one item that can take long.
     """
 
     work: Chunk | tuple[WorkItem, ...]
@@ -88,11 +84,9 @@ class Free(NamedTuple):
 
 
 class WorkerPool(ABC):
-    """Those who do the work, here or elsewhere.
+    """Those who do the work, here or elsewhere; incidents say what happened to them.
 
-    Attributes:
-        incidents: what happened to workers, in words.
-        protections: that stand around child programs, where they are not this machine's.
+    Protections stand around child programs, where they are not this machine's.
     """
 
     def __init__(self) -> None:
@@ -139,11 +133,7 @@ class WorkerPool(ABC):
 
 
 class Worker:
-    """One worker process and the jobs it holds.
-
-    Args:
-        start: what the process is started with.
-    """
+    """One worker process and the jobs it holds."""
 
     def __init__(self, start: Start) -> None:
         context = start_server(grade_items.__module__)
@@ -215,12 +205,7 @@ def is_fatal(error: BaseException) -> bool:
 
 
 class LocalPool(WorkerPool):
-    """Worker processes of this machine.
-
-    Args:
-        start: what worker processes are started with.
-        count: how many.
-    """
+    """Worker processes of this machine, so many of them."""
 
     def __init__(self, start: Start, count: int) -> None:
         super().__init__()

@@ -36,13 +36,10 @@ _BYTES = 2**26
 
 
 class JobQueue:
-    """Chunks and heavy items that are still to be graded.
+    """Chunks (None for one that was done before) and heavy items that are still to be graded.
 
-    Args:
-        chunks: those to grade; None stands for one that was done before.
-        heavy: seconds that an item may take, by task: what may take longest goes first.
-        job: makes a job of either.
-        held_back: says whether no more chunks may be begun now.
+    Of heavy tasks, what may take more seconds goes first. No chunk is begun while they are held
+    back.
     """
 
     def __init__(
@@ -156,15 +153,10 @@ class JobSource(Protocol):
 class Scheduler:
     """Grades items, and chunks of lines, in worker processes.
 
-    Attributes:
-        instances: task id and parameters by instance id.
-        limits: what the run may use.
-        heavy: seconds that an item may take, for tasks whose items are scheduled singly.
-        index: what chunks are graded against; None if there are none.
-        open_pool: what makes the worker pool; None for processes of this machine.
-        incidents: what happened to workers, in words; filled while running.
-        protections: that stand around child programs where the work is done; None for those of
-            this machine.
+    Instances are task id and parameters by id. Heavy tasks, whose items are scheduled singly, have
+    seconds that one may take. The index is what chunks are graded against. A pool is of this
+    machine's processes unless another is opened; incidents fill while running, and protections
+    stand around child programs, None for those of this machine.
     """
 
     instances: Mapping[str, InstanceKey]
@@ -221,12 +213,7 @@ class Scheduler:
             pool.close()
 
     def suspect(self, item: WorkItem, why: str = "") -> None:
-        """Have an item tried alone, later.
-
-        Args:
-            item: what failed, or was in a chunk that did.
-            why: what happened, if it is known to be the item's.
-        """
+        """Have an item tried alone, later: it failed, say why, or was in a chunk that did."""
         self._suspects.append((item, why))
         self._suspect_bytes += len(item.data)
 

@@ -31,14 +31,10 @@ from scbench.scoring.outcomes import Outcome, describe_error, judge_found
 
 
 class WorkItem(NamedTuple):
-    """One line to grade.
+    """One line to grade: its bytes, or the answer in it as JSON if that was found before.
 
-    Attributes:
-        line: its number.
-        data: its bytes; or the answer in it as JSON, if that was found before.
-        instance_id: the instance it answers.
-        answer: then, where it was found, and what had to be done to read it.
-        looped: whether it is a trial in a loop, which takes several verdicts.
+    Then it says where, and what had to be done to read it. A trial in a loop takes several
+    verdicts.
     """
 
     line: int
@@ -49,13 +45,9 @@ class WorkItem(NamedTuple):
 
 
 class Start(NamedTuple):
-    """What a worker process is started with.
+    """What a worker process is started with: task id and parameters by instance id, bytes or 0.
 
-    Attributes:
-        instances: task id and parameters by instance id.
-        memory_bytes: limit on its address space; 0 for none.
-        allow_code: whether programs among the answers may run, in a sandbox.
-        release: what chunks of lines are graded against; None if it gets single items only.
+    Programs among the answers may run, in a sandbox, if code is allowed. Chunks need a release.
     """
 
     instances: Mapping[str, InstanceKey]
@@ -87,12 +79,7 @@ _ready: dict[str, tuple[Task, BaseModel]] = {}
 
 
 def start_worker(start: Start, progress: Progress) -> None:
-    """Prepare a worker process.
-
-    Args:
-        start: what it is started with.
-        progress: where to write how far it is.
-    """
+    """Prepare a worker process, which writes into shared memory how far it is."""
     global _start, _progress, _completer  # noqa: PLW0603  (a worker process has one release)
 
     def note(done: int, total: int) -> None:

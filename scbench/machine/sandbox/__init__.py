@@ -19,42 +19,169 @@ its own and dies with its parent (on Linux). What the child does lies in ``child
 is worth, in docs/sandbox.md.
 """
 
+import contextlib
 import itertools
 import json
 import os
+import selectors
 import shutil
+import signal
+import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from scbench.base.errors import CannotGrade
 from scbench.machine.sandbox import groups
-from scbench.machine.sandbox.conversation import (
-    SIGNALLED,
-    ChildError,
-    Finished,
-    Limits,
-    SandboxError,
-    converse,
-)
 from scbench.machine.sandbox.system_calls import filter_program, keyctl_number
 
-__all__ = [
-    "ChildError",
-    "Finished",
-    "Limits",
-    "SandboxError",
-    "allow_code",
-    "call_script",
-    "check_code_can_run",
-    "protections",
-    "run_python",
-    "strongest",
-    "trouble",
-]
+_ENVIRONMENT = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
+_READ = 65536
+_STDERR = 4096
+SIGNALLED, _SIGSYS = 128, 31
+"""Added to the number of the signal that ended a child, as shells do; one of these signals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a child may use.
+
+    Attributes:
+        seconds: wall clock, and processor time of each process.
+        memory: bytes of address space of each process.
+        output: bytes on standard output.
+        processes: about how many processes it may start.
+        files: bytes in the private folder.
+    """
+
+    seconds: float = 60.0
+    memory: int = 2 * 2**30
+    output: int = 64 * 2**20
+    processes: int = 0
+    files: int = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a child ended, by itself or at its limit of output.
+
+    Attributes:
+        code: exit code.
+        stdout: what it wrote, at most the limit.
+        stderr: the last few thousand bytes of it.
+        flooded: whether it wrote more than the limit and was ended for it.
+        missing: why there was no filter of system calls; empty if there was one.
+    """
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+    flooded: bool = False
+    missing: str = ""
+
+    @property
+    def refused(self) -> bool:
+        """Whether it was ended for a system call that no sandbox lets through."""
+        return self.code == SIGNALLED + _SIGSYS
+
+
+class ChildError(RuntimeError):
+    """A child hit its limit of time or memory, or crashed: nothing that a score may rest on."""
+
+
+class SandboxError(RuntimeError):
+    """A kind of sandbox cannot be set up on this system."""
+
+
+def converse(command: Callable[[int], Sequence[str]], data: bytes, limits: Limits) -> Finished:
+    """Start a child, feed it, and end it with all that it started.
+
+    The command is given the descriptor on which the child says "ok"; the child keeps all limits but
+    those of seconds and output.
+
+    Raises:
+        ChildError: it was too slow.
+        SandboxError: it never said "ok".
+    """
+    says, status = os.pipe()
+    try:
+        child = subprocess.Popen(  # noqa: S603  (our interpreter, our file)
+            command(status),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            env=_ENVIRONMENT,
+            pass_fds=(status,),
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(says)
+        raise
+    finally:
+        os.close(status)
+    with child, open(says, "rb", buffering=0) as answers:  # noqa: PTH123  (a descriptor)
+        try:
+            return _converse(child, answers, data, limits)
+        finally:
+            if child.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+
+
+def _converse(child: Any, answers: Any, data: bytes, limits: Limits) -> Finished:  # noqa: ANN401
+    """Write a child's input and read its output until it ends, floods or is late."""
+    remainder, deadline = memoryview(data), time.monotonic() + limits.seconds
+    texts = {end: bytearray() for end in (child.stdout, child.stderr, answers)}
+    out, errors, status = texts.values()
+    with selectors.DefaultSelector() as ready:
+        for end in (*texts, child.stdin):
+            os.set_blocking(end.fileno(), False)
+            what = selectors.EVENT_READ if end in texts else selectors.EVENT_WRITE
+            ready.register(end, what)
+        while ready.get_map() and len(out) <= limits.output:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                raise ChildError(f"no result within {limits.seconds:g} s")
+            for key, _ in ready.select(remaining):
+                pipe: Any = key.fileobj
+                if pipe in texts:
+                    some = os.read(key.fd, _READ)
+                    texts[pipe] += some
+                    del errors[:-_STDERR]
+                    over = not some
+                else:
+                    remainder = _feed(key.fd, remainder)
+                    over = not remainder
+                if over:
+                    ready.unregister(pipe)
+                    if pipe is child.stdin:
+                        pipe.close()
+    if len(out) > limits.output:
+        return Finished(1, bytes(out[: limits.output]), bytes(errors), flooded=True)
+    try:
+        code = child.wait(max(0.1, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise ChildError(f"no end within {limits.seconds:g} s") from None
+    if not status.startswith(b"ok"):
+        why = (status or errors).decode("utf-8", "replace").strip()
+        raise SandboxError(f"the sandbox cannot be set up: {why[-300:]}")
+    missing = status[2:].decode("utf-8", "replace")
+    code = SIGNALLED - code if code < 0 else code
+    return Finished(code, bytes(out), bytes(errors), missing=missing)
+
+
+def _feed(pipe: int, remainder: memoryview) -> memoryview:
+    """Write some of what is left to write, and return what is left then."""
+    try:
+        return remainder[os.write(pipe, remainder[:_READ]) :]
+    except BrokenPipeError:  # the child wants no more of it
+        return remainder[:0]
+
 
 _CALLS = "seccomp: system calls"
 KINDS: Mapping[str, tuple[str, ...]] = {
@@ -140,16 +267,10 @@ def _try(job: dict[str, Any], kind: str, *, counted: bool = False) -> _Tried:
 
 
 def call_script(script: Path, data: bytes, limits: Limits, kind: str | None = None) -> Finished:
-    """Run ``main(data)`` of a Python file of ours in a sandbox, and return what it gives.
+    """Run ``main(data)`` of a Python file of ours in a sandbox, and return what it gives, as bytes.
 
     The file is imported, with all that it imports, before any data is read. From then on nothing
-    can be opened, not even a module.
-
-    Args:
-        script: a file that defines ``main(data: bytes) -> bytes``.
-        data: handed to ``main``.
-        limits: what the child may use.
-        kind: one of `KINDS`; by default the strongest there is.
+    can be opened, not even a module. The kind is by default the strongest there is.
 
     Raises:
         ChildError: ``main`` raised, or a limit of time or memory was hit.
@@ -166,10 +287,7 @@ def call_script(script: Path, data: bytes, limits: Limits, kind: str | None = No
 def run_python(source: bytes, limits: Limits, kind: str | None = None) -> Finished:
     """Run a Python program that we were given; it has the standard library and an empty folder.
 
-    Args:
-        source: the program; its standard input is empty.
-        limits: what it may use.
-        kind: ``bubblewrap`` or ``namespaces``; by default the strongest there is.
+    Its standard input is empty. The kind, never ``rlimits``, is by default the strongest there is.
 
     Raises:
         ChildError: a limit of time or memory ended it.
@@ -240,17 +358,10 @@ def _run(
     job: dict[str, Any], data: bytes, limits: Limits, kind: str, *, counted: bool = False
 ) -> Finished:
     """Run a child, in a control group if its memory is to be counted."""
-    job = {
-        "files": [],
-        "hidden": [],
-        **job,
-        "kind": kind,
-        "limits": asdict(limits),
-        "folder": _FOLDER,
-    }
+    job = {"files": [], "hidden": [], **job, "kind": kind, "limits": asdict(limits)}
     job |= {"processor": _processor(), "user": _own_user() if kind != "rlimits" else None}
     allowed = filter_program(for_program=job["mode"] == "program")
-    job |= {"filter": allowed.hex(), "keyctl": keyctl_number(), "group": None}
+    job |= {"folder": _FOLDER, "filter": allowed.hex(), "keyctl": keyctl_number(), "group": None}
 
     def command(status: int) -> list[str]:
         words = [_interpreter(), *_FLAGS, str(_CHILD), json.dumps({**job, "status": status})]
@@ -268,11 +379,7 @@ _users = itertools.count()
 
 
 def _own_user() -> int | None:
-    """Return a user for a child, as limits and the kernel's keys go by users; None for our own.
-
-    Only root can have one; in a container that knows few users, nobody; if it knows root alone,
-    none.
-    """
+    """Return a user for a child, as limits and the kernel's keys go by users; None for our own."""
     if os.geteuid() != 0:
         return None
     number = os.getpid() % _PROCESSES * _USERS_EACH + next(_users) % _USERS_EACH

@@ -144,9 +144,8 @@ def _enter_namespaces(job: Job) -> None:
         try:
             _libc("unshare", _SPACES)
         except PermissionError:  # root of a container: go on as others than root do
-            if (
-                job["mode"] == "program"
-            ):  # a function starts none, and may lie where root alone reads
+            # A function starts none, and may lie where root alone reads.
+            if job["mode"] == "program":
                 _become(job["user"])
                 _prctl(4, 1)  # the files of this process in /proc become its own again
             job["user"] = None
@@ -189,14 +188,8 @@ def _empty_root(files: Sequence[str], job: Job) -> None:
     for folder in job["hidden"] if files else ():
         _mount("tmpfs", folder, "tmpfs", _RDONLY | _NOSUID | _NODEV, "size=4k,mode=755")
     Path(job["folder"]).mkdir()
-    size = max(4096, job["limits"]["files"])
-    _mount(
-        "tmpfs",
-        job["folder"],
-        "tmpfs",
-        _NOSUID | _NODEV,
-        f"size={size},mode=777,nr_inodes={_INODES}",
-    )
+    options = f"size={max(4096, job['limits']['files'])},mode=777,nr_inodes={_INODES}"
+    _mount("tmpfs", job["folder"], "tmpfs", _NOSUID | _NODEV, options)
     _libc("umount2", b"/.old", 2)
     Path("/.old").rmdir()
     _mount("none", "/", "", _BIND | _CHANGE | _RDONLY | _NOSUID | _NODEV)
@@ -299,11 +292,7 @@ class _Filter(ctypes.Structure):
 
 
 def _filter_calls(job: Job) -> str:
-    """Let through the system calls of the job's filter alone; return what is wrong, if it may be.
-
-    Raises:
-        OSError: the job is not to be done without a filter, and there is none.
-    """
+    """Let the system calls of the filter through alone; return what is wrong, raise if strict."""
     code = bytes.fromhex(job["filter"])
     try:
         _libc("prctl", 22, ctypes.c_ulong(2), ctypes.byref(_Filter(len(code) // 8, code)), 0, 0)

@@ -44,11 +44,7 @@ def _delegated(group: Path) -> bool:
 
 @contextlib.contextmanager
 def group(memory: int) -> Iterator[Path]:
-    """Make a group in `home` for as long as a child runs, then end all that is in it.
-
-    Args:
-        memory: bytes that its processes may have together; without swap.
-    """
+    """Make a group in `home`, of so many bytes without swap, while a child runs; then end it."""
     folder = (home() or _ROOT) / f"scbench-{os.getpid()}-{next(_numbers)}"
     folder.mkdir(exist_ok=True)
     try:
