@@ -2,13 +2,13 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from scbench.base.errors import PredictionsError
 from scbench.cli.console import NEEDS, USAGE, names_in, reported_errors, require, say
-from scbench.cli.options import ColumnMap, ModelName, Quiet, SettingName, Style, Version, Workers
+from scbench.cli.options import Commands, ScoreForm, ToolSetting, Version
 from scbench.cli.start import start
 from scbench.machine.processes import check_memory, processors, start_server
 
@@ -23,123 +23,29 @@ Exit codes: 0 graded, 1 problems in the input (the rest is graded all the same),
 
 
 def grade(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FILE...",
-            help="Predictions (JSON Lines, plain, .gz or .zst; - reads standard input); or what a "
-            "batch, vLLM, Inspect, lm-evaluation-harness, lighteval or verifiers wrote, or a "
-            "table. Several make one run.",
-            show_default=False,
-        ),
-    ] = None,
-    mapped: ColumnMap = None,
-    model: ModelName = None,
-    setting: SettingName = None,
-    release: Annotated[
-        str | None,
-        typer.Option(
-            help="Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
-            "[default: newest installed]"
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for results.parquet and summary.json. [default: scbench-results/NAME]"
-        ),
-    ] = None,
-    tasks: Annotated[
-        str | None,
-        typer.Option(
-            help="Grade only these tasks or buckets, separated by commas; terse or ladder stands "
-            "for answers to the prompts of that config."
-        ),
-    ] = None,
-    partial: Annotated[
-        bool,
-        typer.Option(
-            "--partial", help="The file is not meant to answer every item (not for leaderboards)."
-        ),
-    ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only validate: print every problem, grade nothing.")
-    ] = False,
-    self_test: Annotated[
-        bool,
-        typer.Option(
-            "--self-test",
-            help="Grade the release's references (must be 1.0) and counter-references (below 1.0).",
-        ),
-    ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")
-    ] = False,
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Throw the interrupted run in --out away.")
-    ] = False,
-    workers: Workers = 0,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            min=0.1,
-            help="Seconds an item may take before its worker is killed. [default: 120; more for "
-            "tasks that simulate]",
-            show_default=False,
-        ),
-    ] = None,
-    memory: Annotated[
-        float, typer.Option(min=0, help="GiB of address space per worker; 0 for no limit.")
-    ] = 4.0,
-    allow_code: Annotated[
-        bool,
-        typer.Option(
-            "--allow-code",
-            help="Run Python programs among the answers in a sandbox (no network, no files). "
-            "Without it such rows are not_run.",
-        ),
-    ] = False,
-    exclude_withdrawn: Annotated[
-        bool,
-        typer.Option(
-            "--exclude-withdrawn",
-            help="Leave out what the release lists as withdrawn: found to be wrong.",
-        ),
-    ] = False,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="I/N",
-            help="Grade only lines I, I+N, I+2N and so on; `scbench merge` puts all N together.",
-            show_default=False,
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="tcp://HOST:PORT",
-            help="Let the workers of this dask scheduler grade. They need scbench in this version.",
-            show_default=False,
-        ),
-    ] = None,
-    run_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--run",
-            metavar="FILE",
-            help='JSON file that says how the runs were made, for lines without "run".',
-            show_default=False,
-        ),
-    ] = None,
-    report: Annotated[
-        bool,
-        typer.Option(
-            "--report",
-            help="Also write report.html into --out: every item with its picture and checks.",
-        ),
-    ] = False,
-    style: Style = "table",
-    quiet: Quiet = False,
+    files: list[str] | None = None,
+    mapped: str | None = None,
+    model: str | None = None,
+    setting: ToolSetting | None = None,
+    release: str | None = None,
+    out: Path | None = None,
+    tasks: str | None = None,
+    partial: bool = False,
+    check: bool = False,
+    self_test: bool = False,
+    resume: bool = False,
+    restart: bool = False,
+    workers: int = 0,
+    timeout: float | None = None,
+    memory: float = 4.0,
+    allow_code: bool = False,
+    exclude_withdrawn: bool = False,
+    shard: str | None = None,
+    cluster: str | None = None,
+    run_file: Path | None = None,
+    report: bool = False,
+    style: ScoreForm = "table",
+    quiet: bool = False,
     version: Version = False,
 ) -> None:
     """Grade a predictions file.
@@ -237,7 +143,7 @@ def _stem(predictions: str, shard: str | None) -> str:
     return stem if shard is None else f"{stem}-{shard.replace('/', '-of-')}"
 
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = Commands(add_completion=False, pretty_exceptions_enable=False)
 app.command(epilog=EPILOG)(grade)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
 import polars as pl
 import typer
@@ -26,7 +26,7 @@ from scbench.cli.console import (
     reported_errors,
     say,
 )
-from scbench.cli.options import ScoreForm, Style
+from scbench.cli.options import Commands, ScoreForm
 from scbench.cli.progress import progress
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.imports.tables import read_mapping
@@ -43,7 +43,7 @@ from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.work_folder import interrupted
 from scbench.release.load import Release, find_release
 
-app = typer.Typer(rich_markup_mode=None)
+app = Commands()
 
 
 _MAX_SPELLED = 20
@@ -195,22 +195,11 @@ def _list_problems(report: RunReport, out: Path) -> None:
 
 @app.command()
 def merge(
-    shards: Annotated[
-        list[Path],
-        typer.Argument(help="Output folders of all shards, in any order.", show_default=False),
-    ],
-    out: Annotated[
-        Path, typer.Option(help="Folder for results.parquet and summary.json.", show_default=False)
-    ],
-    release: Annotated[
-        str | None,
-        typer.Option(
-            help="What was graded against, if it is not installed: folder, .zip, or "
-            "ORG/NAME@REVISION on the Hub. [default: the installed version of that name]"
-        ),
-    ] = None,
-    style: Style = "table",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages but errors.")] = False,
+    shards: list[Path],
+    out: Path,
+    release: str | None = None,
+    style: ScoreForm = "table",
+    quiet: bool = False,
 ) -> None:
     """Join the results of all shards of a file.
 
@@ -315,12 +304,7 @@ def tell_check(
 
 
 def tell_self_test(
-    release: Release,
-    tasks: Sequence[Task],
-    limits: WorkerLimits,
-    style: ScoreForm,
-    *,
-    quiet: bool,
+    release: Release, tasks: Sequence[Task], limits: WorkerLimits, style: ScoreForm, *, quiet: bool
 ) -> None:
     """Grade the references and counter-references of a release, say what came of it, and exit."""
     with progress(None, quiet=quiet) as bar:
