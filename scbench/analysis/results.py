@@ -225,7 +225,6 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
     _known_tasks(rows)
     one_grader(rows)
     _sound_scores(rows)
-    _sound_floors(rows)
     _sound_statuses(rows)
     _nothing_twice(rows)
     _nothing_lost(rows, partial=partial)
@@ -279,31 +278,26 @@ def one_grader(rows: pl.DataFrame) -> None:
         )
 
 
+def _refuse_rows(bad: pl.DataFrame, message: str) -> None:
+    """Refuse rows that cannot be: the message is filled in with their number and the first."""
+    if bad.height:
+        raise ResultsError(message.format(rows=bad.height, **bad.row(0, named=True)))
+
+
 def _sound_scores(rows: pl.DataFrame) -> None:
     score = pl.col("score")
     binary = [task.id for task in all_tasks().values() if task.scoring == "binary"]
-    bad = rows.filter(
-        score.is_not_null()
-        & (
-            ~score.is_between(0.0, 1.0)
-            | (pl.col("task").is_in(binary) & ((score - score.round()).abs() > _EXACT))
-        ).fill_null(value=True)
+    is_partial = pl.col("task").is_in(binary) & ((score - score.round()).abs() > _EXACT)
+    impossible = (~score.is_between(0.0, 1.0) | is_partial).fill_null(value=True)
+    _refuse_rows(
+        rows.filter(score.is_not_null() & impossible),
+        "{rows} scores cannot be: {id} (subtask {subtask}) of model {model!r} has {score}",
     )
-    if bad.height:
-        row = bad.row(0, named=True)
-        raise ResultsError(
-            f"{bad.height} scores cannot be: {row['id']} (subtask {row['subtask']}) of model "
-            f"{row['model']!r} has {row['score']}"
+    if "floor" in rows.columns:
+        _refuse_rows(
+            rows.filter(~pl.col("floor").is_between(0.0, 1.0)),
+            "{id} has the floor {floor}; a floor is from 0 to 1",
         )
-
-
-def _sound_floors(rows: pl.DataFrame) -> None:
-    if "floor" not in rows.columns:
-        return
-    bad = rows.filter(~pl.col("floor").is_between(0.0, 1.0))
-    if bad.height:
-        row = bad.row(0, named=True)
-        raise ResultsError(f"{row['id']} has the floor {row['floor']}; a floor is from 0 to 1")
 
 
 def _sound_statuses(rows: pl.DataFrame) -> None:
@@ -311,13 +305,11 @@ def _sound_statuses(rows: pl.DataFrame) -> None:
     scored = [status.value for status in Status if status.scored]
     fits = pl.col("status").is_in(scored) == pl.col("score").is_not_null()
     valid = pl.col("status").is_in([status.value for status in Status])
-    bad = rows.filter(~(fits & valid).fill_null(value=False))
-    if bad.height:
-        row = bad.row(0, named=True)
-        raise ResultsError(
-            f"{bad.height} scores do not fit their status: {row['id']} (subtask {row['subtask']}) "
-            f"of model {row['model']!r} is {row['status']!r} with the score {row['score']}"
-        )
+    _refuse_rows(
+        rows.filter(~(fits & valid).fill_null(value=False)),
+        "{rows} scores do not fit their status: {id} (subtask {subtask}) of model {model!r} is "
+        "{status!r} with the score {score}",
+    )
 
 
 def _nothing_twice(rows: pl.DataFrame) -> None:
@@ -325,14 +317,10 @@ def _nothing_twice(rows: pl.DataFrame) -> None:
     # Rows with different hashes are different, and hashes are quickly counted.
     if rows.select(key).hash_rows().n_unique() == rows.height:
         return
-    twice = rows.group_by(key).len().filter(pl.col("len") > 1).sort(key)
-    if twice.is_empty():
-        return
-    row = twice.row(0, named=True)
-    raise ResultsError(
-        f"{twice.height} scores are there more than once: {row['id']} (subtask {row['subtask']}, "
-        f"sample {row['sample']}) of model {row['model']!r} {row['len']} times; is a file named "
-        "twice, or a model's name used for two runs?"
+    _refuse_rows(
+        rows.group_by(key).len().filter(pl.col("len") > 1).sort(key),
+        "{rows} scores are there more than once: {id} (subtask {subtask}, sample {sample}) of "
+        "model {model!r} {len} times; is a file named twice, or a model's name used for two runs?",
     )
 
 

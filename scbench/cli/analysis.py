@@ -9,8 +9,6 @@ from typing import Annotated, Literal
 import polars as pl
 import typer
 
-from scbench.analysis.budget import COLUMNS as SWEEP_COLUMNS
-from scbench.analysis.budget import budget_sheet, budget_sweep
 from scbench.analysis.compare import compare_runs, comparison_sheets
 from scbench.analysis.falloff import falloff_sheet, falloff_table
 from scbench.analysis.gap import gap_sheet, gap_table
@@ -47,7 +45,7 @@ from scbench.analysis.samples import pass_at_k, samples_sheet
 from scbench.analysis.turns import COLUMNS as TURN_COLUMNS
 from scbench.analysis.turns import turn_sheets, turn_table
 from scbench.analysis.usage import COLUMNS as COST_COLUMNS
-from scbench.analysis.usage import cost_sheet, cost_table
+from scbench.analysis.usage import SWEEP_COLUMNS, budget_sheet, budget_sweep, cost_sheet, cost_table
 from scbench.base.errors import ReleaseError, ResultsError, did_you_mean
 from scbench.cli.console import draws, names_in, reported_errors, say
 from scbench.cli.options import Commands, TableForm

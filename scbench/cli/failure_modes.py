@@ -34,16 +34,7 @@ from scbench.formats.predictions import open_predictions
 from scbench.release.load import find_release
 from scbench.report.charts import failure_chart
 
-app = Commands(
-    no_args_is_help=True,
-    help=(
-        "Diagnose low scores. Five labels, from evasion to near miss; no score is changed.\n\n"
-        "`judge` labels by rules, without a model. To have a model or people judge, `export` "
-        "writes one prompt per candidate, and `import` reads their decisions back. `shares`, "
-        "`deltas` and `matrix` show labels by run, `agree` compares two judges.\n\n"
-        "Exit codes: 0 done, 1 problems in the decisions, 2 wrong usage."
-    ),
-)
+app = Commands("failure_modes", no_args_is_help=True)
 
 
 def _rows_to_judge(results: list[Path], threshold: float, *, partial: bool) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """``scbench-grade``: grade a predictions file, offline."""
 
+from functools import partial as bound
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from scbench.base.errors import PredictionsError
-from scbench.cli.console import NEEDS, USAGE, names_in, reported_errors, require, say
+from scbench.cli.console import USAGE, names_in, reported_errors, say
 from scbench.cli.options import Commands, ScoreForm, ToolSetting, Version
 from scbench.cli.start import start
 from scbench.machine.processes import check_memory, processors, start_server
@@ -67,15 +68,14 @@ def grade(
         if flag and (check or self_test):
             say(f"error: --{name} goes with grading, not with --check or --self-test")
             raise typer.Exit(USAGE)
-    with reported_errors("report" if report else None):
-        if report:
-            # Said before grading, which can take long.
-            require(*NEEDS["report"])
+    # What a report needs is said before grading, which can take long.
+    with reported_errors("report" if report else None, required=True):
         check_memory()
         if not check and cluster is None:
             # It gets ready while the release is read.
             start_server("scbench.grading.workers.worker")
         from scbench.cli import verdicts
+        from scbench.grading.check import check_file
         from scbench.grading.rows.index import read_run_file
         from scbench.grading.run import Options, choose_tasks
         from scbench.grading.workers.scheduler import WorkerLimits
@@ -84,25 +84,26 @@ def grade(
         chosen_release, names = find_release(release).choose(names_in(tasks))
         selection = choose_tasks(chosen_release, names)
         limits = WorkerLimits(workers or processors(), timeout, int(memory * 2**30), allow_code)
+        take_in = bound(
+            verdicts.taken_in, files or [], quiet=quiet, mapped=mapped, model=model, setting=setting
+        )
         if not files:
             verdicts.tell_self_test(chosen_release, selection, limits, style, quiet=quiet)
         elif check:
             with TemporaryDirectory() as temporary:
-                path, imported = verdicts.taken_in(
-                    files, Path(temporary), mapped, model, setting, quiet=quiet
-                )
-                verdicts.tell_check(
+                path, imported = take_in(folder=Path(temporary))
+                checked = check_file(
                     path,
                     chosen_release,
                     selection,
-                    style,
                     partial=partial or bool(names),
                     exclude_withdrawn=exclude_withdrawn,
                     imported=imported,
                 )
+            verdicts.tell_check(path, checked, style, imported=imported is not None)
         else:
             folder = out or Path("scbench-results", _stem(files[0], shard))
-            path, imported = verdicts.taken_in(files, folder, mapped, model, setting, quiet=quiet)
+            path, imported = take_in(folder=folder)
             if imported is not None and shard is not None:
                 raise PredictionsError(
                     "--shard needs one file of predictions: `scbench import FILE... > "

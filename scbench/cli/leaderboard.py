@@ -12,14 +12,7 @@ from scbench.leaderboard.grade import read_receipt
 from scbench.machine.processes import processors
 from scbench.release.load import find_release
 
-app = Commands(
-    no_args_is_help=True,
-    help=(
-        "Build the board of a folder of submissions.\n\n"
-        "Exit codes: 0 done, 1 some submissions were refused (the others are shown), "
-        "2 wrong usage."
-    ),
-)
+app = Commands("leaderboard", no_args_is_help=True)
 
 
 @app.command()

@@ -25,7 +25,8 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @cache
-def _descriptions() -> dict[str, Any]:
+def descriptions() -> dict[str, Any]:
+    """Return the tables of ``options.toml``."""
     text = files("scbench.cli").joinpath("options.toml").read_text("utf-8")
     return tomllib.loads(text)
 
@@ -36,7 +37,7 @@ def described(function: _Function) -> _Function:
     A parameter without a default is an argument unless the description names it; one with a default
     is an option unless the description says otherwise.
     """
-    modules = _descriptions()
+    modules = descriptions()
     module = modules.get(function.__module__.rpartition(".")[2], {})
     texts = modules["shared"] | module.get("shared", {}) | module.get(function.__name__, {})
     for name, parameter in signature(function).parameters.items():
@@ -47,16 +48,17 @@ def described(function: _Function) -> _Function:
         names = settings.pop("names", ())
         required = parameter.default is Parameter.empty and not names
         make = typer.Argument if settings.pop("argument", required) else typer.Option
-        kind = Annotated[parameter.annotation, make(*names, **settings)]
-        function.__annotations__[name] = kind
+        described_type = Annotated[parameter.annotation, make(*names, **settings)]  # type: ignore[name-defined]
+        function.__annotations__[name] = described_type
     return function
 
 
 class Commands(typer.Typer):
     """Commands with the options and arguments that ``options.toml`` describes."""
 
-    def __init__(self, **settings: Any) -> None:  # noqa: ANN401
-        super().__init__(rich_markup_mode=None, **settings)
+    def __init__(self, group: str | None = None, **settings: Any) -> None:  # noqa: ANN401
+        text = {"help": descriptions()["groups"][group]} if group else {}
+        super().__init__(rich_markup_mode=None, **text, **settings)
 
     @override
     def command(self, *names: Any, **settings: Any) -> Callable[[_Function], _Function]:

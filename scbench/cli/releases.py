@@ -31,10 +31,7 @@ from scbench.release.diff import diff_releases
 from scbench.release.hub import hub_name
 from scbench.release.load import Release, find_release, installed_releases, open_release
 
-app = Commands(
-    no_args_is_help=True,
-    help="Build, verify, publish and compare releases.",
-)
+app = Commands("releases", no_args_is_help=True)
 
 
 @app.command()

@@ -12,12 +12,13 @@ from scbench.cli.console import INTERRUPTED, PROBLEMS, names_in, reported_errors
 from scbench.cli.exchange import Variant, ids_in
 from scbench.cli.options import Commands, ScoreForm
 from scbench.cli.verdicts import grade_and_tell, taken_in
-from scbench.formats.prompts.requests import requests, told_apart, write_left_out
+from scbench.formats.prompts.requests import requests, select, told_apart, write_left_out
 from scbench.grading.api import MEMORY
 from scbench.grading.run import Options
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.processes import check_memory, processors
 from scbench.machine.work_folder import no_empty
+from scbench.release.load import find_release
 
 app = Commands()
 
@@ -63,9 +64,7 @@ def run(
     """
     with reported_errors("inspect"):
         require("inspect_ai")
-        from scbench.formats.prompts.requests import select
         from scbench.integrations.inspect.play import Pace, Plan, play
-        from scbench.release.load import find_release
 
         check_memory()
         config = "ladder" if ladder else variant
@@ -83,18 +82,10 @@ def run(
             "images": images,
             **({"tools": True, "sandbox": sandbox, "search": search} if tools else {}),
         }
-        arguments = [argument.partition("=") for argument in model_arg or ()]
-        if not all(equals for _, equals, _ in arguments):
-            raise PredictionsError("--model-arg needs NAME=VALUE")
+        arguments = dict(map(_model_argument, model_arg or ()))
         folder = out or Path("scbench-results", model.replace("/", "-"))
         logs = folder / LOGS
-        plan = Plan(
-            model,
-            source.version,
-            parameters,
-            sorted({*(budget or ())}),
-            {name: _argument_value(value) for name, _, value in arguments},
-        )
+        plan = Plan(model, source.version, parameters, sorted({*(budget or ())}), arguments)
         pace = Pace(samples, limit, only, base_url, max_connections, max_retries, quiet)
         try:
             with no_empty(folder):
@@ -107,7 +98,7 @@ def run(
         if not images:
             files += _write_left_out(instances, logs / "left-out.jsonl", samples, plan.budgets)
         setting = "tools" if tools else "no_tools"
-        path, imported = taken_in(files, folder, None, None, setting, quiet=quiet)
+        path, imported = taken_in(files, folder, setting=setting, quiet=quiet)
         grade_and_tell(
             Options(
                 predictions=path,
@@ -126,12 +117,15 @@ def run(
         )
 
 
-def _argument_value(text: str) -> object:
-    """Return a value as a provider wants it: a number or truth value where it is one."""
+def _model_argument(text: str) -> tuple[str, object]:
+    """Return the name and value of --model-arg: a number or truth value where it is one."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise PredictionsError("--model-arg needs NAME=VALUE")
     try:
-        return json.loads(text)
+        return name, json.loads(value)
     except ValueError:
-        return text
+        return name, value
 
 
 def _write_left_out(

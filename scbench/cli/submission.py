@@ -34,16 +34,7 @@ if TYPE_CHECKING:
     from scbench.leaderboard.validate import Releases, Validated
 
 
-app = Commands(
-    no_args_is_help=True,
-    help=(
-        "Prepare, check and grade an entry for the leaderboard.\n\n"
-        "A submission is a folder (or an archive of one: .zip, .tar.gz, .tar.zst) with "
-        "submission.yaml, predictions.jsonl (or .gz, .zst), and if you like claimed.json and "
-        "README.md. It is of one model, in one setting, on one release.\n\n"
-        "Exit codes: 0 valid, 1 problems, 2 wrong usage, 3 a grader failed."
-    ),
-)
+app = Commands("submission", no_args_is_help=True)
 
 
 ReportKind = Literal["text", "json", "github"]

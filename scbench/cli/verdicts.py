@@ -30,7 +30,7 @@ from scbench.cli.options import Commands, ScoreForm
 from scbench.cli.progress import progress
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.imports.tables import read_mapping
-from scbench.grading.check import check_file
+from scbench.grading.check import Checked
 from scbench.grading.checkpoint import WORK
 from scbench.grading.merge import merge as merge_runs
 from scbench.grading.merge import read_shards
@@ -55,11 +55,11 @@ _ALIKE = 5
 def taken_in(
     files: list[str],
     folder: Path,
-    mapped: str | None,
-    model: str | None,
-    setting: str | None,
     *,
     quiet: bool,
+    mapped: str | None = None,
+    model: str | None = None,
+    setting: str | None = None,
 ) -> tuple[str, Imported | None]:
     """Return the path of the predictions that the files make; what they are is said in a line."""
     for file in files:
@@ -268,25 +268,8 @@ def _write_html(options: Options, graded: RunReport, *, quiet: bool) -> None:
     make_report([options.out], out, release=options.release, workers=workers, quiet=quiet)
 
 
-def tell_check(
-    predictions: str,
-    release: Release,
-    tasks: Sequence[Task],
-    style: ScoreForm,
-    *,
-    partial: bool,
-    exclude_withdrawn: bool,
-    imported: Imported | None,
-) -> None:
+def tell_check(predictions: str, checked: Checked, style: ScoreForm, *, imported: bool) -> None:
     """Say what is wrong with a predictions file, and exit."""
-    checked = check_file(
-        predictions,
-        release,
-        tasks,
-        partial=partial,
-        exclude_withdrawn=exclude_withdrawn,
-        imported=imported,
-    )
     if style == "json":
         print(as_json(checked.fields()))  # noqa: T201
     else:

@@ -58,7 +58,7 @@ def budget_chart(points: "pl.DataFrame") -> Spec:
     """Return the chart of a budget sweep: accuracy, and below it the truncated share, over tokens.
 
     Args:
-        points: as `scbench.analysis.budget.budget_sweep` gives them.
+        points: as `scbench.analysis.usage.budget_sweep` gives them.
     """
     values = points.with_columns(run=_run_column()).to_dicts()
     last = {row["run"]: i for i, row in enumerate(values) if row["mean_output_tokens"]}

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from scbench.analysis.budget import budget_sheet, budget_sweep
 from scbench.analysis.failure_modes.candidates import candidates
 from scbench.analysis.failure_modes.decisions import labelled
 from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
@@ -14,6 +13,7 @@ from scbench.analysis.layout import Sheet
 from scbench.analysis.paper import paper_table
 from scbench.analysis.runs import run_table, runs_sheet
 from scbench.analysis.sheets import ABOVE_NOTE, above_line, line_name, points
+from scbench.analysis.usage import budget_sheet, budget_sweep
 from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.score_tables import OVERALL
@@ -139,7 +139,7 @@ def overview(results: "pl.DataFrame") -> Values:
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them, with the columns of
-            `scbench.analysis.budget` and `scbench.analysis.failure_modes.candidates`.
+            `scbench.analysis.usage` and `scbench.analysis.failure_modes.candidates`.
     """
     table = paper_table(results, "task").to_dicts()
     keys = sorted(

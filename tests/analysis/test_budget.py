@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from scbench.analysis.budget import budget_sheet, budget_sweep
+from scbench.analysis.usage import budget_sheet, budget_sweep
 from scbench.base.errors import ResultsError
 from scbench.catalog import paper_tasks
 
