@@ -24,15 +24,9 @@ ITEMS: Mapping[str, Any] = (
 )
 """Columns of `item_table`."""
 
-LABELS: Mapping[str, Any] = {
-    "task": pl.String,
-    "difficulty": pl.String,
-    "n": pl.Int64,
-    "mean": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "in_order": pl.Boolean,
-}
+LABELS: Mapping[str, Any] = (
+    texts("task difficulty") | counts("n") | figures("mean low high") | {"in_order": pl.Boolean}
+)
 """Columns of `label_table`."""
 
 ORDER = ("easy", "medium", "hard", "very-hard")

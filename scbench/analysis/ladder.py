@@ -264,16 +264,11 @@ def rung_table(all_climbs: Climbs) -> pl.DataFrame:
                 row |= {"bucket": bucket, "task": task, "rung": rung}
                 row |= {"n": int(expected), "scored": int(on_rung.sum())}
                 if on_rung.any():
-                    mean, floor = (
-                        climb.answers.scores[on_rung].mean(),
-                        climb.answers.floors[on_rung].mean(),
-                    )
-                    row |= {"mean": float(mean), "floor": float(floor)}
-                    row |= (
-                        {"above": max(0.0, float((mean - floor) / (1 - floor)))}
-                        if floor < 1
-                        else {}
-                    )
+                    mean = float(climb.answers.scores[on_rung].mean())
+                    floor = float(climb.answers.floors[on_rung].mean())
+                    row |= {"mean": mean, "floor": floor}
+                    if floor < 1:
+                        row["above"] = max(0.0, (mean - floor) / (1 - floor))
                 rows.append(row)
     return pl.DataFrame(rows, schema=RUNG_SCHEMA)
 

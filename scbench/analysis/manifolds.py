@@ -125,9 +125,8 @@ def groups_of(cases: Cases, by: str, parameter: str | None = None) -> Iterator[G
     Args:
         cases: of the release.
         by: ``task``, ``parameter`` (each value of each parameter that varies), ``dimension`` (what
-        the
-            catalogue says that tasks stress) or ``kind`` (of parameter, with the place of the value
-            among those the release has).
+            the catalogue says that tasks stress) or ``kind`` (of parameter, with the place of the
+            value among those the release has).
         parameter: only this parameter or fact.
     """
     if parameter is not None:

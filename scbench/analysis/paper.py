@@ -69,8 +69,7 @@ def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEV
         for r, (model, setting, budget) in enumerate(matrix.runs):
             if means.expected[r] == 0:
                 continue
-            row: dict[str, Any] = dict.fromkeys(SCHEMA)
-            row |= matrix.labels(bucket, task, r)
+            row: dict[str, Any] = matrix.labels(bucket, task, r)
             row |= {"n": int(means.scores[r])}
             row |= {"model": model, "budget": budget, "setting": setting}
             row |= {"samples": round(means.expected[r] / means.scores[r])}

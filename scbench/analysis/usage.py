@@ -221,12 +221,7 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
         | {"accuracy" if name == "mean" else name: v for name, v in totals.cells(r).items()}
         for r, run in enumerate(matrix.runs)
     ]
-    names = ("coverage", "accuracy", "low", "high", *ABOVE)
-    types = {"model": pl.String, "setting": pl.String, "budget": pl.Int64}
-    accuracy = pl.DataFrame(
-        [{name: row[name] for name in (*types, *names)} for row in means],
-        schema=types | dict.fromkeys(names, pl.Float64),
-    )
+    accuracy = pl.DataFrame(means, schema=RUN_TYPES | figures("coverage accuracy low high", *ABOVE))
     stated = run_table(rows).select(*RUN, stated="budget_stated")
     tokens = usage("output_tokens")
 

@@ -5,10 +5,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-import typer
-
 from scbench.base.errors import PredictionsError
-from scbench.cli.console import USAGE, names_in, reported_errors, say
+from scbench.cli.console import misused, names_in, reported_errors
 from scbench.cli.options import Commands, ScoreForm, ToolSetting, Version
 from scbench.cli.start import start
 from scbench.machine.processes import check_memory, processors, start_server
@@ -62,12 +60,10 @@ def grade(
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """
     if (not files) != self_test:
-        say("error: name a predictions file, or use --self-test (see --help)")
-        raise typer.Exit(USAGE)
+        misused("name a predictions file, or use --self-test (see --help)")
     for name, flag in (("report", report), ("shard", shard), ("cluster", cluster)):
         if flag and (check or self_test):
-            say(f"error: --{name} goes with grading, not with --check or --self-test")
-            raise typer.Exit(USAGE)
+            misused(f"--{name} goes with grading, not with --check or --self-test")
     # What a report needs is said before grading, which can take long.
     with reported_errors("report" if report else None, required=True):
         check_memory()
@@ -104,11 +100,6 @@ def grade(
         else:
             folder = out or Path("scbench-results", _stem(files[0], shard))
             path, imported = take_in(folder=folder)
-            if imported is not None and shard is not None:
-                raise PredictionsError(
-                    "--shard needs one file of predictions: `scbench import FILE... > "
-                    "predictions.jsonl` makes it"
-                )
             options = Options(
                 predictions=path,
                 release=chosen_release,
@@ -119,7 +110,7 @@ def grade(
                 resume=resume,
                 restart=restart,
                 exclude_withdrawn=exclude_withdrawn,
-                shard=_shard_of(shard),
+                shard=_shard_of(shard, imported=imported is not None),
                 cluster=cluster,
                 described=() if run_file is None else read_run_file(run_file),
                 imported=imported,
@@ -127,11 +118,16 @@ def grade(
             verdicts.grade_and_tell(options, style, report=report, quiet=quiet)
 
 
-def _shard_of(text: str | None) -> "Shard | None":
+def _shard_of(text: str | None, *, imported: bool) -> "Shard | None":
     from scbench.grading.rows.chunks import Shard
 
     if text is None:
         return None
+    if imported:
+        raise PredictionsError(
+            "--shard needs one file of predictions: `scbench import FILE... > predictions.jsonl` "
+            "makes it"
+        )
     number, slash, count = text.partition("/")
     plain = slash and all(part.isascii() and part.isdecimal() for part in (number, count))
     if plain and 1 <= int(number) <= int(count):

@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-import typer
-
 from scbench.analysis.results import read_results
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import Instance, task_of
 from scbench.catalog import get_task
-from scbench.cli.console import NEEDS, USAGE, plain, reported_errors, require, say
+from scbench.cli.console import NEEDS, misused, plain, reported_errors, require, say
 from scbench.cli.options import Commands, ToolSetting
 from scbench.cli.printing import Files, write_file
 from scbench.cli.progress import progress
@@ -140,8 +138,7 @@ def show(
     picture opens in the browser, if there is a terminal; with --out it is written to a file.
     """
     if (predictions is not None) + (results is not None) + reference > 1:
-        say("error: choose one of --predictions, --results and --reference")
-        raise typer.Exit(USAGE)
+        misused("choose one of --predictions, --results and --reference")
     with reported_errors("report"):
         form = _file_form(item, out)
         if form in {"png", "html"} or open_page:

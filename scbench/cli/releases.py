@@ -11,8 +11,8 @@ from scbench.catalog import MANIFOLDS, get_task
 from scbench.cli.console import (
     NEEDS,
     PROBLEMS,
-    USAGE,
     counted,
+    misused,
     names_in,
     reported_errors,
     require,
@@ -50,8 +50,7 @@ def publish(
     `hf auth login` or HF_TOKEN. What was interrupted goes on when the same command is run again.
     """
     if (repo is None) == (to is None):
-        say("error: name one target, --repo ORG/NAME or --to PATH_OR_URL")
-        raise typer.Exit(USAGE)
+        misused("name one target, --repo ORG/NAME or --to PATH_OR_URL")
     with reported_errors("build", required=True):
         if to is None or "://" in to:
             require(*NEEDS["hub"])

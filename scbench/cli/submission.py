@@ -15,6 +15,7 @@ from scbench.cli.console import (
     USAGE,
     as_json,
     counted,
+    misused,
     need,
     reported_errors,
     say,
@@ -277,8 +278,7 @@ def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
     missing = [name for name, value in options.items() if value is None]
     if missing and not sys.stdin.isatty():
         names = ", ".join(f"--{name}" for name in missing)
-        say(f"error: this is no terminal to ask at; give {names}")
-        raise typer.Exit(USAGE)
+        misused(f"this is no terminal to ask at; give {names}")
     hints = {"date": "Date, as YYYY-MM-DD", "setting": "Setting, no_tools or tools"}
     return {
         name: value if value is not None else ask(name, hints.get(name, name.capitalize()))
@@ -289,8 +289,7 @@ def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
 def ask(name: str, words: str) -> str:
     """Ask for one value at the terminal."""
     if not sys.stdin.isatty():
-        say(f"error: this is no terminal to ask at; give --{name}")
-        raise typer.Exit(USAGE)
+        misused(f"this is no terminal to ask at; give --{name}")
     return str(typer.prompt(words.replace("-", " ") if name != "date" else words)).strip()
 
 
@@ -298,8 +297,7 @@ def parameter(text: str) -> tuple[str, Any]:
     """Return a parameter's name and value; the value is JSON where it can be read so."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        say(f"error: --sampling takes KEY=VALUE, not {text!r}")
-        raise typer.Exit(USAGE)
+        misused(f"--sampling takes KEY=VALUE, not {text!r}")
     try:
         return key.strip(), parse_json(value.encode())
     except JsonError:
