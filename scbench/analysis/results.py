@@ -5,6 +5,7 @@ releases or two versions of a grader ends with an error that says which.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +22,13 @@ from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
 from scbench.release.sources import read_manifest
 
 
-def texts(*names: str) -> dict[str, Any]:
-    """Return the types of columns of texts, of names with blanks between."""
-    return dict.fromkeys(" ".join(names).split(), pl.String)
+def _columns_of(kind: Any, *names: str) -> dict[str, Any]:  # noqa: ANN401
+    """Return the types of columns, of names with blanks between."""
+    return dict.fromkeys(" ".join(names).split(), kind)
 
 
-def counts(*names: str) -> dict[str, Any]:
-    """Return the types of columns of whole numbers."""
-    return dict.fromkeys(" ".join(names).split(), pl.Int64)
-
-
-def figures(*names: str) -> dict[str, Any]:
-    """Return the types of columns of numbers."""
-    return dict.fromkeys(" ".join(names).split(), pl.Float64)
-
-
+texts, counts, figures = (partial(_columns_of, kind) for kind in (pl.String, pl.Int64, pl.Float64))
+"""Types of columns of texts, of whole numbers and of numbers."""
 RUN_TYPES = texts("model setting") | counts("budget")
 """Columns that tell runs apart."""
 LINE_TYPES = texts("bucket task over")

@@ -71,7 +71,7 @@ def pass_at_k(
             row |= means.cells(r) | {name: above.cells(r)[name] for name in ABOVE}
             counts = list(zip(part["samples"], part["passed"], strict=True))
             for k in ks:
-                tried = [_chance(s, c, k) for s, c in counts if s >= k]
+                tried = [1 - comb(s - c, k) / comb(s, k) for s, c in counts if s >= k]
                 if tried:
                     chance = sum(tried) / len(tried)
                     rows.append(row | {"k": k, "pass_n": len(tried), "pass_at_k": chance})
@@ -87,10 +87,6 @@ def _one_each(results: pl.DataFrame, score: pl.Expr) -> pl.DataFrame:
         pl.col("floor", "release", "release_hash").first(),
         status=pl.lit(Status.ANSWERED.value),
     )
-
-
-def _chance(samples: int, passed: int, k: int) -> float:
-    return 1 - comb(samples - passed, k) / comb(samples, k)
 
 
 def _item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:

@@ -81,17 +81,10 @@ Along = Literal["task", "parameter", "dimension", "kind"]
 Metric = Literal["accuracy", "above", "truncated", "unparsed", "tokens"]
 """What a heat map shows."""
 
-Bucket = Annotated[str | None, typer.Option(help="Only this bucket.")]
-Tries = Annotated[
-    str, typer.Option(help="With several samples per item: pass@k for these k, by commas.")
-]
-Lines = Annotated[By, typer.Option(help="Buckets only, or every task.")]
-Model = Annotated[str | None, typer.Option(help="Of several runs, that of this model.")]
-
 
 @table_command(app)
 def tables(
-    results: Files, by: Lines = "bucket", missing_as_zero: bool = False, partial: Partial = False
+    results: Files, by: By = "bucket", missing_as_zero: bool = False, partial: Partial = False
 ) -> Result:
     """Print means of models, with intervals.
 
@@ -112,7 +105,7 @@ def tables(
 @table_command(app)
 def compare(
     results: Files,
-    k: Tries = "1",
+    k: str = "1",
     partial: Partial = False,
     draws: int = 10_000,
     seed: int = 0,
@@ -145,7 +138,7 @@ def compare(
 
 
 @table_command(app)
-def samples(results: Files, k: Tries = "1", partial: Partial = False) -> Result:
+def samples(results: Files, k: str = "1", partial: Partial = False) -> Result:
     """Summarize several samples of each item.
 
     Mean of n, majority, pass@k, variances.
@@ -165,7 +158,7 @@ def _ks_in(k: str) -> list[int]:
 
 @table_command(app)
 def cost(
-    results: Files, bucket: Bucket = None, plot: Plot = None, partial: Partial = False
+    results: Files, bucket: str | None = None, plot: Plot = None, partial: Partial = False
 ) -> Result:
     """Show tokens, seconds and money.
 
@@ -188,7 +181,7 @@ def budget(
 
 
 @table_command(app)
-def turns(results: Files, by: Lines = "bucket") -> Result:
+def turns(results: Files, by: By = "bucket") -> Result:
     """Show scores turn by turn.
 
     For predictions of setting retry, probe or act: mean, gain and share solved after each turn.
@@ -200,7 +193,7 @@ def turns(results: Files, by: Lines = "bucket") -> Result:
 @table_command(app)
 def items(
     results: Files,
-    bucket: Bucket = None,
+    bucket: str | None = None,
     release: str | None = None,
     labels: bool = False,
     plot: Plot = None,
@@ -346,7 +339,7 @@ def ladder(
 def next_items(
     results: list[Path] | None = None,
     max_items: int = 22,
-    model: Model = None,
+    model: str | None = None,
     release: str | None = None,
     style: TableForm | None = None,
     out: Out = None,
@@ -382,7 +375,7 @@ def next_items(
 
 
 @table_command(app)
-def gap(public: Path, private: Path, model: Model = None) -> Result:
+def gap(public: Path, private: Path, model: str | None = None) -> Result:
     """Compare a public and a private ladder.
 
     Is the public one known by heart?

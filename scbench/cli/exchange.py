@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial as bound
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
@@ -178,17 +178,7 @@ _FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}
 
 
 @app.command()
-def path(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help=f"{' or '.join(_FOLDERS)}: tasks for lm_eval --include_path; a package for "
-            "verifiers, to be installed or pushed to the hub.",
-            show_default=False,
-        ),
-    ],
-) -> None:
+def path(name: str) -> None:
     """Print the folder that another tool reads.
 
     lm_eval --include_path "$(scbench path lm-eval)" --tasks scbench
