@@ -7,7 +7,6 @@ Three lines in a notebook::
     paper_table(read_results(["scbench-results/mine", "scbench-results/theirs"]), by="task")
 """
 
-from scbench.analysis.budget import budget_sweep
 from scbench.analysis.compare import compare_runs
 from scbench.analysis.failure_modes.candidates import candidates
 from scbench.analysis.failure_modes.rules import judge_by_rules
@@ -27,7 +26,7 @@ from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results, read_results
 from scbench.analysis.runs import run_table
 from scbench.analysis.samples import pass_at_k
-from scbench.analysis.usage import cost_table
+from scbench.analysis.usage import budget_sweep, cost_table
 from scbench.grading.score_tables import score_table
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import Matrix, Paired, Run, difference_of, paired, score_matrix
 from scbench.analysis.results import LINE_TYPES, ON_TERSE, counts, figures, texts
 from scbench.analysis.sheets import (
@@ -122,11 +122,9 @@ def _compare_pair(
             continue
         changes = [pair.differences for pair in of_tasks]
         rows.append(
-            {"first": first, "second": second, "bucket": bucket, "task": task, "n": difference.n}
-            | {"over": matrix.over(bucket, task, a, b)}
-            | {"first_mean": difference.first, "second_mean": difference.second}
-            | {name: getattr(difference, name) for name in ("difference", "low", "high")}
-            | {name: getattr(difference, name) for name in ("above", "above_low", "above_high")}
+            {"first": first, "second": second}
+            | matrix.labels(bucket, task, a, b)
+            | difference._asdict()
             | {"answers": sum(len(pair.weights) for pair in of_tasks)}
             | {"first_ahead": sum(int((change < -1e-9).sum()) for change in changes)}
             | {"second_ahead": sum(int((change > 1e-9).sum()) for change in changes)}
@@ -153,17 +151,6 @@ def _test_columns(
     return differences, weights
 
 
-_NOTES = (
-    (
-        "Difference: second minus first over the scores both have, in points, with its 95 % "
-        "interval. Ahead: answers on which one run scores higher."
-    ),
-    (
-        "p: signs of the answers' differences flipped at random, exact where answers are few or "
-        "right or wrong; corrected: over all lines of all pairs, and the verdict comes from it. "
-        "Shows: the difference that would be found here with a chance of 80 %; - where none would."
-    ),
-)
 _SAME = 1e-9
 
 
@@ -205,6 +192,6 @@ def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
         title = f"{printable(str(first))} (first) against {printable(str(second))} (second)"
         if ON_TERSE in str(first):
             title += ": what a full specification is worth"
-        notes = [*_NOTES, *([ABOVE_NOTE] if any(map(_differs_above, rows)) else [])]
+        notes = [*notes_of("compare"), *([ABOVE_NOTE] if any(map(_differs_above, rows)) else [])]
         sheets.append(sheet_of(title, _COMPARISON, rows, notes, after_sums(rows)))
     return sheets

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.manifolds import Cases, joined
 from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.sheets import number, run_words, task_title
@@ -186,13 +186,8 @@ _FALLOFF = (
     Column("half at", number("half")),
     Column("95 %", _reach),
 )
-_FALLOFF_NOTE = (
-    "Half at: the value at which a logistic curve is half-way from all right to what guessing "
-    "gets; its interval holds what a likelihood-ratio test does not refuse, and is open where "
-    "the values do not bound it. Level: no slope can be told from none."
-)
 
 
 def falloff_sheet(frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `falloff_table`."""
-    return sheet_of("Where half is lost", _FALLOFF, frame.to_dicts(), [_FALLOFF_NOTE])
+    return sheet_of("Where half is lost", _FALLOFF, frame.to_dicts(), notes_of("falloff"))

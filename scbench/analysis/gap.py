@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.ladder import Climb, Climbs, climbs_of, one_run
-from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.levels import DRAWS as FITS
 from scbench.analysis.levels import level_difference
 from scbench.analysis.results import LINE_TYPES, RUN_TYPES, counts, figures, one_grader, texts
@@ -130,7 +130,7 @@ def _gap_lines(
         both = [name for name in tasks if name in here.fits[0] and name in there.fits[0]]
         first, second = ([side.fits[0][name].level for name in both] for side in (there, here))
         value, low, high = level_difference(first, second)
-        labels = {"bucket": bucket, "task": task, "over": here.matrix.over(bucket, task, 0)}
+        labels = here.matrix.labels(bucket, task, 0)
         yield labels | {"levels": value, "levels_low": low, "levels_high": high}, of_line
     for rung in sorted({rung for _, rung in cells}):
         yield {"rung": rung}, [cell for cell in cells if cell[1] == rung]
@@ -223,17 +223,6 @@ _GAP = (
     Column("p", lambda row: chance(row["p_corrected"])),
     Column("verdict", "verdict", is_words=True),
 )
-_NOTES = (
-    (
-        "Means in points, over rungs of tasks that both ladders have, each weighing the same; "
-        "difference: public minus private, with its 95 % interval. Leak: the share of public "
-        "items that would have to be known by heart to explain it. Levels: difference in rungs."
-    ),
-    (
-        "p: signs of the rungs' differences flipped at random. The overall line is tested by "
-        "itself, the others are corrected over the table."
-    ),
-)
 
 
 def gap_sheet(frame: pl.DataFrame) -> Sheet:
@@ -241,4 +230,6 @@ def gap_sheet(frame: pl.DataFrame) -> Sheet:
     rows = frame.to_dicts()
     ends = [row["task"] is None and row["rung"] is None for row in rows[:-1]]
     title = f"Public against private ladder, {run_words(rows[0])}"
-    return sheet_of(title, _GAP, rows, _NOTES, [i for i, last in enumerate(ends, 1) if last])
+    return sheet_of(
+        title, _GAP, rows, notes_of("gap"), [i for i, last in enumerate(ends, 1) if last]
+    )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench.analysis.layout import Column, Sheet, sheet_of
+from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.results import ITEM, counts, figures, texts
 from scbench.analysis.sheets import changes_of, interval, number, share, task_title
@@ -24,15 +24,9 @@ ITEMS: Mapping[str, Any] = (
 )
 """Columns of `item_table`."""
 
-LABELS: Mapping[str, Any] = {
-    "task": pl.String,
-    "difficulty": pl.String,
-    "n": pl.Int64,
-    "mean": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "in_order": pl.Boolean,
-}
+LABELS: Mapping[str, Any] = (
+    texts("task difficulty") | counts("n") | figures("mean low high") | {"in_order": pl.Boolean}
+)
 """Columns of `label_table`."""
 
 ORDER = ("easy", "medium", "hard", "very-hard")
@@ -147,11 +141,6 @@ _ITEM_COLUMNS = (
     Column("share right", share("right")),
     Column("discrimination", number("discrimination")),
 )
-_ITEM_NOTE = (
-    "Means are over runs, in points. Discrimination: correlation over runs of an item's score with "
-    "the run's mean on all other items of the table; - with fewer than three runs, or where all "
-    "score alike."
-)
 _IN_ORDER = {None: "-", True: "yes", False: "no: easier labels score lower"}
 _LABEL_COLUMNS = (
     Column("task", lambda row: task_title(row) if row["task"] else "all", is_words=True),
@@ -161,15 +150,16 @@ _LABEL_COLUMNS = (
     Column("95 %", interval),
     Column("as labelled", lambda row: _IN_ORDER[row["in_order"]], is_words=True),
 )
-_LABEL_NOTE = "As labelled: whether the mean is no higher than that of the next easier label."
 
 
 def item_sheets(items: pl.DataFrame, labels: pl.DataFrame) -> list[Sheet]:
     """Lay out tables of `item_table` and `label_table`."""
     return [
-        sheet_of(title, columns, frame.to_dicts(), [note], changes_of(frame["task"].to_list()))
-        for title, columns, frame, note in (
-            ("Items, over all runs", _ITEM_COLUMNS, items, _ITEM_NOTE),
-            ("Difficulty labels against means", _LABEL_COLUMNS, labels, _LABEL_NOTE),
+        sheet_of(
+            title, columns, frame.to_dicts(), notes_of(key), changes_of(frame["task"].to_list())
+        )
+        for title, columns, frame, key in (
+            ("Items, over all runs", _ITEM_COLUMNS, items, "items"),
+            ("Difficulty labels against means", _LABEL_COLUMNS, labels, "labels"),
         )
     ]

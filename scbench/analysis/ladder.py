@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.compare import run_name
-from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.levels import DRAWS, FIRST, Answers, Fit, fit, level_difference, mean_level
 from scbench.analysis.matrix import Block, Matrix, score_matrix
 from scbench.analysis.results import (
@@ -233,7 +233,7 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
             scored = sum(len(climb.names) for climb in requested)
             floors = np.concatenate([climb.answers.floors for climb in requested])
             row = dict.fromkeys(SCHEMA) | dict(zip(RUN, run, strict=True))
-            row |= {"bucket": bucket, "task": task, "over": all_climbs.matrix.over(bucket, task, r)}
+            row |= all_climbs.matrix.labels(bucket, task, r)
             row |= {"rungs": max(climb.answers.top for climb in requested)}
             row |= {"n": n, "scored": scored, "coverage": scored / n}
             if fits:
@@ -264,16 +264,11 @@ def rung_table(all_climbs: Climbs) -> pl.DataFrame:
                 row |= {"bucket": bucket, "task": task, "rung": rung}
                 row |= {"n": int(expected), "scored": int(on_rung.sum())}
                 if on_rung.any():
-                    mean, floor = (
-                        climb.answers.scores[on_rung].mean(),
-                        climb.answers.floors[on_rung].mean(),
-                    )
-                    row |= {"mean": float(mean), "floor": float(floor)}
-                    row |= (
-                        {"above": max(0.0, float((mean - floor) / (1 - floor)))}
-                        if floor < 1
-                        else {}
-                    )
+                    mean = float(climb.answers.scores[on_rung].mean())
+                    floor = float(climb.answers.floors[on_rung].mean())
+                    row |= {"mean": mean, "floor": floor}
+                    if floor < 1:
+                        row["above"] = max(0.0, (mean - floor) / (1 - floor))
                 rows.append(row)
     return pl.DataFrame(rows, schema=RUNG_SCHEMA)
 
@@ -312,8 +307,7 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
             first, second = mean_level(first_levels).cells(), mean_level(second_levels).cells()
             rows.append(
                 {"first": run_name(*runs[a]), "second": run_name(*runs[b])}
-                | {"bucket": bucket, "task": task}
-                | {"over": all_climbs.matrix.over(bucket, task, a, b)}
+                | all_climbs.matrix.labels(bucket, task, a, b)
                 | {"shared": sum(luck.shared(name) for name in common)}
                 | {"first_level": first["level"], "second_level": second["level"]}
                 | {"first_beyond": first["beyond"], "second_beyond": second["beyond"]}
@@ -376,18 +370,6 @@ def _shared_answers(first: Climb, second: Climb) -> tuple[list[int], list[int]]:
 _SPACING = 4
 """Signs of the chart from one rung to the next."""
 _BARS = " ▁▂▃▄▅▆▇█"
-_NOTES = (
-    (
-        "Level: the rung on which a model scores half of what lies between the floor and 1. An "
-        'interval that leaves the ladder ends in "<1" or ">8". Slope: how fast scores fall, per '
-        "rung."
-    ),
-    (
-        "Over several tasks: the mean of their levels, where one beyond its ladder counts for at "
-        "most half a rung more; + and - say how many lie above and below."
-    ),
-)
-_CHART = "Chart: ● the level, ─ its interval; by rung: mean scores above the floor."
 
 
 def level_words(row: Row, name: str = "") -> str:
@@ -451,7 +433,11 @@ def ladder_sheets(frame: pl.DataFrame, rungs: pl.DataFrame, *, chart: bool = Tru
             Column("by rung", partial(_spark, means), is_words=True),
         )
         # Once, below the last table.
-        notes = [*_NOTES, *([_CHART] if chart else [])] if part is runs[-1] else []
+        notes = (
+            [*notes_of("ladder"), *(notes_of("ladder_chart") if chart else [])]
+            if part is runs[-1]
+            else []
+        )
         if any(row["coverage"] < 1 for row in rows):
             notes.append("Answers without a score are left out: scored/asked for.")
         columns = [*_LEVELS, *(charts if chart else ())]
@@ -493,10 +479,6 @@ _LEVEL_PAIRS = (
     Column("difference", lambda row: rungs_signed(row["difference"])),
     Column("95 %", partial(interval, form=rungs_signed)),
 )
-_PAIRS_NOTE = (
-    "Difference: second minus first, in rungs, with its 95 % interval; a level counts for at "
-    "most half a rung beyond its ladder. Shared: answers to the same items, whose luck is the same."
-)
 
 
 def level_pairs_sheets(frame: pl.DataFrame) -> list[Sheet]:
@@ -505,5 +487,7 @@ def level_pairs_sheets(frame: pl.DataFrame) -> list[Sheet]:
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):
         rows = part.to_dicts()
         title = f"Levels, {printable(str(first))} and {printable(str(second))}"
-        sheets.append(sheet_of(title, _LEVEL_PAIRS, rows, [_PAIRS_NOTE], after_sums(rows)))
+        sheets.append(
+            sheet_of(title, _LEVEL_PAIRS, rows, notes_of("level_pairs"), after_sums(rows))
+        )
     return sheets

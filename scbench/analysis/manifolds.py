@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import MEANS, means_of, score_matrix
 from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.sheets import (
@@ -125,9 +125,8 @@ def groups_of(cases: Cases, by: str, parameter: str | None = None) -> Iterator[G
     Args:
         cases: of the release.
         by: ``task``, ``parameter`` (each value of each parameter that varies), ``dimension`` (what
-        the
-            catalogue says that tasks stress) or ``kind`` (of parameter, with the place of the value
-            among those the release has).
+            the catalogue says that tasks stress) or ``kind`` (of parameter, with the place of the
+            value among those the release has).
         parameter: only this parameter or fact.
     """
     if parameter is not None:
@@ -318,18 +317,6 @@ METRICS = {
 }
 """What a heat map can show."""
 
-_NOTE = (
-    "In points of 100, with 95 % intervals. Above: (accuracy - floor) / (1 - floor), where the "
-    "floor is what guessing gets and who gave no answer did not guess; below 0 is worse than "
-    "guessing. Truncated and unparsed: shares of all rows. "
-    "Tokens: as the provider reports them, where it does."
-)
-_KIND_NOTE = (
-    "Lowest, between, highest: the place of the case among the values that the release has of a "
-    "parameter of this kind; a case counts in a line once for all such parameters. Higher is not "
-    "always harder."
-)
-
 
 def column_of(metric: str) -> str:
     """Return the column that holds a metric."""
@@ -365,11 +352,11 @@ def manifold_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     labels = [c for c in _LABEL_COLUMNS if any(row[c.head] is not None for row in rows)]
     columns = [Column("model", "model", is_words=True), *labels, *_FIGURE_COLUMNS]
     heads = {column.head for column in labels}
-    notes = [_NOTE]
+    notes = notes_of("manifolds")
     if any(row["coverage"] < 1 for row in rows):
         notes.append("* over scored rows only: coverage is below 1.")
     if "kind" in heads and "parameter" not in heads:
-        notes.append(_KIND_NOTE)
+        notes += notes_of("kinds")
     sections = [[row[name] for name in ("model", "task", "parameter", "kind")] for row in rows]
     breaks = changes_of(sections)
     if len(breaks) == len(rows) - 1:

@@ -7,8 +7,8 @@ What stands above the floor is said in `scbench.grading.score_tables`.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -56,15 +56,8 @@ class Block:
 
     def take(self, places: npt.NDArray[np.int64]) -> "Block":
         """Return some of the scores."""
-        return Block(
-            self.sums[places],
-            self.counts[places],
-            self.lifted[places],
-            self.rows[places],
-            self.floors[places],
-            self.answers[places],
-            self.names,
-        )
+        per_score = ("sums", "counts", "lifted", "rows", "floors", "answers")
+        return replace(self, **{name: getattr(self, name)[places] for name in per_score})
 
     def of(self, ids: Collection[str]) -> "Block":
         """Return the scores of some instances."""
@@ -94,22 +87,21 @@ class Matrix:
     buckets: Mapping[str, str]
     release_tasks: Mapping[str, Collection[str]]
 
-    def over(self, bucket: str, task: str | None, *runs: int) -> str | None:
-        """Return what a line is over, if it is not all that its name says.
+    def labels(self, bucket: str, task: str | None, *runs: int) -> dict[str, str | None]:
+        """Return bucket, task, and over: what a line is over, if not all that its name says.
 
         Args:
             bucket: of the line, or "overall".
             task: of the line; None if it adds tasks up.
             runs: whose tasks count; all if none is named.
         """
-        if task:
-            return None
         present = {
             name: self.buckets[name]
             for name, block in self.blocks.items()
             if not runs or block.rows[:, list(runs)].any(axis=0).all()
         }
-        return said_over(bucket, present, self.release_tasks)
+        over = None if task else said_over(bucket, present, self.release_tasks)
+        return {"bucket": bucket, "task": task, "over": over}
 
     def lines(self, by: str) -> Iterator[tuple[str, str | None, list[str]]]:
         """Yield bucket, task and the tasks that are added up, as the paper's tables run.
@@ -366,21 +358,20 @@ def paired(block: Block, first: int, second: int) -> Paired:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """The mean difference over a line, second minus first; None where nothing is known.
 
     Attributes:
         n: scores that both runs have.
-        first: mean of the first run over these.
-        second: of the second.
+        first_mean: mean of the first run over these.
+        second_mean: of the second.
         difference: of the means; `low` and `high` are the ends of its interval.
         above: the difference above the floor, with its interval.
     """
 
     n: int
-    first: float | None
-    second: float | None
+    first_mean: float | None
+    second_mean: float | None
     difference: float | None
     low: float | None
     high: float | None

@@ -63,14 +63,13 @@ def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEV
         for task, block in matrix.blocks.items()
         for second, first in pairs.items()
     }
-    rows = []
+    rows: list[dict[str, Any]] = []
     for bucket, task, tasks in matrix.lines(by):
         means = means_of([matrix.blocks[name] for name in tasks], level)
         for r, (model, setting, budget) in enumerate(matrix.runs):
             if means.expected[r] == 0:
                 continue
-            row: dict[str, Any] = dict.fromkeys(SCHEMA)
-            row |= {"bucket": bucket, "task": task, "over": matrix.over(bucket, task, r)}
+            row: dict[str, Any] = matrix.labels(bucket, task, r)
             row |= {"n": int(means.scores[r])}
             row |= {"model": model, "budget": budget, "setting": setting}
             row |= {"samples": round(means.expected[r] / means.scores[r])}
@@ -80,10 +79,8 @@ def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEV
             row["mean_missing_as_zero"] = float(means.missing_as_zero[r])
             if r in pairs:
                 change = difference_of([both[name, r] for name in tasks], level)
-                row |= {"delta_n": change.n, "delta": change.difference}
-                row |= {"delta_low": change.low, "delta_high": change.high}
-                row |= {"delta_above": change.above}
-                row |= {"delta_above_low": change.above_low, "delta_above_high": change.above_high}
+                row |= {f"delta_{name}": value for name, value in change._asdict().items()}
+                row["delta"] = change.difference
             rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA)
 

@@ -5,6 +5,7 @@ releases or two versions of a grader ends with an error that says which.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +22,13 @@ from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
 from scbench.release.sources import read_manifest
 
 
-def texts(*names: str) -> dict[str, Any]:
-    """Return the types of columns of texts, of names with blanks between."""
-    return dict.fromkeys(" ".join(names).split(), pl.String)
+def _columns_of(kind: Any, *names: str) -> dict[str, Any]:  # noqa: ANN401
+    """Return the types of columns, of names with blanks between."""
+    return dict.fromkeys(" ".join(names).split(), kind)
 
 
-def counts(*names: str) -> dict[str, Any]:
-    """Return the types of columns of whole numbers."""
-    return dict.fromkeys(" ".join(names).split(), pl.Int64)
-
-
-def figures(*names: str) -> dict[str, Any]:
-    """Return the types of columns of numbers."""
-    return dict.fromkeys(" ".join(names).split(), pl.Float64)
-
-
+texts, counts, figures = (partial(_columns_of, kind) for kind in (pl.String, pl.Int64, pl.Float64))
+"""Types of columns of texts, of whole numbers and of numbers."""
 RUN_TYPES = texts("model setting") | counts("budget")
 """Columns that tell runs apart."""
 LINE_TYPES = texts("bucket task over")
@@ -225,7 +218,6 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
     _known_tasks(rows)
     one_grader(rows)
     _sound_scores(rows)
-    _sound_floors(rows)
     _sound_statuses(rows)
     _nothing_twice(rows)
     _nothing_lost(rows, partial=partial)
@@ -279,31 +271,26 @@ def one_grader(rows: pl.DataFrame) -> None:
         )
 
 
+def _refuse_rows(bad: pl.DataFrame, message: str) -> None:
+    """Refuse rows that cannot be: the message is filled in with their number and the first."""
+    if bad.height:
+        raise ResultsError(message.format(rows=bad.height, **bad.row(0, named=True)))
+
+
 def _sound_scores(rows: pl.DataFrame) -> None:
     score = pl.col("score")
     binary = [task.id for task in all_tasks().values() if task.scoring == "binary"]
-    bad = rows.filter(
-        score.is_not_null()
-        & (
-            ~score.is_between(0.0, 1.0)
-            | (pl.col("task").is_in(binary) & ((score - score.round()).abs() > _EXACT))
-        ).fill_null(value=True)
+    is_partial = pl.col("task").is_in(binary) & ((score - score.round()).abs() > _EXACT)
+    impossible = (~score.is_between(0.0, 1.0) | is_partial).fill_null(value=True)
+    _refuse_rows(
+        rows.filter(score.is_not_null() & impossible),
+        "{rows} scores cannot be: {id} (subtask {subtask}) of model {model!r} has {score}",
     )
-    if bad.height:
-        row = bad.row(0, named=True)
-        raise ResultsError(
-            f"{bad.height} scores cannot be: {row['id']} (subtask {row['subtask']}) of model "
-            f"{row['model']!r} has {row['score']}"
+    if "floor" in rows.columns:
+        _refuse_rows(
+            rows.filter(~pl.col("floor").is_between(0.0, 1.0)),
+            "{id} has the floor {floor}; a floor is from 0 to 1",
         )
-
-
-def _sound_floors(rows: pl.DataFrame) -> None:
-    if "floor" not in rows.columns:
-        return
-    bad = rows.filter(~pl.col("floor").is_between(0.0, 1.0))
-    if bad.height:
-        row = bad.row(0, named=True)
-        raise ResultsError(f"{row['id']} has the floor {row['floor']}; a floor is from 0 to 1")
 
 
 def _sound_statuses(rows: pl.DataFrame) -> None:
@@ -311,13 +298,11 @@ def _sound_statuses(rows: pl.DataFrame) -> None:
     scored = [status.value for status in Status if status.scored]
     fits = pl.col("status").is_in(scored) == pl.col("score").is_not_null()
     valid = pl.col("status").is_in([status.value for status in Status])
-    bad = rows.filter(~(fits & valid).fill_null(value=False))
-    if bad.height:
-        row = bad.row(0, named=True)
-        raise ResultsError(
-            f"{bad.height} scores do not fit their status: {row['id']} (subtask {row['subtask']}) "
-            f"of model {row['model']!r} is {row['status']!r} with the score {row['score']}"
-        )
+    _refuse_rows(
+        rows.filter(~(fits & valid).fill_null(value=False)),
+        "{rows} scores do not fit their status: {id} (subtask {subtask}) of model {model!r} is "
+        "{status!r} with the score {score}",
+    )
 
 
 def _nothing_twice(rows: pl.DataFrame) -> None:
@@ -325,14 +310,10 @@ def _nothing_twice(rows: pl.DataFrame) -> None:
     # Rows with different hashes are different, and hashes are quickly counted.
     if rows.select(key).hash_rows().n_unique() == rows.height:
         return
-    twice = rows.group_by(key).len().filter(pl.col("len") > 1).sort(key)
-    if twice.is_empty():
-        return
-    row = twice.row(0, named=True)
-    raise ResultsError(
-        f"{twice.height} scores are there more than once: {row['id']} (subtask {row['subtask']}, "
-        f"sample {row['sample']}) of model {row['model']!r} {row['len']} times; is a file named "
-        "twice, or a model's name used for two runs?"
+    _refuse_rows(
+        rows.group_by(key).len().filter(pl.col("len") > 1).sort(key),
+        "{rows} scores are there more than once: {id} (subtask {subtask}, sample {sample}) of "
+        "model {model!r} {len} times; is a file named twice, or a model's name used for two runs?",
     )
 
 

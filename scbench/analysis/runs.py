@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.results import RUN_TYPES, counts, texts
 from scbench.base.errors import printable
 from scbench.grading.score_tables import RUN, metadata_by_run
@@ -76,11 +76,7 @@ def runs_sheet(frame: pl.DataFrame) -> Sheet:
         Column("rows", "rows"),
         Column("prompts hashed", "prompts_hashed"),
     ]
-    note = (
-        "As the predictions say; - where they do not. Prompts hashed: rows whose line has the "
-        "hash of the text that was sent."
-    )
-    return sheet_of("Runs", columns, frame.to_dicts(), [note])
+    return sheet_of("Runs", columns, frame.to_dicts(), notes_of("runs"))
 
 
 def _field(name: str, row: Row) -> str:

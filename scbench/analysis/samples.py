@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import means_of, score_matrix
 from scbench.analysis.results import ITEM, LINE_TYPES, RUN_TYPES, counts, figures
 from scbench.analysis.sheets import above_notes, line_words, mean_cell, number, points, run_words
@@ -67,12 +67,11 @@ def pass_at_k(
             if part is None:
                 continue
             row: dict[str, Any] = dict(zip(RUN, run, strict=True))
-            row |= {"bucket": bucket, "task": task}
-            row |= {"over": matrix.over(bucket, task, r)} | _line_spread(part)
+            row |= matrix.labels(bucket, task, r) | _line_spread(part)
             row |= means.cells(r) | {name: above.cells(r)[name] for name in ABOVE}
             counts = list(zip(part["samples"], part["passed"], strict=True))
             for k in ks:
-                tried = [_chance(s, c, k) for s, c in counts if s >= k]
+                tried = [1 - comb(s - c, k) / comb(s, k) for s, c in counts if s >= k]
                 if tried:
                     chance = sum(tried) / len(tried)
                     rows.append(row | {"k": k, "pass_n": len(tried), "pass_at_k": chance})
@@ -88,10 +87,6 @@ def _one_each(results: pl.DataFrame, score: pl.Expr) -> pl.DataFrame:
         pl.col("floor", "release", "release_hash").first(),
         status=pl.lit(Status.ANSWERED.value),
     )
-
-
-def _chance(samples: int, passed: int, k: int) -> float:
-    return 1 - comb(samples - passed, k) / comb(samples, k)
 
 
 def _item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
@@ -161,14 +156,6 @@ _SAMPLES = (
     Column("var. within", number("within", ".3f")),
     Column("var. between", number("between", ".3f")),
 )
-_SAMPLES_NOTES = (
-    (
-        "Mean of n: over the means of items, with its 95 % interval. Majority: the score of the "
-        "answer given most often, over the items with one that was given twice. Pass@k: the chance "
-        "that one of k samples is right, unbiased, over the items with so many."
-    ),
-    "Variances are of scores: within items, over samples; between items, beyond that.",
-)
 
 
 def samples_sheet(frame: pl.DataFrame) -> Sheet:
@@ -180,7 +167,7 @@ def samples_sheet(frame: pl.DataFrame) -> Sheet:
         lines.setdefault(key, row)[f"pass@{row['k']}"] = passes
     names = [f"pass@{k}" for k in sorted(frame["k"].unique())]
     columns = [*_SAMPLES, *(Column(name, partial(_passes, name)) for name in names)]
-    notes = [*_SAMPLES_NOTES, *above_notes(frame)]
+    notes = [*notes_of("samples"), *above_notes(frame)]
     return sheet_of("Several samples per item", columns, lines.values(), notes)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.layout import Column, Sheet, sheet_of
+from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import difference_of, means_of, paired, score_matrix
 from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.sheets import (
@@ -123,22 +123,17 @@ def _turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str,
         solved = means_of([full.blocks[name] for name in tasks], level)
         of_line = part.filter(pl.col("task").is_in(tasks))
         for i, turn in enumerate(turns):
-            gain = (
-                difference_of([paired(block, i - 1, i) for block in blocks], level) if i else None
-            )
-            yield {
-                "bucket": bucket,
-                "task": task,
-                "over": scores.over(bucket, task),
+            row: dict[str, Any] = scores.labels(bucket, task) | means.cells(i)
+            if i:
+                gain = difference_of([paired(block, i - 1, i) for block in blocks], level)
+                row |= {"gain": gain.difference, "gain_low": gain.low, "gain_high": gain.high}
+            cells = solved.cells(i)
+            yield row | {
                 "n": of_line.height,
                 "turn": turn,
-                **{name: means.cells(i)[name] for name in ("mean", "low", "high")},
-                "gain": gain and gain.difference,
-                "gain_low": gain and gain.low,
-                "gain_high": gain and gain.high,
-                "solved": solved.cells(i)["mean"],
-                "solved_low": solved.cells(i)["low"],
-                "solved_high": solved.cells(i)["high"],
+                "solved": cells["mean"],
+                "solved_low": cells["low"],
+                "solved_high": cells["high"],
                 "played": of_line.select((pl.col("turn_scores").list.len() >= turn).mean()).item(),
                 "queries": of_line["queries"].mean(),
             }
@@ -164,12 +159,6 @@ _TURNS = (
     Column("queries", number("queries", ".1f")),
     Column("N", "n"),
 )
-_TURNS_NOTE = (
-    "After a turn the last answer up to then counts, 0 before there is one. Gain: over the turn "
-    "above, over the same items, in points. Solved: share with the full score. Played: share of "
-    "trials with such a turn. Queries: what queries or actions cost in a whole trial. These scores "
-    "share no mean with answers given at once."
-)
 _PROMISED = {"retry": ("attempts", "disclose"), "probe": ("budget",), "act": ("budget",)}
 
 
@@ -185,5 +174,5 @@ def turn_sheets(frame: pl.DataFrame) -> list[Sheet]:
             rows = run.to_dicts()
             title = f"Scores by turn: {run_words(rows[0])} ({promised})"
             breaks = [i for i, row in enumerate(rows) if i and row["turn"] == 1]
-            sheets.append(sheet_of(title, _TURNS, rows, [_TURNS_NOTE], breaks))
+            sheets.append(sheet_of(title, _TURNS, rows, notes_of("turns"), breaks))
     return sheets

@@ -1,4 +1,9 @@
-"""What runs used, as the provider reports it, and what that bought."""
+"""What runs used, as the provider reports it, and what that bought: per answer, and per budget.
+
+Tokens are those that the provider reports, reasoning included, never an estimate. In a sweep of
+budgets a wrong answer is not an invalid one: truncated, empty and unreadable answers are counted
+apart.
+"""
 
 from collections.abc import Mapping
 from functools import partial
@@ -6,12 +11,14 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import MEANS, Matrix, means_of, score_matrix
-from scbench.analysis.results import LINE_TYPES, RUN_TYPES, counts, figures
+from scbench.analysis.results import LINE_TYPES, RUN_TYPES, counts, figures, texts
+from scbench.analysis.runs import run_table
 from scbench.analysis.sheets import (
     above_notes,
     changes_of,
+    figure,
     line_words,
     mean_cell,
     number,
@@ -19,12 +26,15 @@ from scbench.analysis.sheets import (
     share,
 )
 from scbench.base.errors import ResultsError
+from scbench.base.intervals import LEVEL
 from scbench.base.model import Status
-from scbench.grading.score_tables import RUN
+from scbench.grading.score_tables import ABOVE, RUN
 from scbench.scoring.outcomes import CUT_OFF
 
 COLUMNS = ("usage", "finish_reason")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
+SWEEP_COLUMNS = (*COLUMNS, "response_characters", "run_metadata", "prompt_sha256")
+"""The same, for a sweep of budgets."""
 
 _AMOUNTS = ("input_tokens", "output_tokens", "reasoning_tokens", "seconds", "cost")
 
@@ -115,13 +125,8 @@ def _cost_lines(matrix: Matrix, run: int, answers: pl.DataFrame) -> list[dict[st
         if part.is_empty():
             continue
         means = means_of([matrix.blocks[name] for name in tasks]).cells(run)
-        row: dict[str, Any] = {
-            "bucket": bucket,
-            "task": task,
-            "over": matrix.over(bucket, task, run),
-        }
+        row: dict[str, Any] = matrix.labels(bucket, task, run) | means
         row |= {"answers": part.height, "cut_off": part["cut"].mean()}
-        row |= {name: means[name] for name in MEANS}
         for name in _AMOUNTS:
             row |= {name: part[name].mean(), f"{name}_reported": part[name].count()}
         reporting = part.filter(pl.col("output_tokens").is_not_null())
@@ -140,11 +145,6 @@ _COST = (
     Column("mean", mean_cell),
 )
 _FORMS = {**dict.fromkeys(_AMOUNTS[:3], ",.0f"), "seconds": ",.1f", "cost": ",.4f"}
-_COST_NOTE = (
-    "Per answer, as the provider reports it; below a figure that not all answers have, their "
-    "number. Cost is in US dollars; cut off: share of the answers that the length limit ended, "
-    "in points. Score per 1,000 tokens: scores over output tokens, where these are reported."
-)
 
 
 def cost_sheet(frame: pl.DataFrame) -> Sheet:
@@ -160,7 +160,7 @@ def cost_sheet(frame: pl.DataFrame) -> Sheet:
         Column("score / 1,000 tokens", number("score_per_1000_tokens", ".3f")),
         Column("cut off", share("cut_off")),
     ]
-    notes = [_COST_NOTE, *above_notes(frame)]
+    notes = [*notes_of("cost"), *above_notes(frame)]
     return sheet_of("What answers cost", columns, rows, notes, changes_of([*map(run_words, rows)]))
 
 
@@ -168,3 +168,102 @@ def _amount(name: str, form: str, row: Row) -> str:
     count = row[f"{name}_reported"]
     lacks_some = row[name] is not None and count < row["answers"]
     return number(name, form)(row) + (f"\nof {count}" if lacks_some else "")
+
+
+SWEEP_SCHEMA: Mapping[str, Any] = (
+    RUN_TYPES
+    | texts("stated")
+    | counts("n answered")
+    | figures("coverage accuracy low high", *ABOVE, "mean_output_tokens")
+    | counts("token_observations")
+    | figures("truncated empty cap_hit unparsed api_error")
+)
+"""Columns of `budget_sweep`."""
+
+
+def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame:
+    """Return one point per model, setting and budget.
+
+    Args:
+        results: as `scbench.analysis.results.read_results` gives them, with `SWEEP_COLUMNS`; rows
+            without a budget are left out.
+        level: of the intervals.
+
+    Returns:
+        Columns `SWEEP_SCHEMA`: stated (whether the prompt said the budget: yes, no, or null if the
+        predictions do not say), n (rows of the point), answered (those that were replied to),
+        coverage, accuracy (mean of the scored rows) with its interval and what lies above the
+        floor, mean_output_tokens over the token_observations rows that report them, and shares of
+        the answered: truncated (the finish reason is a length limit), empty (no visible character),
+        cap_hit (as many output tokens as the budget or more) and unparsed; and of all rows:
+        api_error. In order of model, setting and
+        tokens used.
+
+    Raises:
+        ResultsError: no row has a budget.
+    """
+    rows = results.filter(pl.col("budget").is_not_null())
+    if rows.is_empty():
+        raise ResultsError(
+            "no row has a budget; give each prediction of a sweep its output-token limit as "
+            '"budget", and what the provider reports as "usage"'
+        )
+    # A line without a text is no empty reply, unless it says that the limit cut it off.
+    silent = (pl.col("response_characters") == 0) | (
+        pl.col("response_characters").is_null() & (pl.col("status") == Status.TRUNCATED.value)
+    )
+    # Whatever was swept is one whole here, text tasks too.
+    matrix = score_matrix(rows)
+    totals = means_of(list(matrix.blocks.values()), level)
+    means = [
+        dict(zip(RUN, run, strict=True))
+        | {"coverage": totals.scored[r] / totals.expected[r]}
+        | {"accuracy" if name == "mean" else name: v for name, v in totals.cells(r).items()}
+        for r, run in enumerate(matrix.runs)
+    ]
+    accuracy = pl.DataFrame(means, schema=RUN_TYPES | figures("coverage accuracy low high", *ABOVE))
+    stated = run_table(rows).select(*RUN, stated="budget_stated")
+    tokens = usage("output_tokens")
+
+    def share_of_answered(what: pl.Expr) -> pl.Expr:
+        return what.fill_null(value=False).filter(was_answered()).mean()
+
+    points = (
+        rows.group_by(RUN)
+        .agg(
+            n=pl.len().cast(pl.Int64),
+            answered=was_answered().sum().cast(pl.Int64),
+            mean_output_tokens=tokens.mean(),
+            token_observations=tokens.count().cast(pl.Int64),
+            truncated=share_of_answered(was_cut_off()),
+            empty=share_of_answered(silent),
+            cap_hit=share_of_answered(tokens >= pl.col("budget")),
+            unparsed=share_of_answered(pl.col("status") == Status.UNPARSED.value),
+            api_error=(pl.col("status") == Status.API_ERROR.value).mean(),
+        )
+        .join(accuracy, on=RUN, nulls_equal=True)
+        .join(stated, on=RUN, nulls_equal=True)
+        .sort("model", "setting", "mean_output_tokens", "budget", nulls_last=True)
+    )
+    return points.select(list(SWEEP_SCHEMA))
+
+
+_SHARES = ("truncated", "empty", "cap_hit", "unparsed", "api_error")
+_SWEEP = (
+    Column("model", "model", is_words=True),
+    Column("setting", "setting", is_words=True),
+    Column("budget", number("budget", ",")),
+    Column("stated", lambda row: row["stated"] or "-"),
+    Column("N", "n"),
+    Column("accuracy", lambda row: figure({**row, "mean": row["accuracy"]}, row["n"])),
+    Column("mean tokens", number("mean_output_tokens", ",.1f")),
+    Column("reported", lambda row: f"{row['token_observations']}/{row['n']}"),
+    Column("answered", "answered"),
+    *(Column(name.replace("_", " "), share(name)) for name in _SHARES),
+)
+
+
+def budget_sheet(frame: pl.DataFrame) -> Sheet:
+    """Lay out a table of `budget_sweep`."""
+    notes = [*notes_of("budget"), *above_notes(frame)]
+    return sheet_of("Output-token budget sweep", _SWEEP, frame.to_dicts(), notes)

@@ -9,8 +9,6 @@ from typing import Annotated, Literal
 import polars as pl
 import typer
 
-from scbench.analysis.budget import COLUMNS as SWEEP_COLUMNS
-from scbench.analysis.budget import budget_sheet, budget_sweep
 from scbench.analysis.compare import compare_runs, comparison_sheets
 from scbench.analysis.falloff import falloff_sheet, falloff_table
 from scbench.analysis.gap import gap_sheet, gap_table
@@ -47,10 +45,10 @@ from scbench.analysis.samples import pass_at_k, samples_sheet
 from scbench.analysis.turns import COLUMNS as TURN_COLUMNS
 from scbench.analysis.turns import turn_sheets, turn_table
 from scbench.analysis.usage import COLUMNS as COST_COLUMNS
-from scbench.analysis.usage import cost_sheet, cost_table
+from scbench.analysis.usage import SWEEP_COLUMNS, budget_sheet, budget_sweep, cost_sheet, cost_table
 from scbench.base.errors import ReleaseError, ResultsError, did_you_mean
 from scbench.cli.console import draws, names_in, reported_errors, say
-from scbench.cli.options import ReleaseName, TableForm
+from scbench.cli.options import Commands, TableForm
 from scbench.cli.printing import (
     PEOPLE,
     Files,
@@ -73,7 +71,7 @@ from scbench.report.charts import (
     parameter_chart,
 )
 
-app = typer.Typer(rich_markup_mode=None)
+app = Commands()
 
 
 By = Literal["bucket", "task"]
@@ -83,23 +81,10 @@ Along = Literal["task", "parameter", "dimension", "kind"]
 Metric = Literal["accuracy", "above", "truncated", "unparsed", "tokens"]
 """What a heat map shows."""
 
-Bucket = Annotated[str | None, typer.Option(help="Only this bucket.")]
-Tries = Annotated[
-    str, typer.Option(help="With several samples per item: pass@k for these k, by commas.")
-]
-Lines = Annotated[By, typer.Option(help="Buckets only, or every task.")]
-Model = Annotated[str | None, typer.Option(help="Of several runs, that of this model.")]
-
 
 @table_command(app)
 def tables(
-    results: Files,
-    by: Lines = "bucket",
-    missing_as_zero: Annotated[
-        bool,
-        typer.Option("--missing-as-zero", help="Also print means with missing scores as zeros."),
-    ] = False,
-    partial: Partial = False,
+    results: Files, by: By = "bucket", missing_as_zero: bool = False, partial: Partial = False
 ) -> Result:
     """Print means of models, with intervals.
 
@@ -120,16 +105,11 @@ def tables(
 @table_command(app)
 def compare(
     results: Files,
-    k: Tries = "1",
+    k: str = "1",
     partial: Partial = False,
-    draws: Annotated[
-        int, typer.Option(min=1000, max=1_000_000, help="Draws of signs for the test.")
-    ] = 10_000,
-    seed: Annotated[int, typer.Option(help="Of the draws; the same seed, the same p.")] = 0,
-    levels: Annotated[
-        bool,
-        typer.Option("--levels", help="Of a ladder: only the differences of levels, in rungs."),
-    ] = False,
+    draws: int = 10_000,
+    seed: int = 0,
+    levels: bool = False,
 ) -> Result:
     """Compare runs, and say who is better.
 
@@ -158,7 +138,7 @@ def compare(
 
 
 @table_command(app)
-def samples(results: Files, k: Tries = "1", partial: Partial = False) -> Result:
+def samples(results: Files, k: str = "1", partial: Partial = False) -> Result:
     """Summarize several samples of each item.
 
     Mean of n, majority, pass@k, variances.
@@ -178,7 +158,7 @@ def _ks_in(k: str) -> list[int]:
 
 @table_command(app)
 def cost(
-    results: Files, bucket: Bucket = None, plot: Plot = None, partial: Partial = False
+    results: Files, bucket: str | None = None, plot: Plot = None, partial: Partial = False
 ) -> Result:
     """Show tokens, seconds and money.
 
@@ -190,12 +170,7 @@ def cost(
 
 @table_command(app)
 def budget(
-    results: Files,
-    bucket: Annotated[
-        str | None, typer.Option(help="Only this bucket; the paper sweeps axiomatic.")
-    ] = None,
-    plot: Plot = None,
-    partial: Partial = False,
+    results: Files, bucket: str | None = None, plot: Plot = None, partial: Partial = False
 ) -> Result:
     """Show accuracy against output tokens.
 
@@ -206,7 +181,7 @@ def budget(
 
 
 @table_command(app)
-def turns(results: Files, by: Lines = "bucket") -> Result:
+def turns(results: Files, by: By = "bucket") -> Result:
     """Show scores turn by turn.
 
     For predictions of setting retry, probe or act: mean, gain and share solved after each turn.
@@ -218,11 +193,9 @@ def turns(results: Files, by: Lines = "bucket") -> Result:
 @table_command(app)
 def items(
     results: Files,
-    bucket: Bucket = None,
-    release: ReleaseName = None,
-    labels: Annotated[
-        bool, typer.Option("--labels", help="For programs: the table of difficulty labels.")
-    ] = False,
+    bucket: str | None = None,
+    release: str | None = None,
+    labels: bool = False,
     plot: Plot = None,
     partial: Partial = False,
 ) -> Result:
@@ -284,36 +257,13 @@ def release_of(rows: pl.DataFrame, name: str | None) -> Release:
 @table_command(app)
 def manifolds(
     results: Files,
-    release: Annotated[
-        str | None,
-        typer.Option(
-            help="What was graded against: version, folder, .zip or Hub. [default: the installed "
-            "release that the results name]"
-        ),
-    ] = None,
-    tasks: Annotated[
-        str | None, typer.Option(help="Only these tasks, separated by commas.")
-    ] = None,
-    by: Annotated[
-        Along,
-        typer.Option(
-            help="Tasks, each value of each parameter, what tasks stress, or kinds of difficulty."
-        ),
-    ] = "task",
-    parameter: Annotated[
-        str | None,
-        typer.Option(help="Only the values of this parameter, or of a fact such as depth."),
-    ] = None,
-    heat: Annotated[
-        str | None, typer.Option(help="A map over two parameters or facts: length,max_depth.")
-    ] = None,
-    metric: Annotated[Metric, typer.Option(help="What a map shows.")] = "accuracy",
-    half: Annotated[
-        bool,
-        typer.Option(
-            "--half", help="Only where half is lost along each parameter, or --parameter."
-        ),
-    ] = False,
+    release: str | None = None,
+    tasks: str | None = None,
+    by: Along = "task",
+    parameter: str | None = None,
+    heat: str | None = None,
+    metric: Metric = "accuracy",
+    half: bool = False,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -364,9 +314,7 @@ def manifolds(
 @table_command(app)
 def ladder(
     results: Files,
-    rungs: Annotated[
-        bool, typer.Option("--rungs", help="For programs: the table of means by rung.")
-    ] = False,
+    rungs: bool = False,
     plot: Plot = None,
     style: Style = "table",
     out: Out = None,
@@ -389,20 +337,11 @@ def ladder(
 
 @app.command("next")
 def next_items(
-    results: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Results so far: results.parquet files, or the folders that scbench-grade wrote. "
-            "None to begin with.",
-            show_default=False,
-        ),
-    ] = None,
-    max_items: Annotated[int, typer.Option(min=1, help="How many items to name.")] = 22,
-    model: Model = None,
-    release: ReleaseName = None,
-    style: Annotated[
-        TableForm | None, typer.Option("--format", help="A table, instead of ids one per line.")
-    ] = None,
+    results: list[Path] | None = None,
+    max_items: int = 22,
+    model: str | None = None,
+    release: str | None = None,
+    style: TableForm | None = None,
     out: Out = None,
 ) -> None:
     """Name the items that tell most about a model.
@@ -436,11 +375,7 @@ def next_items(
 
 
 @table_command(app)
-def gap(
-    public: Annotated[Path, typer.Argument(help="Results on the public ladder.")],
-    private: Annotated[Path, typer.Argument(help="Results of the same model on a private one.")],
-    model: Model = None,
-) -> Result:
+def gap(public: Path, private: Path, model: str | None = None) -> Result:
     """Compare a public and a private ladder.
 
     Is the public one known by heart?

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import util
 from pathlib import Path
+from typing import NoReturn
 
 import typer
 
@@ -53,13 +54,22 @@ def plain(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
+def misused(message: str) -> NoReturn:
+    """Say what is wrong with a command line, and exit."""
+    say(f"error: {message}")
+    raise typer.Exit(USAGE)
+
+
 @contextmanager
-def reported_errors(needed: str | None = None, *, required: bool = False) -> Iterator[None]:
+def reported_errors(
+    needed: str | None = None, *, required: bool = False, instead: str | None = None
+) -> Iterator[None]:
     """Turn errors that a user can mend into one line and an exit code; Ctrl-C into 130.
 
     Args:
         needed: extra to name if a library is missing that several bring.
         required: whether all libraries of that extra must be there before anything is done.
+        instead: the option that goes without them.
     """
     try:
         if needed and required:
@@ -83,8 +93,10 @@ def reported_errors(needed: str | None = None, *, required: bool = False) -> Ite
         if not extras:
             raise
         extra = needed if needed in extras else extras[0]
-        say(f"error: {error.name} is not installed; this needs `pip install 'scbench[{extra}]'`")
-        raise typer.Exit(USAGE) from None
+        way_out = f", or {instead}" if instead else ""
+        misused(
+            f"{error.name} is not installed; this needs `pip install 'scbench[{extra}]'`{way_out}"
+        )
     except (OSError, MemoryError) as error:
         say(f"error: {refused(error) or error}")
         raise typer.Exit(FAILED if refused(error) else USAGE) from None
@@ -100,14 +112,8 @@ def need(extra: str, instead: str) -> None:
     Raises:
         typer.Exit: one of its libraries is not installed.
     """
-    try:
-        require(*NEEDS[extra])
-    except ModuleNotFoundError as error:
-        say(
-            f"error: {error.name} is not installed; this needs `pip install 'scbench[{extra}]'`, "
-            f"or {instead}"
-        )
-        raise typer.Exit(USAGE) from None
+    with reported_errors(extra, required=True, instead=instead):
+        pass
 
 
 def require(*modules: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial as bound
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
@@ -13,17 +13,7 @@ from scbench.analysis.exported_runs import COLUMNS, runs_in
 from scbench.analysis.results import read_results
 from scbench.base.errors import PredictionsError, ResultsError, ScbenchError
 from scbench.cli.console import PROBLEMS, counted, names_in, reported_errors, say
-from scbench.cli.options import (
-    AskedTasks,
-    Budgets,
-    ColumnMap,
-    IdsFile,
-    ModelName,
-    Quiet,
-    ReleaseName,
-    Samples,
-    SettingName,
-)
+from scbench.cli.options import Commands, ToolSetting
 from scbench.formats.exports import Schema, every_eval_ever, inspect_log, lm_eval
 from scbench.formats.exports.runs import Run
 from scbench.formats.imports.gather import ImportOptions, gather
@@ -46,7 +36,7 @@ from scbench.freezing.copies import export_release
 from scbench.freezing.example import example_predictions
 from scbench.release.load import find_release
 
-app = typer.Typer(rich_markup_mode=None)
+app = Commands()
 
 Variant = Literal["default", "terse", "ladder"]
 """Configs of a release that have prompts."""
@@ -54,43 +44,19 @@ Variant = Literal["default", "terse", "ladder"]
 
 @app.command()
 def prompts(
-    release: ReleaseName = None,
-    tasks: AskedTasks = None,
-    variant: Annotated[Variant, typer.Option(help="Config whose prompts are wanted.")] = "default",
-    ids: IdsFile = None,
-    samples: Samples = 1,
-    budget: Budgets = None,
-    max_output_tokens: Annotated[
-        int | None,
-        typer.Option(min=1, help="Limit of output tokens of a run without budgets."),
-    ] = None,
-    form: Annotated[Form, typer.Option("--format", help="Whose lines.")] = Form.SCBENCH,
-    model: Annotated[
-        str | None, typer.Option(help="The provider's name of the model.", show_default=False)
-    ] = None,
-    structured: Annotated[
-        bool,
-        typer.Option(
-            "--structured/--plain",
-            help="Hold replies to the answer's JSON Schema, or take them as text.",
-        ),
-    ] = False,
-    images: Annotated[
-        bool,
-        typer.Option(
-            "--images/--no-images",
-            help="Leave out what needs vision; in --out, left-out.jsonl lists it as not_run.",
-        ),
-    ] = True,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for files that the provider takes, split at its limits. [default: all "
-            "lines to standard output]",
-            show_default=False,
-        ),
-    ] = None,
-    quiet: Quiet = False,
+    release: str | None = None,
+    tasks: str | None = None,
+    variant: Variant = "default",
+    ids: str | None = None,
+    samples: int = 1,
+    budget: list[int] | None = None,
+    max_output_tokens: int | None = None,
+    form: Form = Form.SCBENCH,
+    model: str | None = None,
+    structured: bool = False,
+    images: bool = True,
+    out: Path | None = None,
+    quiet: bool = False,
 ) -> None:
     """Write prompts, or a provider's batch files.
 
@@ -151,19 +117,11 @@ def ids_in(source: str) -> set[str]:
 
 @app.command("import")
 def import_(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE...",
-            help="What a batch (OpenAI, Anthropic, Gemini, vLLM), Inspect, lm-evaluation-harness, "
-            "lighteval or verifiers wrote; a table; predictions. - reads standard input.",
-            show_default=False,
-        ),
-    ],
-    mapped: ColumnMap = None,
-    model: ModelName = None,
-    setting: SettingName = None,
-    quiet: Quiet = False,
+    files: list[str],
+    mapped: str | None = None,
+    model: str | None = None,
+    setting: ToolSetting | None = None,
+    quiet: bool = False,
 ) -> None:
     """Turn files of other programs into predictions.
 
@@ -185,29 +143,14 @@ def import_(
 
 @app.command("export-results")
 def export_results(
-    results: Annotated[
-        list[Path],
-        typer.Argument(
-            help="results.parquet files, or the folders that scbench-grade wrote.",
-            show_default=False,
-        ),
-    ],
-    schema: Annotated[Schema, typer.Option("--format", help="Whose schema.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="Folder for the files.", show_default=False)],
-    date: Annotated[
-        str | None,
-        typer.Option(
-            metavar="YYYY-MM-DD",
-            help="Of the answers, for runs that do not say it.",
-            show_default=False,
-        ),
-    ] = None,
-    release: ReleaseName = None,
-    organization: Annotated[
-        str, typer.Option(help="Who evaluated, for every-eval-ever.")
-    ] = "unnamed",
-    partial: Annotated[bool, typer.Option("--partial", help="Whole tasks may be missing.")] = False,
-    quiet: Quiet = False,
+    results: list[Path],
+    schema: Schema,
+    out: Path,
+    date: str | None = None,
+    release: str | None = None,
+    organization: str = "unnamed",
+    partial: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Write results as other tools do.
 
@@ -235,17 +178,7 @@ _FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}
 
 
 @app.command()
-def path(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help=f"{' or '.join(_FOLDERS)}: tasks for lm_eval --include_path; a package for "
-            "verifiers, to be installed or pushed to the hub.",
-            show_default=False,
-        ),
-    ],
-) -> None:
+def path(name: str) -> None:
     """Print the folder that another tool reads.
 
     lm_eval --include_path "$(scbench path lm-eval)" --tasks scbench
@@ -257,16 +190,7 @@ def path(
 
 
 @app.command()
-def example(
-    release: ReleaseName = None,
-    tasks: Annotated[
-        str | None,
-        typer.Option(
-            help="Only these tasks or buckets, separated by commas; manifolds is one, and terse "
-            "and ladder stand for these configs."
-        ),
-    ] = None,
-) -> None:
+def example(release: str | None = None, tasks: str | None = None) -> None:
     """Print predictions to try the grader on.
 
     Two invented models made them.
@@ -279,9 +203,7 @@ def example(
 
 
 @app.command()
-def export(
-    folder: Annotated[Path, typer.Argument(help="Folder to make.")], release: ReleaseName = None
-) -> None:
+def export(folder: Path, release: str | None = None) -> None:
     """Copy a release to a folder.
 
     `load_dataset("FOLDER")` reads it from there.

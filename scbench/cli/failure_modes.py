@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import polars as pl
 import typer
@@ -29,43 +28,13 @@ from scbench.analysis.results import read_results
 from scbench.base.errors import ResultsError
 from scbench.catalog import get_task
 from scbench.cli.console import PROBLEMS, counted, reported_errors, say
+from scbench.cli.options import Commands
 from scbench.cli.printing import Files, Out, Partial, Plot, Result, Style, table_command, write_file
 from scbench.formats.predictions import open_predictions
 from scbench.release.load import find_release
 from scbench.report.charts import failure_chart
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help=(
-        "Diagnose low scores. Five labels, from evasion to near miss; no score is changed.\n\n"
-        "`judge` labels by rules, without a model. To have a model or people judge, `export` "
-        "writes one prompt per candidate, and `import` reads their decisions back. `shares`, "
-        "`deltas` and `matrix` show labels by run, `agree` compares two judges.\n\n"
-        "Exit codes: 0 done, 1 problems in the decisions, 2 wrong usage."
-    ),
-)
-
-Labels = Annotated[
-    list[Path], typer.Argument(help="Files of labels, as judge and import write them.")
-]
-Results = Annotated[
-    list[Path],
-    typer.Option(
-        "--results", help="What the labels are of: results.parquet or its folder. Repeat for more."
-    ),
-]
-Threshold = Annotated[
-    float, typer.Option(min=0, max=1, help="Scores below this are candidates, others pass.")
-]
-LabelsOut = Annotated[Path, typer.Option("--out", help="File of labels to write (Parquet).")]
-First = Annotated[
-    str | None,
-    typer.Option(help='Run to start from, such as "my-model no_tools". [default: no_tools]'),
-]
-Second = Annotated[
-    str | None, typer.Option(help="Run to compare it with. [default: the same model's tools]")
-]
+app = Commands("failure_modes", no_args_is_help=True)
 
 
 def _rows_to_judge(results: list[Path], threshold: float, *, partial: bool) -> pl.DataFrame:
@@ -80,9 +49,7 @@ def _labelled_states(
 
 
 @app.command()
-def card(
-    task: Annotated[str, typer.Argument(help="Id of a task; `scbench tasks` lists them.")],
-) -> None:
+def card(task: str) -> None:
     """Print a task's card: what a judge is told of it."""
     with reported_errors():
         sys.stdout.write(task_card(get_task(task)))
@@ -90,9 +57,7 @@ def card(
 
 
 @app.command()
-def judge(
-    results: Files, out: LabelsOut, threshold: Threshold = 0.6, partial: Partial = False
-) -> None:
+def judge(results: Files, out: Path, threshold: float = 0.6, partial: Partial = False) -> None:
     """Label candidates by rules, without a model.
 
     The rules look at status, answer and checks alone: the same results, the same labels.
@@ -107,16 +72,10 @@ def judge(
 @app.command()
 def export(
     results: Files,
-    out: Annotated[Path, typer.Option("--out", help="Bundle to write (JSON Lines).")],
-    predictions: Annotated[
-        list[str] | None,
-        typer.Option(help="Predictions that were graded, to show judges the raw replies."),
-    ] = None,
-    release: Annotated[
-        str | None,
-        typer.Option(help="Release the prompts come from. [default: the one that was graded]"),
-    ] = None,
-    threshold: Threshold = 0.6,
+    out: Path,
+    predictions: list[str] | None = None,
+    release: str | None = None,
+    threshold: float = 0.6,
     partial: Partial = False,
 ) -> None:
     """Write a prompt per candidate, for any judge.
@@ -138,13 +97,11 @@ def export(
 
 @app.command("import")
 def import_(
-    decisions: Annotated[
-        str, typer.Argument(help="JSON Lines, one decision per candidate; - for standard input.")
-    ],
-    results: Results,
-    out: LabelsOut,
-    judge: Annotated[str, typer.Option(help="Who judged: stored with every label.")],
-    threshold: Threshold = 0.6,
+    decisions: str,
+    results: list[Path],
+    out: Path,
+    judge: str,
+    threshold: float = 0.6,
     partial: Partial = False,
 ) -> None:
     """Read decisions back and write them as labels.
@@ -169,13 +126,13 @@ def import_(
 
 @table_command(app)
 def shares(
-    labels: Labels,
-    results: Results,
-    by_task: Annotated[bool, typer.Option("--by-task", help="Count each task separately.")] = False,
+    labels: list[Path],
+    results: list[Path],
+    by_task: bool = False,
     style: Style = "table",
     out: Out = None,
     plot: Plot = None,
-    threshold: Threshold = 0.6,
+    threshold: float = 0.6,
     partial: Partial = False,
 ) -> Result:
     """Show labels by run, with status counts beside.
@@ -189,11 +146,11 @@ def shares(
 
 @table_command(app)
 def deltas(
-    labels: Labels,
-    results: Results,
-    first: First = None,
-    second: Second = None,
-    threshold: Threshold = 0.6,
+    labels: list[Path],
+    results: list[Path],
+    first: str | None = None,
+    second: str | None = None,
+    threshold: float = 0.6,
     partial: Partial = False,
 ) -> Result:
     """Show how rates of labels differ between runs.
@@ -207,11 +164,11 @@ def deltas(
 
 @table_command(app)
 def matrix(
-    labels: Labels,
-    results: Results,
-    first: First = None,
-    second: Second = None,
-    threshold: Threshold = 0.6,
+    labels: list[Path],
+    results: list[Path],
+    first: str | None = None,
+    second: str | None = None,
+    threshold: float = 0.6,
     partial: Partial = False,
 ) -> Result:
     """Show what became of each score between runs.
@@ -225,19 +182,10 @@ def matrix(
 
 @table_command(app)
 def agree(
-    labels_a: Annotated[Path, typer.Argument(help="Labels of one judge, or of people.")],
-    labels_b: Annotated[
-        Path | None,
-        typer.Argument(
-            help="Labels of another, on the same candidates. [default: the rules, on --results]",
-            show_default=False,
-        ),
-    ] = None,
-    results: Annotated[
-        list[Path] | None,
-        typer.Option("--results", help="What the labels are of, for the rules. Repeat for more."),
-    ] = None,
-    threshold: Threshold = 0.6,
+    labels_a: Path,
+    labels_b: Path | None = None,
+    results: list[Path] | None = None,
+    threshold: float = 0.6,
     partial: Partial = False,
 ) -> Result:
     """Compare two judges, or one with the rules: kappa, confusion."""

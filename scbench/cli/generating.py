@@ -5,7 +5,7 @@ import secrets
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -23,7 +23,7 @@ from scbench.cli.console import (
     require,
     say,
 )
-from scbench.cli.options import ListForm, Quiet, Workers
+from scbench.cli.options import Commands, ListForm
 from scbench.cli.progress import progress
 from scbench.cli.releases import rungs_of
 from scbench.freezing.experiment import (
@@ -40,20 +40,11 @@ from scbench.freezing.listing import describe_task
 from scbench.machine.processes import open_executor, processors
 from scbench.release.load import Release, find_release
 
-app = typer.Typer(rich_markup_mode=None)
+app = Commands()
 
 
 @app.command()
-def tasks(
-    task: Annotated[
-        str | None, typer.Argument(help="List the parameters of this task.", show_default=False)
-    ] = None,
-    release: Annotated[
-        str | None,
-        typer.Option(help="List the tasks that a release holds: version, folder, .zip or Hub."),
-    ] = None,
-    style: Annotated[ListForm, typer.Option("--format", help="How they are listed.")] = "table",
-) -> None:
+def tasks(task: str | None = None, release: str | None = None, style: ListForm = "table") -> None:
     """List tasks, or one task's parameters.
 
     Bounds and defaults stand beside them.
@@ -190,62 +181,18 @@ PARAMETERS_FOLLOW = {"ignore_unknown_options": True, "allow_extra_args": True}
 @app.command(context_settings=PARAMETERS_FOLLOW)
 def generate(
     context: typer.Context,
-    target: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="EXPERIMENT|TASK",
-            help="TOML file of an experiment, or the id of a task, with its parameters as options. "
-            "With --ladder: file of a table of rungs, or ids of tasks; by default all there are.",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder to make, in the shape of a release; without it cases are printed."
-        ),
-    ] = None,
-    count: Annotated[
-        int | None,
-        typer.Option(min=1, help="Cases of a task, or on each rung. [default: 1; the table's]"),
-    ] = None,
-    ladder: Annotated[
-        bool, typer.Option("--ladder", help="Draw rungs of rising difficulty of every task.")
-    ] = False,
-    rung: Annotated[
-        int | None,
-        typer.Option(min=1, help="Draw only this rung of the ladder, which may be above its top."),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Base seed, instead of the experiment's. [default for a task: 0]",
-        ),
-    ] = None,
-    private: Annotated[
-        bool,
-        typer.Option(
-            "--private", help="Write the base seed nowhere; without one, draw one and show it once."
-        ),
-    ] = False,
-    name: Annotated[
-        str | None,
-        typer.Option(help="What the folder calls itself. [default: generated-HASH]"),
-    ] = None,
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Throw away what an interrupted run left.")
-    ] = False,
-    form: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--format",
-            help="How cases are printed: jsonl (default) or text. Other values go to a parameter "
-            "of that name.",
-        ),
-    ] = None,
-    workers: Workers = 0,
-    quiet: Quiet = False,
+    target: str | None = None,
+    out: Path | None = None,
+    count: int | None = None,
+    ladder: bool = False,
+    rung: int | None = None,
+    seed: int | None = None,
+    private: bool = False,
+    name: str | None = None,
+    restart: bool = False,
+    form: list[str] | None = None,
+    workers: int = 0,
+    quiet: bool = False,
 ) -> None:
     """Draw fresh cases of a task, or a whole experiment.
 
@@ -408,13 +355,7 @@ def _case_text(task: Task, case: Row, number: int, total: int) -> str:
 
 
 def _write_folder(
-    experiment: Experiment,
-    out: Path,
-    name: str | None,
-    workers: int,
-    *,
-    restart: bool,
-    quiet: bool,
+    experiment: Experiment, out: Path, name: str | None, workers: int, *, restart: bool, quiet: bool
 ) -> None:
     from scbench.freezing.fresh_folder import generate_folder
 

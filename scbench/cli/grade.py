@@ -1,14 +1,13 @@
 """``scbench-grade``: grade a predictions file, offline."""
 
+from functools import partial as bound
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from scbench.base.errors import PredictionsError
-from scbench.cli.console import NEEDS, USAGE, names_in, reported_errors, require, say
-from scbench.cli.options import ColumnMap, ModelName, Quiet, SettingName, Style, Version, Workers
+from scbench.cli.console import misused, names_in, reported_errors
+from scbench.cli.options import Commands, ScoreForm, ToolSetting, Version
 from scbench.cli.start import start
 from scbench.machine.processes import check_memory, processors, start_server
 
@@ -23,123 +22,29 @@ Exit codes: 0 graded, 1 problems in the input (the rest is graded all the same),
 
 
 def grade(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FILE...",
-            help="Predictions (JSON Lines, plain, .gz or .zst; - reads standard input); or what a "
-            "batch, vLLM, Inspect, lm-evaluation-harness, lighteval or verifiers wrote, or a "
-            "table. Several make one run.",
-            show_default=False,
-        ),
-    ] = None,
-    mapped: ColumnMap = None,
-    model: ModelName = None,
-    setting: SettingName = None,
-    release: Annotated[
-        str | None,
-        typer.Option(
-            help="Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
-            "[default: newest installed]"
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for results.parquet and summary.json. [default: scbench-results/NAME]"
-        ),
-    ] = None,
-    tasks: Annotated[
-        str | None,
-        typer.Option(
-            help="Grade only these tasks or buckets, separated by commas; terse or ladder stands "
-            "for answers to the prompts of that config."
-        ),
-    ] = None,
-    partial: Annotated[
-        bool,
-        typer.Option(
-            "--partial", help="The file is not meant to answer every item (not for leaderboards)."
-        ),
-    ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only validate: print every problem, grade nothing.")
-    ] = False,
-    self_test: Annotated[
-        bool,
-        typer.Option(
-            "--self-test",
-            help="Grade the release's references (must be 1.0) and counter-references (below 1.0).",
-        ),
-    ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")
-    ] = False,
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Throw the interrupted run in --out away.")
-    ] = False,
-    workers: Workers = 0,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            min=0.1,
-            help="Seconds an item may take before its worker is killed. [default: 120; more for "
-            "tasks that simulate]",
-            show_default=False,
-        ),
-    ] = None,
-    memory: Annotated[
-        float, typer.Option(min=0, help="GiB of address space per worker; 0 for no limit.")
-    ] = 4.0,
-    allow_code: Annotated[
-        bool,
-        typer.Option(
-            "--allow-code",
-            help="Run Python programs among the answers in a sandbox (no network, no files). "
-            "Without it such rows are not_run.",
-        ),
-    ] = False,
-    exclude_withdrawn: Annotated[
-        bool,
-        typer.Option(
-            "--exclude-withdrawn",
-            help="Leave out what the release lists as withdrawn: found to be wrong.",
-        ),
-    ] = False,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="I/N",
-            help="Grade only lines I, I+N, I+2N and so on; `scbench merge` puts all N together.",
-            show_default=False,
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="tcp://HOST:PORT",
-            help="Let the workers of this dask scheduler grade. They need scbench in this version.",
-            show_default=False,
-        ),
-    ] = None,
-    run_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--run",
-            metavar="FILE",
-            help='JSON file that says how the runs were made, for lines without "run".',
-            show_default=False,
-        ),
-    ] = None,
-    report: Annotated[
-        bool,
-        typer.Option(
-            "--report",
-            help="Also write report.html into --out: every item with its picture and checks.",
-        ),
-    ] = False,
-    style: Style = "table",
-    quiet: Quiet = False,
+    files: list[str] | None = None,
+    mapped: str | None = None,
+    model: str | None = None,
+    setting: ToolSetting | None = None,
+    release: str | None = None,
+    out: Path | None = None,
+    tasks: str | None = None,
+    partial: bool = False,
+    check: bool = False,
+    self_test: bool = False,
+    resume: bool = False,
+    restart: bool = False,
+    workers: int = 0,
+    timeout: float | None = None,
+    memory: float = 4.0,
+    allow_code: bool = False,
+    exclude_withdrawn: bool = False,
+    shard: str | None = None,
+    cluster: str | None = None,
+    run_file: Path | None = None,
+    report: bool = False,
+    style: ScoreForm = "table",
+    quiet: bool = False,
     version: Version = False,
 ) -> None:
     """Grade a predictions file.
@@ -155,21 +60,18 @@ def grade(
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """
     if (not files) != self_test:
-        say("error: name a predictions file, or use --self-test (see --help)")
-        raise typer.Exit(USAGE)
+        misused("name a predictions file, or use --self-test (see --help)")
     for name, flag in (("report", report), ("shard", shard), ("cluster", cluster)):
         if flag and (check or self_test):
-            say(f"error: --{name} goes with grading, not with --check or --self-test")
-            raise typer.Exit(USAGE)
-    with reported_errors("report" if report else None):
-        if report:
-            # Said before grading, which can take long.
-            require(*NEEDS["report"])
+            misused(f"--{name} goes with grading, not with --check or --self-test")
+    # What a report needs is said before grading, which can take long.
+    with reported_errors("report" if report else None, required=True):
         check_memory()
         if not check and cluster is None:
             # It gets ready while the release is read.
             start_server("scbench.grading.workers.worker")
         from scbench.cli import verdicts
+        from scbench.grading.check import check_file
         from scbench.grading.rows.index import read_run_file
         from scbench.grading.run import Options, choose_tasks
         from scbench.grading.workers.scheduler import WorkerLimits
@@ -178,30 +80,26 @@ def grade(
         chosen_release, names = find_release(release).choose(names_in(tasks))
         selection = choose_tasks(chosen_release, names)
         limits = WorkerLimits(workers or processors(), timeout, int(memory * 2**30), allow_code)
+        take_in = bound(
+            verdicts.taken_in, files or [], quiet=quiet, mapped=mapped, model=model, setting=setting
+        )
         if not files:
             verdicts.tell_self_test(chosen_release, selection, limits, style, quiet=quiet)
         elif check:
             with TemporaryDirectory() as temporary:
-                path, imported = verdicts.taken_in(
-                    files, Path(temporary), mapped, model, setting, quiet=quiet
-                )
-                verdicts.tell_check(
+                path, imported = take_in(folder=Path(temporary))
+                checked = check_file(
                     path,
                     chosen_release,
                     selection,
-                    style,
                     partial=partial or bool(names),
                     exclude_withdrawn=exclude_withdrawn,
                     imported=imported,
                 )
+            verdicts.tell_check(path, checked, style, imported=imported is not None)
         else:
             folder = out or Path("scbench-results", _stem(files[0], shard))
-            path, imported = verdicts.taken_in(files, folder, mapped, model, setting, quiet=quiet)
-            if imported is not None and shard is not None:
-                raise PredictionsError(
-                    "--shard needs one file of predictions: `scbench import FILE... > "
-                    "predictions.jsonl` makes it"
-                )
+            path, imported = take_in(folder=folder)
             options = Options(
                 predictions=path,
                 release=chosen_release,
@@ -212,7 +110,7 @@ def grade(
                 resume=resume,
                 restart=restart,
                 exclude_withdrawn=exclude_withdrawn,
-                shard=_shard_of(shard),
+                shard=_shard_of(shard, imported=imported is not None),
                 cluster=cluster,
                 described=() if run_file is None else read_run_file(run_file),
                 imported=imported,
@@ -220,11 +118,16 @@ def grade(
             verdicts.grade_and_tell(options, style, report=report, quiet=quiet)
 
 
-def _shard_of(text: str | None) -> "Shard | None":
+def _shard_of(text: str | None, *, imported: bool) -> "Shard | None":
     from scbench.grading.rows.chunks import Shard
 
     if text is None:
         return None
+    if imported:
+        raise PredictionsError(
+            "--shard needs one file of predictions: `scbench import FILE... > predictions.jsonl` "
+            "makes it"
+        )
     number, slash, count = text.partition("/")
     plain = slash and all(part.isascii() and part.isdecimal() for part in (number, count))
     if plain and 1 <= int(number) <= int(count):
@@ -237,7 +140,7 @@ def _stem(predictions: str, shard: str | None) -> str:
     return stem if shard is None else f"{stem}-{shard.replace('/', '-of-')}"
 
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = Commands(add_completion=False, pretty_exceptions_enable=False)
 app.command(epilog=EPILOG)(grade)
 
 

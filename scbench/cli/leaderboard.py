@@ -1,67 +1,32 @@
 """``scbench leaderboard``: the board of a folder of submissions."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from scbench.cli.console import PROBLEMS, counted, need, reported_errors, say
-from scbench.cli.options import AllowCode, Workers
+from scbench.cli.options import Commands
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import as_text
 from scbench.leaderboard.grade import read_receipt
 from scbench.machine.processes import processors
 from scbench.release.load import find_release
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help=(
-        "Build the board of a folder of submissions.\n\n"
-        "Exit codes: 0 done, 1 some submissions were refused (the others are shown), "
-        "2 wrong usage."
-    ),
-)
+app = Commands("leaderboard", no_args_is_help=True)
 
 
 @app.command()
 def build(
-    submissions: Annotated[
-        Path, typer.Argument(help="Folder in which every folder or archive is a submission.")
-    ],
-    out: Annotated[
-        Path, typer.Option(help="Folder of the board: page, JSON, Parquet, and graded/.")
-    ] = Path("leaderboard"),
-    release: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A release besides the installed ones: folder, .zip or ORG/NAME@REVISION. "
-            "Repeat for more."
-        ),
-    ] = None,
-    regrade: Annotated[
-        bool, typer.Option("--regrade", help="Grade everything anew, whatever receipts say.")
-    ] = False,
-    organisations: Annotated[
-        Path | None,
-        typer.Option(help="organisations.toml: who may submit for whom. [default: anybody]"),
-    ] = None,
-    private: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder with release/, a private ladder, and submissions/ to it. Scores, ranks "
-            "and the gap to the public ladder are shown, and nothing else of it."
-        ),
-    ] = None,
-    dataset: Annotated[
-        str | None,
-        typer.Option(help="ORG/NAME on the Hub: also write .eval_results files for its board."),
-    ] = None,
-    allow_code: AllowCode = False,
-    report: Annotated[
-        bool, typer.Option(help="Write a report on each submission; needs scbench[report].")
-    ] = True,
-    workers: Workers = 0,
+    submissions: Path,
+    out: Path = Path("leaderboard"),
+    release: list[str] | None = None,
+    regrade: bool = False,
+    organisations: Path | None = None,
+    private: Path | None = None,
+    dataset: str | None = None,
+    allow_code: bool = False,
+    report: bool = True,
+    workers: int = 0,
 ) -> None:
     """Grade what is new or has changed, and write the board.
 
@@ -118,12 +83,7 @@ def build(
 
 @app.command("eval-results")
 def eval_results(
-    receipt: Annotated[Path, typer.Argument(help="receipt.json of a graded submission.")],
-    dataset: Annotated[str, typer.Option(help="ORG/NAME of the data set on the Hub.")],
-    revision: Annotated[str | None, typer.Option(help="Git revision of the data set.")] = None,
-    source: Annotated[
-        str | None, typer.Option(help="Page that shows the result, such as the board.")
-    ] = None,
+    receipt: Path, dataset: str, revision: str | None = None, source: str | None = None
 ) -> None:
     """Print the Hub's evaluation file of a model.
 

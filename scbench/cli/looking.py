@@ -6,16 +6,14 @@ import time
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
+from typing import Literal
 
 from scbench.analysis.results import read_results
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import Instance, task_of
 from scbench.catalog import get_task
-from scbench.cli.console import NEEDS, USAGE, plain, reported_errors, require, say
-from scbench.cli.options import Quiet
+from scbench.cli.console import NEEDS, misused, plain, reported_errors, require, say
+from scbench.cli.options import Commands, ToolSetting
 from scbench.cli.printing import Files, write_file
 from scbench.cli.progress import progress
 from scbench.formats.predictions import Line
@@ -31,7 +29,7 @@ from scbench.report.paging import transcript
 from scbench.report.picture import draw_of, sheet_png, sheet_svg, solids_of
 from scbench.report.single import RunChoice, grade_line
 
-app = typer.Typer(rich_markup_mode=None)
+app = Commands()
 
 
 _MAX_FAILURES = 10
@@ -43,47 +41,15 @@ Which = Literal["all", "failed", "none"]
 """The items of a report."""
 
 
-GradedRelease = Annotated[
-    str | None,
-    typer.Option(
-        help="Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
-        "[default: that of the results, or the newest installed]"
-    ),
-]
-
-Model = Annotated[str | None, typer.Option(help="Whose answer, if the file holds several.")]
-Setting = Annotated[
-    Literal["no_tools", "tools"] | None,
-    typer.Option(help="In which setting, if there are several."),
-]
-Budget = Annotated[
-    int | None, typer.Option(min=0, help="With which limit of output tokens, of a sweep.")
-]
-Sample = Annotated[int | None, typer.Option(min=0, help="Which of its samples.")]
-Scale = Annotated[
-    float, typer.Option(min=0.2, max=8, help="Pixels of a PNG file for one of the picture.")
-]
-Dark = Annotated[
-    bool, typer.Option("--dark", help="Colours for a dark page, in PNG and SVG files.")
-]
-
-
 @app.command()
 def report(
     results: Files,
-    out: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("report.html"),
-    release: GradedRelease = None,
-    predictions: Annotated[
-        str | None,
-        typer.Option(help="The predictions file that was graded: shows the models' texts, too."),
-    ] = None,
-    items: Annotated[
-        Which, typer.Option(help="Which items to show: all, those short of full marks, none.")
-    ] = "failed",
-    workers: Annotated[
-        int, typer.Option(min=0, help="Processes that draw; 0 takes one per usable processor.")
-    ] = 0,
-    quiet: Quiet = False,
+    out: Path = Path("report.html"),
+    release: str | None = None,
+    predictions: str | None = None,
+    items: Which = "failed",
+    workers: int = 0,
+    quiet: bool = False,
 ) -> None:
     """Write an HTML report.
 
@@ -148,42 +114,22 @@ def make_report(
 
 @app.command()
 def show(
-    item: Annotated[str, typer.Argument(help="Id of an instance, such as csg_union/12.")],
-    predictions: Annotated[
-        str | None,
-        typer.Option(help="Grade and show its answer in this predictions file; - for stdin."),
-    ] = None,
-    results: Annotated[
-        Path | None, typer.Option(help="Show what this results.parquet, or folder, holds on it.")
-    ] = None,
-    reference: Annotated[
-        bool, typer.Option("--reference", help="Grade and show the release's reference answer.")
-    ] = False,
-    model: Model = None,
-    setting: Setting = None,
-    budget: Budget = None,
-    sample: Sample = None,
-    release: GradedRelease = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write it: FILE.svg, FILE.png, FILE.html to turn in 3D; its solids: FILE.glb, "
-            "FILE.stl."
-        ),
-    ] = None,
-    scale: Scale = 2.0,
-    dark: Dark = False,
-    text: Annotated[bool, typer.Option("--text", help="Print it, whatever it is.")] = False,
-    open_page: Annotated[
-        bool, typer.Option("--open", help="Open it in the browser, even if it can be printed.")
-    ] = False,
-    allow_code: Annotated[
-        bool, typer.Option("--allow-code", help="Run a Python program among the answers.")
-    ] = False,
-    timeout: Annotated[
-        float | None,
-        typer.Option(min=0.1, help="Seconds grading may take.", show_default=False),
-    ] = None,
+    item: str,
+    predictions: str | None = None,
+    results: Path | None = None,
+    reference: bool = False,
+    model: str | None = None,
+    setting: ToolSetting | None = None,
+    budget: int | None = None,
+    sample: int | None = None,
+    release: str | None = None,
+    out: Path | None = None,
+    scale: float = 2.0,
+    dark: bool = False,
+    text: bool = False,
+    open_page: bool = False,
+    allow_code: bool = False,
+    timeout: float | None = None,
 ) -> None:
     """Show one item, and what an answer did to it.
 
@@ -191,8 +137,7 @@ def show(
     picture opens in the browser, if there is a terminal; with --out it is written to a file.
     """
     if (predictions is not None) + (results is not None) + reference > 1:
-        say("error: choose one of --predictions, --results and --reference")
-        raise typer.Exit(USAGE)
+        misused("choose one of --predictions, --results and --reference")
     with reported_errors("report"):
         form = _file_form(item, out)
         if form in {"png", "html"} or open_page:
@@ -242,11 +187,7 @@ def _release_of_results(results: Path) -> str:
 
 
 def _graded_item(
-    line: Line,
-    instance: Instance,
-    release: Release,
-    timeout: float | None,
-    allow_code: bool,
+    line: Line, instance: Instance, release: Release, timeout: float | None, allow_code: bool
 ) -> Item:
     limits = WorkerLimits(1, timeout, 4 * 2**30, allow_code)
     with progress(None, quiet=False) as bar:
@@ -292,35 +233,17 @@ def _open_page(name: str, page: str) -> None:
 
 @app.command()
 def gallery(
-    folder: Annotated[
-        Path, typer.Argument(help="Folder to make; or FILE.svg or FILE.png, for one contact sheet.")
-    ],
-    release: GradedRelease = None,
-    results: Annotated[
-        Path | None,
-        typer.Option(help="Draw what this results.parquet, or folder, holds: what failed first."),
-    ] = None,
-    model: Model = None,
-    setting: Setting = None,
-    budget: Budget = None,
-    sample: Sample = None,
-    ladder: Annotated[
-        bool, typer.Option("--ladder", help="A contact sheet of rungs of the ladder.")
-    ] = False,
-    rungs: Annotated[
-        str, typer.Option(help="Rungs on the contact sheet, separated by commas.")
-    ] = "1,4,8",
-    scale: Annotated[
-        float | None,
-        typer.Option(
-            min=0.2,
-            max=8,
-            help="Pixels of a PNG file for one of the picture. [default: few bytes; of a contact "
-            "sheet 1]",
-            show_default=False,
-        ),
-    ] = None,
-    dark: Dark = False,
+    folder: Path,
+    release: str | None = None,
+    results: Path | None = None,
+    model: str | None = None,
+    setting: ToolSetting | None = None,
+    budget: int | None = None,
+    sample: int | None = None,
+    ladder: bool = False,
+    rungs: str = "1,4,8",
+    scale: float | None = None,
+    dark: bool = False,
 ) -> None:
     """Draw one instance of every task.
 

@@ -10,41 +10,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from scbench.cli.console import USAGE, reported_errors, say
-from scbench.cli.options import Version
+from scbench.cli.options import Version, descriptions
 from scbench.cli.start import start
 
-_COMMANDS = {
-    "tasks": ("generating", "List tasks, or one task's parameters."),
-    "grade": ("grade", "Grade a predictions file."),
-    "run": ("running", "Ask a model, grade its answers, and print the tables."),
-    "prompts": ("exchange", "Write prompts, or a provider's batch files."),
-    "import": ("exchange", "Turn files of other programs into predictions."),
-    "path": ("exchange", "Print the folder that another tool reads."),
-    "generate": ("generating", "Draw fresh cases of a task, or a whole experiment."),
-    "merge": ("verdicts", "Join the results of all shards of a file."),
-    "tables": ("analysis", "Print means of models, with intervals."),
-    "compare": ("analysis", "Compare runs, and say who is better."),
-    "samples": ("analysis", "Summarize several samples of each item."),
-    "cost": ("analysis", "Show tokens, seconds and money."),
-    "budget": ("analysis", "Show accuracy against output tokens."),
-    "turns": ("analysis", "Show scores turn by turn."),
-    "items": ("analysis", "Show single items over all runs."),
-    "runs": ("analysis", "Show how runs were made, as predictions say."),
-    "manifolds": ("analysis", "Show where accuracy on text tasks falls off."),
-    "ladder": ("analysis", "Show how far models get on the ladder."),
-    "next": ("analysis", "Name the items that tell most about a model."),
-    "gap": ("analysis", "Compare a public and a private ladder."),
-    "export-results": ("exchange", "Write results as other tools do."),
-    "report": ("looking", "Write an HTML report."),
-    "show": ("looking", "Show one item, and what an answer did to it."),
-    "gallery": ("looking", "Draw one instance of every task."),
-    "example": ("exchange", "Print predictions to try the grader on."),
-    "export": ("exchange", "Copy a release to a folder."),
-    "release": ("releases", "Build, verify, publish and compare releases."),
-    "failure-modes": ("failure_modes", "Diagnose low scores."),
-    "submission": ("submission", "Prepare, check and grade an entry for the leaderboard."),
-    "leaderboard": ("leaderboard", "Build the board of a folder of submissions."),
-}
+_COMMANDS: dict[str, list[str]] = descriptions()["commands"]
 """The module of each command, and the first line of its help, which lists it."""
 
 

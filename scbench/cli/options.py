@@ -1,8 +1,14 @@
-"""Options that several commands take, each declared once."""
+"""Options and arguments of the commands: what they say and take stands in ``options.toml``."""
 
-from typing import Annotated, Literal
+import tomllib
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from inspect import Parameter, signature
+from typing import Annotated, Any, Literal, TypeVar, get_origin
 
 import typer
+from typing_extensions import override
 
 from scbench.base import __version__
 
@@ -12,6 +18,52 @@ TableForm = Literal["table", "markdown", "latex", "csv", "json", "parquet"]
 """Forms of an analysis: three for people, three for programs."""
 ListForm = Literal["table", "markdown", "json"]
 """Forms of a list of tasks, and of the scores of a submission."""
+ToolSetting = Literal["no_tools", "tools"]
+"""Settings that files of other programs are of, and items are shown in."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@cache
+def descriptions() -> dict[str, Any]:
+    """Return the tables of ``options.toml``."""
+    text = files("scbench.cli").joinpath("options.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def described(function: _Function) -> _Function:
+    """Describe the parameters of a command, but those that carry their description themselves.
+
+    A parameter without a default is an argument unless the description names it; one with a default
+    is an option unless the description says otherwise.
+    """
+    modules = descriptions()
+    module = modules.get(function.__module__.rpartition(".")[2], {})
+    texts = modules["shared"] | module.get("shared", {}) | module.get(function.__name__, {})
+    for name, parameter in signature(function).parameters.items():
+        if get_origin(parameter.annotation) is Annotated or parameter.annotation is typer.Context:
+            continue
+        text = texts[name]
+        settings = {"help": text} if isinstance(text, str) else dict(text)
+        names = settings.pop("names", ())
+        required = parameter.default is Parameter.empty and not names
+        make = typer.Argument if settings.pop("argument", required) else typer.Option
+        described_type = Annotated[parameter.annotation, make(*names, **settings)]  # type: ignore[name-defined]
+        function.__annotations__[name] = described_type
+    return function
+
+
+class Commands(typer.Typer):
+    """Commands with the options and arguments that ``options.toml`` describes."""
+
+    def __init__(self, group: str | None = None, **settings: Any) -> None:  # noqa: ANN401
+        text = {"help": descriptions()["groups"][group]} if group else {}
+        super().__init__(rich_markup_mode=None, **text, **settings)
+
+    @override
+    def command(self, *names: Any, **settings: Any) -> Callable[[_Function], _Function]:
+        register = super().command(*names, **settings)
+        return lambda function: register(described(function))
 
 
 def _show_version(value: bool) -> None:
@@ -20,84 +72,6 @@ def _show_version(value: bool) -> None:
         raise typer.Exit
 
 
-AllowCode = Annotated[
-    bool, typer.Option("--allow-code", help="Run Python programs among the answers in a sandbox.")
-]
-AskedTasks = Annotated[
-    str | None,
-    typer.Option(
-        "--tasks", help="Only these tasks or buckets, separated by commas; manifolds is one."
-    ),
-]
-Budgets = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--budget",
-        min=1,
-        help="Limit of output tokens, which the results then tell runs apart by. Several times "
-        "for a sweep.",
-        show_default=False,
-    ),
-]
-ColumnMap = Annotated[
-    str | None,
-    typer.Option(
-        "--map",
-        metavar="id=COLUMN,response=COLUMN",
-        help="Which columns of a table (CSV, Parquet, JSON Lines) hold the fields of a prediction.",
-        show_default=False,
-    ),
-]
-IdsFile = Annotated[
-    str | None,
-    typer.Option(
-        "--ids",
-        metavar="FILE",
-        help="Only these instances: a file with an id on each line, as `scbench next` prints "
-        "them; - for standard input.",
-        show_default=False,
-    ),
-]
-ModelName = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        help="Name of the model, in place of what files of other programs say.",
-        show_default=False,
-    ),
-]
-Samples = Annotated[int, typer.Option("--samples", min=1, help="How often each is asked.")]
-SettingName = Annotated[
-    Literal["no_tools", "tools"] | None,
-    typer.Option(
-        "--setting",
-        help="Whether the model had tools, in files of other programs.",
-        show_default=False,
-    ),
-]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")
-]
-ReleaseName = Annotated[
-    str | None,
-    typer.Option(
-        "--release",
-        help="Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. [default: newest]",
-    ),
-]
-Style = Annotated[
-    ScoreForm, typer.Option("--format", help="How results are printed to standard output.")
-]
 Version = Annotated[
     bool, typer.Option("--version", callback=_show_version, is_eager=True, help="And exit.")
-]
-FromScratch = Annotated[
-    bool,
-    typer.Option(
-        "--from-scratch",
-        help="Draw, solve and judge everything, whatever was done on this machine before.",
-    ),
-]
-Workers = Annotated[
-    int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
 ]

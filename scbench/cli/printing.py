@@ -14,7 +14,7 @@ import typer
 from scbench.analysis.layout import Sheet, latex, markdown, terminal
 from scbench.base.errors import ResultsError
 from scbench.cli.console import draws, reported_errors, say
-from scbench.cli.options import TableForm
+from scbench.cli.options import TableForm, described
 from scbench.machine.files import write_whole
 from scbench.report.charts import Spec, draw
 
@@ -61,7 +61,7 @@ def table_command(app: typer.Typer) -> Callable[[Callable[..., Result]], Callabl
     """
 
     def register(compute: Callable[..., Result]) -> Callable[..., None]:
-        parameters = list(signature(compute).parameters.values())
+        parameters = list(signature(described(compute)).parameters.values())
         names = [parameter.name for parameter in parameters]
         ends = [names.index(name) for name in ("threshold", "partial") if name in names]
         place = min(ends, default=len(names))

@@ -4,7 +4,6 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -12,14 +11,14 @@ from scbench.catalog import MANIFOLDS, get_task
 from scbench.cli.console import (
     NEEDS,
     PROBLEMS,
-    USAGE,
     counted,
+    misused,
     names_in,
     reported_errors,
     require,
     say,
 )
-from scbench.cli.options import FromScratch, Workers
+from scbench.cli.options import Commands
 from scbench.freezing.compare import overlap as measure
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.experiment import manifolds as manifolds_experiment
@@ -32,31 +31,16 @@ from scbench.release.diff import diff_releases
 from scbench.release.hub import hub_name
 from scbench.release.load import Release, find_release, installed_releases, open_release
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Build, verify, publish and compare releases.",
-)
+app = Commands("releases", no_args_is_help=True)
 
 
 @app.command()
 def publish(
-    folder: Annotated[str, typer.Argument(help="Folder or installed version of the release.")],
-    repo: Annotated[
-        str | None, typer.Option(help="ORG/NAME of a data set on the Hugging Face Hub.")
-    ] = None,
-    to: Annotated[
-        str | None, typer.Option(help="Folder, or URL of any fsspec target, with its index.")
-    ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Say what would happen, and change nothing; no token is needed."
-        ),
-    ] = False,
-    workers: Annotated[
-        int, typer.Option(min=0, help="Processes that verify; 0 takes one per usable processor.")
-    ] = 0,
+    folder: str,
+    repo: str | None = None,
+    to: str | None = None,
+    dry_run: bool = False,
+    workers: int = 0,
 ) -> None:
     """Publish a release that verifies.
 
@@ -66,8 +50,7 @@ def publish(
     `hf auth login` or HF_TOKEN. What was interrupted goes on when the same command is run again.
     """
     if (repo is None) == (to is None):
-        say("error: name one target, --repo ORG/NAME or --to PATH_OR_URL")
-        raise typer.Exit(USAGE)
+        misused("name one target, --repo ORG/NAME or --to PATH_OR_URL")
     with reported_errors("build", required=True):
         if to is None or "://" in to:
             require(*NEEDS["hub"])
@@ -112,10 +95,7 @@ def _would(step: str) -> None:
 
 
 @app.command()
-def diff(
-    old: Annotated[str, typer.Argument(help="Version, folder, .zip or ORG/NAME@REVISION.")],
-    new: Annotated[str, typer.Argument(help="The same, of the newer release.")],
-) -> None:
+def diff(old: str, new: str) -> None:
     """List what changed between two releases.
 
     Instances added, removed, changed and withdrawn: first how many of each task, on standard
@@ -133,10 +113,7 @@ def diff(
 
 
 @app.command()
-def overlap(
-    first: Annotated[str, typer.Argument(help="Version, folder, .zip or ORG/NAME@REVISION.")],
-    second: Annotated[str, typer.Argument(help="The same, of the other.")],
-) -> None:
+def overlap(first: str, second: str) -> None:
     """Count the items that two releases or generated folders share. Exit 1 if there is one."""
     with reported_errors():
         total = 0
@@ -172,21 +149,7 @@ def rungs_of(
 
 
 @app.command()
-def rungs(
-    target: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="TABLE|TASKS",
-            help="TOML file of a table of rungs, or tasks of the package's own, with commas. "
-            "[default: all of them]",
-            show_default=False,
-        ),
-    ] = None,
-    rung: Annotated[int | None, typer.Option(min=1, help="Look only at this rung.")] = None,
-    count: Annotated[
-        int | None, typer.Option(min=1, help="Instances on each rung. [default: the table's]")
-    ] = None,
-) -> None:
+def rungs(target: str | None = None, rung: int | None = None, count: int | None = None) -> None:
     """Draw every rung of a ladder, and check it.
 
     Those beyond its top are among them.
@@ -223,36 +186,15 @@ def rungs(
 
 @app.command()
 def build(
-    version: Annotated[str, typer.Argument(help="Name of the release, such as 2.0.0.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder to make. [default: releases/VERSION]")
-    ] = None,
-    loader: Annotated[
-        Path | None,
-        typer.Option(help="Also write a card here that points at the release, for load_dataset."),
-    ] = None,
-    tasks: Annotated[
-        str | None, typer.Option(help="Freeze only these tasks, separated by commas.")
-    ] = None,
-    withdrawn: Annotated[
-        Path | None,
-        typer.Option(help="TOML or JSON file of instances found to be wrong, with the reasons."),
-    ] = None,
-    with_ladder: Annotated[
-        bool,
-        typer.Option(
-            "--ladder/--no-ladder",
-            help="Also draw the rungs of the tasks that are frozen, for the config ladder.",
-        ),
-    ] = True,
-    with_manifolds: Annotated[
-        bool,
-        typer.Option(
-            "--manifolds/--no-manifolds", help="Also draw the text tasks, for the config manifolds."
-        ),
-    ] = True,
-    from_scratch: FromScratch = False,
-    workers: Workers = 0,
+    version: str,
+    out: Path | None = None,
+    loader: Path | None = None,
+    tasks: str | None = None,
+    withdrawn: Path | None = None,
+    with_ladder: bool = True,
+    with_manifolds: bool = True,
+    from_scratch: bool = False,
+    workers: int = 0,
 ) -> None:
     """Freeze every task into a release folder. Building twice gives the same bytes."""
     with reported_errors("build", required=True):
@@ -296,24 +238,11 @@ def build(
 
 @app.command()
 def verify(
-    folder: Annotated[
-        str | None,
-        typer.Argument(
-            help="Folder, installed version, .zip, or ORG/NAME@REVISION. [default: newest]",
-            show_default=False,
-        ),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print problems only.")] = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Base seed of generated cases, if it is private. Without it, each is made again "
-            "from its own seed.",
-        ),
-    ] = None,
-    from_scratch: FromScratch = False,
-    workers: Workers = 0,
+    folder: str | None = None,
+    quiet: bool = False,
+    seed: int | None = None,
+    from_scratch: bool = False,
+    workers: int = 0,
 ) -> None:
     """Print every mismatch in a release.
 

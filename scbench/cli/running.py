@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -11,25 +10,17 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import Instance
 from scbench.cli.console import INTERRUPTED, PROBLEMS, names_in, reported_errors, require, say
 from scbench.cli.exchange import Variant, ids_in
-from scbench.cli.options import (
-    AskedTasks,
-    Budgets,
-    IdsFile,
-    Quiet,
-    ReleaseName,
-    Samples,
-    Style,
-    Workers,
-)
+from scbench.cli.options import Commands, ScoreForm
 from scbench.cli.verdicts import grade_and_tell, taken_in
-from scbench.formats.prompts.requests import requests, told_apart, write_left_out
+from scbench.formats.prompts.requests import requests, select, told_apart, write_left_out
 from scbench.grading.api import MEMORY
 from scbench.grading.run import Options
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.processes import check_memory, processors
 from scbench.machine.work_folder import no_empty
+from scbench.release.load import find_release
 
-app = typer.Typer(rich_markup_mode=None)
+app = Commands()
 
 
 LOGS = "logs"
@@ -41,89 +32,29 @@ Ctrl-C, and the same command later goes on where it was; so does one with more -
 
 @app.command(epilog=EPILOG)
 def run(
-    model: Annotated[
-        str,
-        typer.Argument(
-            help="Inspect's name of it: openai/gpt-5, anthropic/claude-opus-4-5, "
-            "openai-api/SERVICE/MODEL for any endpoint that speaks OpenAI's chat API (its key in "
-            "SERVICE_API_KEY).",
-            show_default=False,
-        ),
-    ],
-    release: ReleaseName = None,
-    tasks: AskedTasks = None,
-    variant: Annotated[Variant, typer.Option(help="Config whose prompts are put.")] = "default",
-    ladder: Annotated[bool, typer.Option("--ladder", help="The same as --variant ladder.")] = False,
-    ids: IdsFile = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Only so many items, the first ones.")
-    ] = None,
-    samples: Samples = 1,
-    budget: Budgets = None,
-    effort: Annotated[
-        str | None,
-        typer.Option(help="Reasoning effort, in the provider's words.", show_default=False),
-    ] = None,
-    reasoning_tokens: Annotated[
-        int | None,
-        typer.Option(min=1, help="Reasoning tokens, where the provider takes a number."),
-    ] = None,
-    tools: Annotated[
-        bool,
-        typer.Option(
-            "--tools",
-            help="The paper's second setting: Python in a sandbox, and web search, by Inspect.",
-        ),
-    ] = False,
-    sandbox: Annotated[
-        str, typer.Option(help="Where --tools runs Python, in Inspect's words.")
-    ] = "docker",
-    search: Annotated[
-        str | None,
-        typer.Option(
-            help="Provider of web search, in Inspect's words. [default: the model's own]",
-            show_default=False,
-        ),
-    ] = None,
-    images: Annotated[
-        bool,
-        typer.Option("--images/--no-images", help="Leave out what needs vision, as not_run."),
-    ] = True,
-    base_url: Annotated[
-        str | None, typer.Option(help="Address of the endpoint.", show_default=False)
-    ] = None,
-    model_arg: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model-arg",
-            "-M",
-            metavar="NAME=VALUE",
-            help="What the provider takes besides, as `inspect eval -M`.",
-            show_default=False,
-        ),
-    ] = None,
-    max_connections: Annotated[
-        int | None, typer.Option(min=1, help="Calls at a time. [default: Inspect finds out]")
-    ] = None,
-    max_retries: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="How often a call is made again after 429, 500 or a cut connection. The waits "
-            "double, from 3 s.",
-        ),
-    ] = 7,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for logs/, results.parquet and summary.json. [default: "
-            "scbench-results/MODEL]",
-            show_default=False,
-        ),
-    ] = None,
-    workers: Workers = 0,
-    style: Style = "table",
-    quiet: Quiet = False,
+    model: str,
+    release: str | None = None,
+    tasks: str | None = None,
+    variant: Variant = "default",
+    ladder: bool = False,
+    ids: str | None = None,
+    limit: int | None = None,
+    samples: int = 1,
+    budget: list[int] | None = None,
+    effort: str | None = None,
+    reasoning_tokens: int | None = None,
+    tools: bool = False,
+    sandbox: str = "docker",
+    search: str | None = None,
+    images: bool = True,
+    base_url: str | None = None,
+    model_arg: list[str] | None = None,
+    max_connections: int | None = None,
+    max_retries: int = 7,
+    out: Path | None = None,
+    workers: int = 0,
+    style: ScoreForm = "table",
+    quiet: bool = False,
 ) -> None:
     """Ask a model, grade its answers, and print the tables.
 
@@ -133,9 +64,7 @@ def run(
     """
     with reported_errors("inspect"):
         require("inspect_ai")
-        from scbench.formats.prompts.requests import select
         from scbench.integrations.inspect.play import Pace, Plan, play
-        from scbench.release.load import find_release
 
         check_memory()
         config = "ladder" if ladder else variant
@@ -153,18 +82,10 @@ def run(
             "images": images,
             **({"tools": True, "sandbox": sandbox, "search": search} if tools else {}),
         }
-        arguments = [argument.partition("=") for argument in model_arg or ()]
-        if not all(equals for _, equals, _ in arguments):
-            raise PredictionsError("--model-arg needs NAME=VALUE")
+        arguments = dict(map(_model_argument, model_arg or ()))
         folder = out or Path("scbench-results", model.replace("/", "-"))
         logs = folder / LOGS
-        plan = Plan(
-            model,
-            source.version,
-            parameters,
-            sorted({*(budget or ())}),
-            {name: _argument_value(value) for name, _, value in arguments},
-        )
+        plan = Plan(model, source.version, parameters, sorted({*(budget or ())}), arguments)
         pace = Pace(samples, limit, only, base_url, max_connections, max_retries, quiet)
         try:
             with no_empty(folder):
@@ -177,7 +98,7 @@ def run(
         if not images:
             files += _write_left_out(instances, logs / "left-out.jsonl", samples, plan.budgets)
         setting = "tools" if tools else "no_tools"
-        path, imported = taken_in(files, folder, None, None, setting, quiet=quiet)
+        path, imported = taken_in(files, folder, setting=setting, quiet=quiet)
         grade_and_tell(
             Options(
                 predictions=path,
@@ -196,12 +117,15 @@ def run(
         )
 
 
-def _argument_value(text: str) -> object:
-    """Return a value as a provider wants it: a number or truth value where it is one."""
+def _model_argument(text: str) -> tuple[str, object]:
+    """Return the name and value of --model-arg: a number or truth value where it is one."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise PredictionsError("--model-arg needs NAME=VALUE")
     try:
-        return json.loads(text)
+        return name, json.loads(value)
     except ValueError:
-        return text
+        return name, value
 
 
 def _write_left_out(

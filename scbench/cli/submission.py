@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -15,11 +15,12 @@ from scbench.cli.console import (
     USAGE,
     as_json,
     counted,
+    misused,
     need,
     reported_errors,
     say,
 )
-from scbench.cli.options import AllowCode, ListForm, Workers
+from scbench.cli.options import Commands, ListForm
 from scbench.cli.progress import progress
 from scbench.cli.verdicts import render
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -34,31 +35,11 @@ if TYPE_CHECKING:
     from scbench.leaderboard.validate import Releases, Validated
 
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help=(
-        "Prepare, check and grade an entry for the leaderboard.\n\n"
-        "A submission is a folder (or an archive of one: .zip, .tar.gz, .tar.zst) with "
-        "submission.yaml, predictions.jsonl (or .gz, .zst), and if you like claimed.json and "
-        "README.md. It is of one model, in one setting, on one release.\n\n"
-        "Exit codes: 0 valid, 1 problems, 2 wrong usage, 3 a grader failed."
-    ),
-)
+app = Commands("submission", no_args_is_help=True)
 
 
 ReportKind = Literal["text", "json", "github"]
 """How problems are printed."""
-
-
-ReleaseName = Annotated[
-    str | None,
-    typer.Option(
-        "--release",
-        help="The only release to take: installed version, folder, .zip or ORG/NAME@REVISION. "
-        "[default: the installed one that submission.yaml names]",
-    ),
-]
 
 
 def finder(name: str | None) -> "tuple[Releases, str | None]":
@@ -73,37 +54,20 @@ def finder(name: str | None) -> "tuple[Releases, str | None]":
 
 @app.command()
 def init(
-    folder: Annotated[Path, typer.Argument(help="Folder to make or to add to.")],
-    model: Annotated[str | None, typer.Option(help="Name of the model, as on the board.")] = None,
-    model_version: Annotated[
-        str | None, typer.Option(help="What tells it from others of that name.")
-    ] = None,
-    model_id: Annotated[
-        str | None, typer.Option(help='What "model" says in the predictions, if not the name.')
-    ] = None,
-    organisation: Annotated[str | None, typer.Option(help="Who submits it.")] = None,
-    date: Annotated[
-        str | None, typer.Option(help="When the answers were made, as YYYY-MM-DD.")
-    ] = None,
-    release: Annotated[
-        str | None, typer.Option(help="Release that was answered. [default: newest installed]")
-    ] = None,
-    setting: Annotated[str | None, typer.Option(help="no_tools or tools.")] = None,
-    tool: Annotated[
-        list[str] | None, typer.Option(help="A tool that was offered. Repeat for more.")
-    ] = None,
-    sampling: Annotated[
-        list[str] | None,
-        typer.Option(help="KEY=VALUE of a parameter as it was sent. Repeat for more."),
-    ] = None,
-    attempts: Annotated[int, typer.Option(min=1, help="Answers per instance.")] = 1,
-    contact: Annotated[str | None, typer.Option(help="E-mail address or page.")] = None,
-    outputs_licence: Annotated[
-        str | None, typer.Option(help="Licence of the predictions, such as CC-BY-4.0.")
-    ] = None,
-    predictions: Annotated[
-        Path | None, typer.Option(help="Predictions file to copy into the folder.")
-    ] = None,
+    folder: Path,
+    model: str | None = None,
+    model_version: str | None = None,
+    model_id: str | None = None,
+    organisation: str | None = None,
+    date: str | None = None,
+    release: str | None = None,
+    setting: str | None = None,
+    tool: list[str] | None = None,
+    sampling: list[str] | None = None,
+    attempts: int = 1,
+    contact: str | None = None,
+    outputs_licence: str | None = None,
+    predictions: Path | None = None,
 ) -> None:
     """Write submission.yaml.
 
@@ -162,22 +126,12 @@ def _copy_predictions(source: Path, folder: Path) -> None:
 
 @app.command("validate")
 def validate_(
-    paths: Annotated[list[Path], typer.Argument(help="Folders or archives of submissions.")],
-    release: ReleaseName = None,
-    against: Annotated[
-        Path | None,
-        typer.Option(help="Folder of other submissions: look for names and answers alike."),
-    ] = None,
-    organisations: Annotated[
-        Path | None, typer.Option(help="organisations.toml: who may submit for whom.")
-    ] = None,
-    submitter: Annotated[
-        str | None, typer.Option(help="Account that sends it, to be one of the organisation's.")
-    ] = None,
-    style: Annotated[
-        ReportKind,
-        typer.Option("--format", help="text, json, or github: marks lines of a pull request."),
-    ] = "text",
+    paths: list[Path],
+    release: str | None = None,
+    against: Path | None = None,
+    organisations: Path | None = None,
+    submitter: str | None = None,
+    style: ReportKind = "text",
 ) -> None:
     """Print everything that is wrong.
 
@@ -236,21 +190,14 @@ def _validity(done: "Validated") -> str:
 
 @app.command()
 def grade(
-    path: Annotated[Path, typer.Argument(help="Folder or archive of a submission.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the results. [default: scbench-results/NAME]"),
-    ] = None,
-    release: ReleaseName = None,
-    workers: Workers = 0,
-    allow_code: AllowCode = False,
-    report: Annotated[
-        bool, typer.Option(help="Also write report.html; needs scbench[report].")
-    ] = True,
-    style: Annotated[
-        ListForm, typer.Option("--format", help="How the scores are printed.")
-    ] = "table",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    path: Path,
+    out: Path | None = None,
+    release: str | None = None,
+    workers: int = 0,
+    allow_code: bool = False,
+    report: bool = True,
+    style: ListForm = "table",
+    quiet: bool = False,
 ) -> None:
     """Validate, then grade anew.
 
@@ -308,14 +255,7 @@ def _print_scores(graded: Any, style: ListForm) -> None:  # noqa: ANN401
 
 
 @app.command()
-def pack(
-    folder: Annotated[Path, typer.Argument(help="Folder of the submission.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Archive: .zip, .tar.gz or .tar.zst. [default: FOLDER.zip]"),
-    ] = None,
-    release: ReleaseName = None,
-) -> None:
+def pack(folder: Path, out: Path | None = None, release: str | None = None) -> None:
     """Validate, then pack.
 
     The same folder always gives the same bytes.
@@ -342,8 +282,7 @@ def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
     missing = [name for name, value in options.items() if value is None]
     if missing and not sys.stdin.isatty():
         names = ", ".join(f"--{name}" for name in missing)
-        say(f"error: this is no terminal to ask at; give {names}")
-        raise typer.Exit(USAGE)
+        misused(f"this is no terminal to ask at; give {names}")
     hints = {"date": "Date, as YYYY-MM-DD", "setting": "Setting, no_tools or tools"}
     return {
         name: value if value is not None else ask(name, hints.get(name, name.capitalize()))
@@ -354,8 +293,7 @@ def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
 def ask(name: str, words: str) -> str:
     """Ask for one value at the terminal."""
     if not sys.stdin.isatty():
-        say(f"error: this is no terminal to ask at; give --{name}")
-        raise typer.Exit(USAGE)
+        misused(f"this is no terminal to ask at; give --{name}")
     return str(typer.prompt(words.replace("-", " ") if name != "date" else words)).strip()
 
 
@@ -363,8 +301,7 @@ def parameter(text: str) -> tuple[str, Any]:
     """Return a parameter's name and value; the value is JSON where it can be read so."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        say(f"error: --sampling takes KEY=VALUE, not {text!r}")
-        raise typer.Exit(USAGE)
+        misused(f"--sampling takes KEY=VALUE, not {text!r}")
     try:
         return key.strip(), parse_json(value.encode())
     except JsonError:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
 import polars as pl
 import typer
@@ -26,11 +26,11 @@ from scbench.cli.console import (
     reported_errors,
     say,
 )
-from scbench.cli.options import ScoreForm, Style
+from scbench.cli.options import Commands, ScoreForm
 from scbench.cli.progress import progress
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.imports.tables import read_mapping
-from scbench.grading.check import check_file, self_test
+from scbench.grading.check import Checked, self_test
 from scbench.grading.checkpoint import WORK
 from scbench.grading.merge import merge as merge_runs
 from scbench.grading.merge import read_shards
@@ -42,7 +42,7 @@ from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.work_folder import interrupted
 from scbench.release.load import Release, find_release
 
-app = typer.Typer(rich_markup_mode=None)
+app = Commands()
 
 
 _MAX_SPELLED = 20
@@ -54,11 +54,11 @@ _ALIKE = 5
 def taken_in(
     files: list[str],
     folder: Path,
-    mapped: str | None,
-    model: str | None,
-    setting: str | None,
     *,
     quiet: bool,
+    mapped: str | None = None,
+    model: str | None = None,
+    setting: str | None = None,
 ) -> tuple[str, Imported | None]:
     """Return the path of the predictions that the files make; what they are is said in a line."""
     for file in files:
@@ -194,22 +194,11 @@ def _list_problems(report: RunReport, out: Path) -> None:
 
 @app.command()
 def merge(
-    shards: Annotated[
-        list[Path],
-        typer.Argument(help="Output folders of all shards, in any order.", show_default=False),
-    ],
-    out: Annotated[
-        Path, typer.Option(help="Folder for results.parquet and summary.json.", show_default=False)
-    ],
-    release: Annotated[
-        str | None,
-        typer.Option(
-            help="What was graded against, if it is not installed: folder, .zip, or "
-            "ORG/NAME@REVISION on the Hub. [default: the installed version of that name]"
-        ),
-    ] = None,
-    style: Style = "table",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages but errors.")] = False,
+    shards: list[Path],
+    out: Path,
+    release: str | None = None,
+    style: ScoreForm = "table",
+    quiet: bool = False,
 ) -> None:
     """Join the results of all shards of a file.
 
@@ -278,25 +267,8 @@ def _write_html(options: Options, graded: RunReport, *, quiet: bool) -> None:
     make_report([options.out], out, release=options.release, workers=workers, quiet=quiet)
 
 
-def tell_check(
-    predictions: str,
-    release: Release,
-    tasks: Sequence[Task],
-    style: ScoreForm,
-    *,
-    partial: bool,
-    exclude_withdrawn: bool,
-    imported: Imported | None,
-) -> None:
+def tell_check(predictions: str, checked: Checked, style: ScoreForm, *, imported: bool) -> None:
     """Say what is wrong with a predictions file, and exit."""
-    checked = check_file(
-        predictions,
-        release,
-        tasks,
-        partial=partial,
-        exclude_withdrawn=exclude_withdrawn,
-        imported=imported,
-    )
     if style == "json":
         print(as_json(checked.fields()))  # noqa: T201
     else:
@@ -314,12 +286,7 @@ def tell_check(
 
 
 def tell_self_test(
-    release: Release,
-    tasks: Sequence[Task],
-    limits: WorkerLimits,
-    style: ScoreForm,
-    *,
-    quiet: bool,
+    release: Release, tasks: Sequence[Task], limits: WorkerLimits, style: ScoreForm, *, quiet: bool
 ) -> None:
     """Grade the references and counter-references of a release, say what came of it, and exit."""
     with progress(None, quiet=quiet) as bar:

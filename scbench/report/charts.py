@@ -67,7 +67,7 @@ def _chart(name: str, **values: object) -> Spec:
 def budget_chart(points: pl.DataFrame) -> Spec:
     """Return the chart of a budget sweep: accuracy, and below it the truncated share, over tokens.
 
-    The points are of `scbench.analysis.budget.budget_sweep`.
+    The points are of `scbench.analysis.usage.budget_sweep`.
     """
     values = points.with_columns(run=_run_column()).to_dicts()
     last = {row["run"]: i for i, row in enumerate(values) if row["mean_output_tokens"]}

@@ -7,7 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.budget import budget_sheet, budget_sweep
 from scbench.analysis.failure_modes.candidates import candidates
 from scbench.analysis.failure_modes.decisions import labelled
 from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
@@ -17,6 +16,7 @@ from scbench.analysis.layout import Sheet
 from scbench.analysis.paper import paper_table
 from scbench.analysis.runs import run_table, runs_sheet
 from scbench.analysis.sheets import ABOVE_NOTE, above_line, line_name, points
+from scbench.analysis.usage import budget_sheet, budget_sweep
 from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.score_tables import OVERALL

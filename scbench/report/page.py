@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.budget import COLUMNS as BUDGET_COLUMNS
 from scbench.analysis.failure_modes.candidates import COLUMNS as FAILURE_COLUMNS
 from scbench.analysis.results import read_results
+from scbench.analysis.usage import SWEEP_COLUMNS as BUDGET_COLUMNS
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import Status
 from scbench.base.progress import no_progress

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.analysis.budget import budget_sheet, budget_sweep
 from scbench.analysis.samples import pass_at_k, samples_sheet
 from scbench.analysis.sheets import ABOVE_NOTE, points
-from scbench.analysis.usage import cost_sheet, cost_table
+from scbench.analysis.usage import budget_sheet, budget_sweep, cost_sheet, cost_table
 from scbench.base.intervals import condense, ends
 
 

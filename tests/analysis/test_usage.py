@@ -1,11 +1,13 @@
-"""What answers cost: by hand."""
+"""What answers cost, by hand; and budget sweeps: the paper's stored points from rows that match."""
 
 import json
+from functools import cache
 
 import pytest
 
-from scbench.analysis.usage import cost_sheet, cost_table
+from scbench.analysis.usage import budget_sheet, budget_sweep, cost_sheet, cost_table
 from scbench.base.errors import ResultsError
+from scbench.catalog import paper_tasks
 from scbench.report.charts import cost_chart, draw
 
 
@@ -57,3 +59,161 @@ def test_sheet_and_chart(make_results):
     picture = draw(cost_chart(table), "svg").decode()
     assert "US dollars per answer" in picture
     assert "m no_tools" in picture
+
+
+@cache
+def items() -> list[tuple[str, int]]:
+    """The paper's items of the bucket that the sweep was made on."""
+    return [
+        (task.id, i)
+        for task in paper_tasks()
+        if task.bucket == "axiomatic"
+        for i in range(len(task.builder().paper()))
+    ]
+
+
+def rows_of(point: dict) -> list[dict]:
+    """75 rows that add up to a stored point: capped ones first, right ones last."""
+    n, cap = point["n"], point["cap_hits"]
+    tokens = round(point["mean_output_tokens"] * n) - cap * point["budget"]
+    share, remainder = divmod(tokens, n - cap)
+    spent = [point["budget"]] * cap + [share + (i < remainder) for i in range(n - cap)]
+    assert max(spent[cap:]) < point["budget"]
+    rows = []
+    for i, (task, subtask) in enumerate(items()):
+        cut, empty = i < point["incomplete_responses"], i < point["empty_outputs"]
+        status = ("truncated" if cut else "unparsed") if empty else "answered"
+        rows.append(
+            {"model": point["model"], "budget": point["budget"], "task": task, "subtask": subtask}
+            | {"status": status, "score": float(i >= n - point["total_score"])}
+            | {"usage": json.dumps({"output_tokens": spent[i]})}
+            | {"finish_reason": "FinishReason.MAX_TOKENS" if cut else "stop"}
+            | {"response_characters": 0 if empty else 100}
+        )
+    return rows
+
+
+@pytest.fixture(scope="module")
+def stored(paper_numbers):
+    return paper_numbers["budget_sweep"]["stored_points"]
+
+
+@pytest.fixture(scope="module")
+def points(stored, make_results):
+    return budget_sweep(make_results(*(row for point in stored for row in rows_of(point))))
+
+
+def test_the_papers_ten_points(stored, points):
+    assert points.height == 10
+    result = {(row["model"], row["budget"]): row for row in points.iter_rows(named=True)}
+    for point in stored:
+        row = result[point["model"], point["budget"]]
+        assert (row["n"], row["coverage"], row["token_observations"]) == (75, 1, 75)
+        assert row["accuracy"] == pytest.approx(point["accuracy"], abs=1e-12)
+        assert row["mean_output_tokens"] == pytest.approx(point["mean_output_tokens"], abs=1e-9)
+        assert round(row["empty"] * 75) == point["empty_outputs"]
+        assert round(row["cap_hit"] * 75) == point["cap_hits"]
+        assert round(row["truncated"] * 75) == point["incomplete_responses"]
+        assert row["api_error"] == 0
+        assert row["low"] <= row["accuracy"] <= row["high"]
+
+
+def test_points_are_in_order_of_the_tokens_used(points):
+    for _, part in points.group_by("model"):
+        assert part["mean_output_tokens"].is_sorted()
+    assert points["model"].is_sorted()
+
+
+def test_a_wrong_answer_is_not_an_invalid_one(points):
+    largest = points.row(-1, named=True)
+    assert largest["accuracy"] < 1
+    assert largest["truncated"] == largest["empty"] == largest["unparsed"] == 0
+
+
+def point(make_results, *rows):
+    full = ({"budget": 100, "subtask": i} | row for i, row in enumerate(rows))
+    return budget_sweep(make_results(*full)).row(0, named=True)
+
+
+def reported(tokens) -> str:
+    return json.dumps({"input_tokens": 5, "output_tokens": tokens})
+
+
+def test_rows_without_a_report_are_left_out_of_the_mean(make_results):
+    row = point(
+        make_results,
+        {"score": 1.0, "usage": reported(40)},
+        {"score": 1.0, "usage": reported(100)},
+        {"score": 0.0, "usage": "{}"},
+        {"score": 0.0},
+        {"score": 0.0, "usage": '{"output_tokens": "many"}'},
+        {"score": 0.0, "usage": "not JSON"},
+    )
+    assert (row["mean_output_tokens"], row["token_observations"], row["n"]) == (70, 2, 6)
+    assert row["cap_hit"] == pytest.approx(1 / 6)
+
+
+def test_the_denominator_of_cap_hits_is_what_was_answered(make_results):
+    row = point(
+        make_results,
+        {"score": 1.0, "usage": reported(100)},
+        {"score": 1.0, "usage": reported(10)},
+        {"status": "missing"},
+        {"status": "api_error", "usage": reported(100)},
+    )
+    assert (row["answered"], row["cap_hit"]) == (2, 0.5)
+
+
+def test_whether_the_prompt_said_the_budget(make_results):
+    rows = make_results(
+        {"score": 1.0, "budget": 8, "run_metadata": '{"budget_stated":true}'},
+        {"score": 1.0, "budget": 16},
+    )
+    points = budget_sweep(rows)
+    assert points.select("budget", "stated").sort("budget").rows() == [(8, "yes"), (16, None)]
+    assert [row[3] for row in budget_sheet(points).rows] == ["yes", "-"]
+
+
+def test_no_report_at_all_is_no_estimate(make_results):
+    row = point(make_results, {"score": 1.0})
+    assert row["mean_output_tokens"] is None
+    assert row["cap_hit"] == 0
+
+
+def test_what_went_wrong_is_told_apart(make_results):
+    row = point(
+        make_results,
+        {"score": 0.0, "status": "truncated"},
+        {"score": 0.0, "status": "truncated", "response_characters": 50},
+        {"score": 1.0, "finish_reason": " LENGTH ", "response_characters": 50},
+        {"score": 0.0, "status": "unparsed", "response_characters": 0, "finish_reason": "stop"},
+        {"score": 1.0, "finish_reason": None},
+        {"status": "api_error"},
+        {"status": "missing"},
+        {"score": 0.0, "status": "unparsed", "response_characters": 9},
+    )
+    assert (row["n"], row["answered"]) == (8, 6)
+    assert row["truncated"] == 3 / 6
+    assert row["empty"] == 2 / 6, "an answer handed over as data is not empty"
+    assert row["unparsed"] == 2 / 6
+    assert row["api_error"] == 1 / 8, "of all rows: it is no answer"
+    assert row["coverage"] == 6 / 8
+    assert row["accuracy"] == pytest.approx(2 / 6), "over the scored rows"
+
+
+def test_rows_without_a_budget_are_no_part_of_a_sweep(make_results):
+    rows = make_results({"score": 1.0}, {"score": 0.0, "budget": 9})
+    assert budget_sweep(rows)["budget"].to_list() == [9]
+    with pytest.raises(ResultsError, match="no row has a budget"):
+        budget_sweep(rows.head(1))
+
+
+def test_the_sheet_of_a_sweep(points, make_results):
+    sheet = budget_sheet(points)
+    assert sheet.rows[0][:5] == ["claude-sonnet-4-5", "no_tools", "1,025", "-", "75"]
+    assert sheet.rows[0][5].startswith("12.0\n")
+    assert sheet.rows[0][6:10] == ["790.6", "75/75", "75", "0.0"]
+    gaps = make_results(
+        {"status": "missing", "budget": 1}, {"subtask": 1, "status": "missing", "budget": 1}
+    )
+    assert budget_sheet(budget_sweep(gaps)).rows[0][5:9] == ["-", "-", "0/2", "0"]

@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 
-from scbench.analysis.budget import budget_sweep
 from scbench.analysis.failure_modes.labels import Mode
+from scbench.analysis.usage import budget_sweep
 from scbench.base.errors import ResultsError
 from scbench.report.charts import budget_chart, draw, failure_chart
 from scbench.report.draw.colours import COLOURS
