@@ -5,8 +5,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from scbench.analysis.budget import budget_sheet, budget_sweep
-from scbench.analysis.failure_modes.candidates import candidates
-from scbench.analysis.failure_modes.decisions import labelled
+from scbench.analysis.failure_modes.labels import candidates, labelled
 from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
 from scbench.analysis.failure_modes.shares import label_shares, shares_sheet, states
 from scbench.analysis.ladder import climbs_of, is_ladder, ladder_sheets, ladder_table, rung_table
@@ -139,7 +138,7 @@ def overview(results: "pl.DataFrame") -> Values:
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them, with the columns of
-            `scbench.analysis.budget` and `scbench.analysis.failure_modes.candidates`.
+            `scbench.analysis.budget` and `scbench.analysis.failure_modes.labels`.
     """
     table = paper_table(results, "task").to_dicts()
     keys = sorted(

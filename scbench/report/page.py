@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scbench.analysis.budget import COLUMNS as BUDGET_COLUMNS
-from scbench.analysis.failure_modes.candidates import COLUMNS as FAILURE_COLUMNS
+from scbench.analysis.failure_modes.labels import COLUMNS as FAILURE_COLUMNS
 from scbench.analysis.results import read_results
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import Status

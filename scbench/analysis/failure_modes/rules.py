@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from pydantic import JsonValue
 
-from scbench.analysis.failure_modes.candidates import parsed
-from scbench.analysis.failure_modes.decisions import DECISIONS, MAX_TAGS
-from scbench.analysis.failure_modes.labels import SLIP_PLACES, Mode
+from scbench.analysis.failure_modes.labels import DECISIONS, MAX_TAGS, SLIP_PLACES, Mode, parsed
 from scbench.base.model import Status
 from scbench.catalog import Task, get_task
 from scbench.scoring.answers.shape import shape_of
@@ -66,11 +64,11 @@ def judge_by_rules(rows: pl.DataFrame) -> pl.DataFrame:
     """Label candidates.
 
     Args:
-        rows: as `scbench.analysis.failure_modes.candidates.candidates` gives them.
+        rows: as `scbench.analysis.failure_modes.labels.candidates` gives them.
 
     Returns:
         One decision per candidate, with columns
-        `scbench.analysis.failure_modes.decisions.DECISIONS`; the tags are the checks that failed.
+        `scbench.analysis.failure_modes.labels.DECISIONS`; the tags are the checks that failed.
 
     Raises:
         CatalogError: a task's grader is not installed.
