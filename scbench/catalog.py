@@ -18,7 +18,6 @@ model may ask or act before it answers, ``graders/knots/queries.py`` or ``action
 
 import re
 import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -31,6 +30,7 @@ from importlib.util import find_spec
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
+from scbench.base.data import packaged_toml
 from scbench.base.errors import CannotGrade, CatalogError, did_you_mean
 from scbench.base.model import Bucket, Verdict
 
@@ -245,10 +245,9 @@ def all_tasks() -> Mapping[str, Task]:
     Raises:
         CatalogError: an entry point is not a `Task`, or uses an id that is taken.
     """
-    ours: dict[str, Any] = tomllib.loads(files("scbench").joinpath("tasks.toml").read_text("utf-8"))
     tasks = {
         task_id: Task(task_id, **fields | {"dimensions": tuple(fields.get("dimensions", ()))})
-        for task_id, fields in ours.items()
+        for task_id, fields in packaged_toml("scbench", "tasks.toml").items()
     }
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
         task = entry.load()

@@ -22,7 +22,7 @@ from scbench.cli.options import (
     Workers,
 )
 from scbench.cli.verdicts import grade_and_tell, taken_in
-from scbench.formats.prompts.requests import requests, told_apart, write_left_out
+from scbench.formats.prompts import requests, told_apart, write_left_out
 from scbench.grading.api import MEMORY
 from scbench.grading.run import Options
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -133,7 +133,7 @@ def run(
     """
     with reported_errors("inspect"):
         require("inspect_ai")
-        from scbench.formats.prompts.requests import select
+        from scbench.formats.prompts import select
         from scbench.integrations.inspect.play import Pace, Plan, play
         from scbench.release.load import find_release
 

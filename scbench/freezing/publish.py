@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 from scbench.base.errors import HubError, ReleaseError
 from scbench.base.progress import no_progress
 from scbench.freezing.copies import verify_copy
-from scbench.release.hub import NOT_SENT, OWN_FILES, hub_errors, hub_name, tag_of
 from scbench.release.load import Release
 from scbench.release.manifest import CARD, MANIFEST
-from scbench.release.sources import FolderSource
+from scbench.release.sources import NOT_SENT, OWN_FILES, FolderSource, hub_errors, hub_name, tag_of
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

@@ -125,7 +125,6 @@ def _signal_table(task: Task) -> Iterator[str]:
 
 
 def _cues(task: Task, shape: Shape) -> Iterator[str]:
-    """Yield a cue for each label."""
     defining = ", ".join(sorted(task.defining_checks))
     only = "the only check of this task fails, and a small change would mend it."
     facts = {
@@ -372,7 +371,6 @@ def _numbered_lines(stream: BinaryIO, problems: list[Problem]) -> Iterator[tuple
 
 
 def _decision_in(text: bytes) -> Decision | str:
-    """Return a line's decision, or what is wrong with it."""
     try:
         value = parse_json(text)
         return Decision.model_validate(value)
@@ -385,7 +383,6 @@ def _decision_in(text: bytes) -> Decision | str:
 def _misplaced(
     decision: Decision, expected: Mapping[str, Any], decided: Mapping[str, tuple[int, Decision]]
 ) -> str | None:
-    """Return what is wrong with a decision among the others."""
     name = printable(decision.candidate[:100])
     row = expected.get(decision.candidate)
     if row is None:

@@ -4,10 +4,8 @@ Cards print the signals of checks and the built-in judge follows them, so the tw
 """
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -17,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from scbench.analysis.results import ITEM
 from scbench.base.canonical import content_hash
+from scbench.base.data import packaged_toml
 from scbench.base.errors import ResultsError, reading_parquet
 from scbench.base.model import Status
 from scbench.catalog import Task
@@ -51,9 +50,7 @@ STATES: tuple[str, ...] = (
 """What a diagnosed score can be, as the paper's figure lists it."""
 
 
-TEXTS: Mapping[str, Any] = tomllib.loads(
-    files("scbench.analysis.failure_modes").joinpath("texts.toml").read_text("utf-8")
-)
+TEXTS = packaged_toml("scbench.analysis.failure_modes", "texts.toml")
 """What people and judges are told, worded once."""
 
 

@@ -16,7 +16,7 @@ from PIL import Image, ImageFile
 import scbench
 from scbench.base.errors import PredictionsError
 from scbench.base.model import Instance
-from scbench.formats.prompts.requests import select
+from scbench.formats.prompts import select
 from scbench.reward import cached_release, instance_of
 
 _log = logging.getLogger("scbench")
