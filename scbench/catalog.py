@@ -1,7 +1,7 @@
 """Every task by id: its bucket, its size, and where its schema, builder and grader live.
 
-The catalogue imports no task. A task is found by its name in `scbench.schemas`, `scbench.builders`
-and `scbench.graders`, and imported when it is used.
+Those of this package stand in ``tasks.toml``. The catalogue imports no task: one is found by its
+name in `scbench.schemas`, `scbench.builders` and `scbench.graders`, and imported when it is used.
 
 **Adding a task from another package.** Declare an entry point in the group ``scbench.tasks`` that
 names a `Task`::
@@ -20,7 +20,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from importlib.abc import InspectLoader
 from importlib.machinery import PathFinder
@@ -30,6 +30,7 @@ from importlib.util import find_spec
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
+from scbench.base.data import packaged_toml
 from scbench.base.errors import CannotGrade, CatalogError, did_you_mean
 from scbench.base.model import Bucket, Verdict
 
@@ -237,73 +238,6 @@ class Task:
         return frozenset(getattr(self._module("graders"), "DEFINING", ()))
 
 
-_axiomatic = partial(Task, bucket="axiomatic", scoring="binary", origin=PAPER, one_answer=True)
-_constructive = partial(Task, bucket="constructive", scoring="partial", origin=PAPER)
-_planning = partial(Task, bucket="planning", scoring="partial", origin=PAPER)
-
-
-def _text_task(id: str, title: str, *dimensions: Dimension) -> Task:  # noqa: A002  (as in `Task`)
-    return Task(id, title, MANIFOLDS, "binary", REASONSCAPE, dimensions=dimensions)
-
-
-_HOPS: Dimension = "multi-hop reasoning"
-_MEMORY: Dimension = "working memory"
-_TOKENS: Dimension = "tokenization"
-_NOVELTY: Dimension = "novel input patterns"
-_DISTRACTION: Dimension = "distraction"
-_INTERFERENCE: Dimension = "interference"
-
-_OURS = (
-    _axiomatic("topology_enumeration", "Topology Enumeration"),
-    _axiomatic("enumerate_edges", "Enumerate Edges"),
-    _axiomatic("classify_behaviour", "Classify Behaviour"),
-    _axiomatic("half_subdivision_neighbours", "Half-Subdivision Neighbours"),
-    _axiomatic("two_segments", "Two Segments", one_answer=False),
-    _constructive("lego_hemispherical_shell", "Lego Hemispherical Shell"),
-    _constructive("csg_union", "CSG Union", heavy=True),
-    _constructive("tetrahedra_shadow_projection", "Tetrahedra Shadow Projection"),
-    _constructive("voxel_grid_projection", "Voxel Grid Projection", scoring="binary"),
-    _constructive("polynomial_curve_fitting", "Polynomial Curve Fitting"),
-    _constructive(
-        "delaunay_triangulation", "Delaunay Triangulation", scoring="binary", one_answer=True
-    ),
-    _constructive("hamiltonian_loop", "Hamiltonian Loop", scoring="binary"),
-    _constructive("pipe_loop_fitting", "Pipe Loop Fitting", scoring="binary"),
-    _constructive("hide_and_seek", "Hide and Seek", heavy=True),
-    _constructive("pack_rectangular_prisms", "Pack Rectangular Prisms"),
-    _constructive(
-        "interlocking_parts",
-        "Interlocking Parts",
-        scoring="binary",
-        heavy=True,
-        scores=9,
-        isolated=True,
-    ),
-    _constructive("largest_printable_prime", "Largest 3D-Printable Prime"),
-    _constructive("shikaku_rectangles", "Shikaku Rectangles", scoring="binary", one_answer=True),
-    _planning("maze_3d", "3D Maze", scoring="binary"),
-    _planning("hyper_snake", "Hyper-Snake"),
-    _planning("fluid_simulation", "Fluid Simulation", heavy=True),
-    _planning(
-        "terrain_levelling", "Terrain Levelling", heavy=True, seconds=3600.0, fingerprinted=True
-    ),
-    _text_task("arithmetic", "Arithmetic", _HOPS, _MEMORY, _TOKENS),
-    _text_task("boolean", "Boolean Logic", _HOPS, _MEMORY, _NOVELTY),
-    _text_task("objects", "Objects", _MEMORY, _DISTRACTION),
-    _text_task("shuffle", "Shuffle", _HOPS, _MEMORY, _DISTRACTION),
-    _text_task("dates", "Dates", _HOPS, _MEMORY, _DISTRACTION),
-    _text_task("movies", "Movies", _HOPS, _MEMORY, _INTERFERENCE),
-    _text_task("bracket_stack", "Bracket Stack", _MEMORY, _TOKENS),
-    _text_task("word_sorting", "Word Sorting", _MEMORY, _TOKENS),
-    _text_task("svg_shapes", "SVG Shapes", _NOVELTY, _TOKENS, _MEMORY),
-    _text_task("pattern_interference", "Pattern Interference", _HOPS, _NOVELTY, _INTERFERENCE),
-    _text_task("letter_counting", "Letter Counting", _TOKENS, _MEMORY, _DISTRACTION),
-    _text_task(
-        "but_for_causation", "But-for Causation", _HOPS, _MEMORY, _DISTRACTION, _INTERFERENCE
-    ),
-)
-
-
 @cache
 def all_tasks() -> Mapping[str, Task]:
     """Return every task the benchmark knows, by id, in table order; other packages' tasks last.
@@ -311,7 +245,10 @@ def all_tasks() -> Mapping[str, Task]:
     Raises:
         CatalogError: an entry point is not a `Task`, or uses an id that is taken.
     """
-    tasks = {task.id: task for task in _OURS}
+    tasks = {
+        task_id: Task(task_id, **fields | {"dimensions": tuple(fields.get("dimensions", ()))})
+        for task_id, fields in packaged_toml("scbench", "tasks.toml").items()
+    }
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
         task = entry.load()
         if not isinstance(task, Task):

@@ -19,24 +19,19 @@ answers to heavy tasks prefer the command.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from scbench.base.errors import PredictionsError, did_you_mean, faults_of
 from scbench.base.model import Instance, Prediction, task_of
 from scbench.catalog import Task, get_task
-from scbench.formats.imports.replies import content_text, objects
+from scbench.formats.imports.entries import content_text, objects
 from scbench.loop.environment import grade_line
 from scbench.scoring.outcomes import Outcome
 
 if TYPE_CHECKING:
     from scbench.release.load import Release
-
-
-class _Ready(NamedTuple):
-    task: Task
-    params: BaseModel
 
 
 @lru_cache(maxsize=8)
@@ -79,10 +74,10 @@ def instance_of(instance_id: str, release: "Release | str | None" = None) -> Ins
 
 
 @lru_cache(maxsize=16_384)
-def _ready_instance(task_id: str, params: str) -> _Ready:
+def _ready_instance(task_id: str, params: str) -> tuple[Task, BaseModel]:
     task = get_task(task_id)
     try:
-        return _Ready(task, task.params_model.model_validate_json(params))
+        return task, task.params_model.model_validate_json(params)
     except ValidationError as error:
         raise PredictionsError(
             f"an instance of {task_id} does not hold what its grader needs: "
@@ -128,7 +123,6 @@ def outcome(
 
 
 def _checked_answer(answer: JsonValue) -> JsonValue:
-    """Return an answer that is no text, if it can be one."""
     first = answer[0] if isinstance(answer, list) and answer else answer
     if isinstance(first, dict) and "role" in first and "content" in first:
         raise PredictionsError(

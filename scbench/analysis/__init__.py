@@ -8,7 +8,7 @@ Three lines in a notebook::
 """
 
 from scbench.analysis.compare import compare_runs
-from scbench.analysis.failure_modes.candidates import candidates
+from scbench.analysis.failure_modes.labels import candidates
 from scbench.analysis.failure_modes.rules import judge_by_rules
 from scbench.analysis.falloff import falloff_table
 from scbench.analysis.gap import gap_table

@@ -9,7 +9,7 @@ import polars as pl
 
 from scbench.base.errors import ResultsError
 from scbench.base.model import Instance
-from scbench.formats.exports.runs import Run, Try
+from scbench.formats.exports import Run, Try
 from scbench.grading.score_tables import RUN, metadata_by_run, score_table
 from scbench.release.load import find_release
 

@@ -1,8 +1,6 @@
 """What goes to other programs and comes back: prompts, replies, results, and examples of them."""
 
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial as bound
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -14,14 +12,13 @@ from scbench.analysis.results import read_results
 from scbench.base.errors import PredictionsError, ResultsError, ScbenchError
 from scbench.cli.console import PROBLEMS, counted, names_in, reported_errors, say
 from scbench.cli.options import Commands, ToolSetting
-from scbench.formats.exports import Schema, every_eval_ever, inspect_log, lm_eval
-from scbench.formats.exports.runs import Run
+from scbench.formats.exports import Schema, run_files
 from scbench.formats.imports.gather import ImportOptions, gather
 from scbench.formats.imports.tables import read_mapping
-from scbench.formats.prompts import Form
-from scbench.formats.prompts.requests import (
+from scbench.formats.prompts import (
     LEFT_OUT,
     LIMITS,
+    Form,
     Settings,
     check_settings,
     chosen_instances,
@@ -157,13 +154,8 @@ def export_results(
     As every-eval-ever, Inspect or lm-evaluation-harness.
     """
     with reported_errors():
-        writers: dict[Schema, Callable[[Run], Iterator[tuple[str, str]]]] = {
-            Schema.EVERY_EVAL_EVER: bound(every_eval_ever.files, organization=organization),
-            Schema.INSPECT: inspect_log.files,
-            Schema.LM_EVAL: lm_eval.files,
-        }
         for run in runs_in(read_results(results, COLUMNS, partial=partial), date, release):
-            for name, text in writers[schema](run):
+            for name, text in run_files(run, schema, organization):
                 file = out / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 if file.exists() and file.read_text("utf-8") != text:

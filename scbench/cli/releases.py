@@ -28,8 +28,8 @@ from scbench.freezing.ladder_check import check_ladder
 from scbench.freezing.proofs import proofs_file
 from scbench.machine.processes import processors
 from scbench.release.diff import diff_releases
-from scbench.release.hub import hub_name
 from scbench.release.load import Release, find_release, installed_releases, open_release
+from scbench.release.sources import hub_name
 
 app = Commands("releases", no_args_is_help=True)
 

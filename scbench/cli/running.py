@@ -12,7 +12,7 @@ from scbench.cli.console import INTERRUPTED, PROBLEMS, names_in, reported_errors
 from scbench.cli.exchange import Variant, ids_in
 from scbench.cli.options import Commands, ScoreForm
 from scbench.cli.verdicts import grade_and_tell, taken_in
-from scbench.formats.prompts.requests import requests, select, told_apart, write_left_out
+from scbench.formats.prompts import requests, select, told_apart, write_left_out
 from scbench.grading.api import MEMORY
 from scbench.grading.run import Options
 from scbench.grading.workers.scheduler import WorkerLimits

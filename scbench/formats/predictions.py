@@ -22,6 +22,7 @@ from pydantic import ValidationError
 from typing_extensions import Buffer
 
 from scbench.base.canonical import parse_json
+from scbench.base.data import packaged_toml
 from scbench.base.errors import JsonError, PredictionsError, faults_of, printable
 from scbench.base.model import Prediction
 
@@ -43,32 +44,12 @@ _ENCODINGS = {
     "UTF-16BE": rb"\x00\{\x00[^\x00]",
 }
 """How files of other encodings begin: with their byte-order mark, or with a brace."""
-_SYNONYMS = {
-    **dict.fromkeys(
-        ("instance_id", "row_id", "task_id", "custom_id", "question_id", "key", "uid"), "id"
-    ),
-    **dict.fromkeys(("completion", "output", "text", "content", "prediction", "reply"), "response"),
-    **dict.fromkeys(("stop_reason", "finishReason"), "finish_reason"),
-    **dict.fromkeys(("content_hash", "hash"), "instance_hash"),
-    **dict.fromkeys(("model_name", "model_id"), "model"),
-    **dict.fromkeys(("epoch", "attempt"), "sample"),
-}
-"""Names that other programs have for our keys, where they are not alike."""
+_WORDS = packaged_toml("scbench.formats", "predictions.toml")
+_SYNONYMS = {theirs: ours for ours, names in _WORDS["synonyms"].items() for theirs in names}
 _MOST_KEYS = 10
 """Unknown keys of a line that are noted; a line may hold any number."""
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 """How the frames begin that some packers put before the first frame of content."""
-_REASONS = {
-    "recursion limit exceeded": "nested deeper than 200 levels",
-    "number out of range": "a number has more than 4,300 digits",
-    "EOF while parsing": "the line ends too early; one prediction is one line",
-    "expected ident": "a text without double quotes, or no JSON at all",
-    "key must be a string": "keys need double quotes",
-    "hex escape": "a \\u escape is broken or half of a surrogate pair",
-}
-"""What the JSON parser's reasons mean, where its own words do not say it."""
-
-
 _MOST_BLANKS = 65536
 TEXT_AS_ANSWER = "answer"
 """Counted among unknown keys where its value is a text."""
@@ -142,8 +123,6 @@ def _open_raw(path: str) -> io.RawIOBase:
 
 
 class _GzipReader(gzip.GzipFile):
-    """Unpacks gzip, and closes what it reads from."""
-
     def __init__(self, source: BinaryIO) -> None:
         super().__init__(fileobj=source)
         self._source = source
@@ -367,12 +346,12 @@ def unread_keys(counts: Mapping[str, int]) -> Iterator[str]:
 
 
 def _why_not_json(data: bytes, error: JsonError) -> str:
-    """Say what is wrong, in which column, and what stands there."""
     reason, _, column = str(error).rpartition(" at column ")
     if not column.isdecimal():
         return f"not valid JSON: {_for_terminal(str(error))}"
     reason = next(
-        (plain for words, plain in _REASONS.items() if words in reason), _for_terminal(reason)
+        (plain for words, plain in _WORDS["reasons"].items() if words in reason),
+        _for_terminal(reason),
     )
     near = data[max(int(column) - 21, 0) : int(column) + 19].decode(errors="replace")
     return f"not valid JSON: {reason}, at column {column}: ...{_for_terminal(near)}..."

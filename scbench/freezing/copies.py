@@ -22,10 +22,17 @@ from scbench.base.errors import HubError, ReleaseError
 from scbench.base.progress import no_progress
 from scbench.freezing.compare import error_line, one_line
 from scbench.machine.files import scratch_beside, write_whole
-from scbench.release.hub import NOT_SENT, OWN_FILES, hub_errors, hub_name, tag_of
 from scbench.release.load import Release
 from scbench.release.manifest import CARD, MANIFEST, MOST_MANIFEST_BYTES, Manifest, version_key
-from scbench.release.sources import FolderSource, Source
+from scbench.release.sources import (
+    NOT_SENT,
+    OWN_FILES,
+    FolderSource,
+    Source,
+    hub_errors,
+    hub_name,
+    tag_of,
+)
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

@@ -52,7 +52,6 @@ from scbench.freezing.proofs import installed
 from scbench.freezing.schemas import file_schemas, task_schemas
 from scbench.freezing.tables import instance_table, read_table, reference_table
 from scbench.machine.processes import open_executor
-from scbench.release.hub import NOT_SENT, OWN_FILES, hub_name
 from scbench.release.load import find_release
 from scbench.release.manifest import (
     MANIFEST,
@@ -67,7 +66,14 @@ from scbench.release.manifest import (
     picture_file,
     terse_file,
 )
-from scbench.release.sources import MOST_BYTES, read_manifest, read_regular
+from scbench.release.sources import (
+    MOST_BYTES,
+    NOT_SENT,
+    OWN_FILES,
+    hub_name,
+    read_manifest,
+    read_regular,
+)
 from scbench.report.draw.png import same_picture
 from scbench.report.picture import LOOK
 

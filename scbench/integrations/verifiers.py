@@ -18,9 +18,8 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import LADDER, Instance, LoopSetting, Prediction, Setup, rung_of
 from scbench.catalog import all_tasks, get_task
 from scbench.formats.custom_id import RequestKey
-from scbench.formats.imports.entries import ended
-from scbench.formats.imports.replies import content_text, reply, with_turns
-from scbench.formats.prompts.requests import data_urls, select
+from scbench.formats.imports.entries import content_text, ended, reply, with_turns
+from scbench.formats.prompts import data_urls, select
 from scbench.loop import Environment
 from scbench.release.load import find_release
 from scbench.reward import instance_of, outcome, packed, unpacked

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from scbench.base.errors import PredictionsError, faults_of
 from scbench.base.model import MAX_ACTION, Instance, Played, Prediction, Setup, Status, Turn
 from scbench.catalog import Task, get_task
-from scbench.loop.games import Game, Retry, State, asking_game, is_answer, unjudged
+from scbench.loop.games import Game, State, game_of, is_answer, unjudged
 from scbench.scoring.outcomes import (
     Outcome,
     Trial,
@@ -36,17 +36,6 @@ class Step(NamedTuple):
     """``turn``, from 1; ``used``, what queries or actions have cost so far; ``status`` and
     ``score`` of the reply if it was taken for an answer, else None; a reply without an answer that
     can be read has the score None."""
-
-
-def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
-    """Return the beginning of a game.
-
-    Raises:
-        PredictionsError: the task has no such setting.
-    """
-    if setup.setting == "retry":
-        return Retry(setup, task, params)
-    return asking_game(setup, task, params)
 
 
 class Environment:
@@ -161,7 +150,7 @@ class Environment:
     def record(self) -> dict[str, Any]:
         """What runners keep beside a reply: loop, turns, and whether the trial is over.
 
-        `scbench.formats.imports.replies.with_turns` makes a line of predictions of it.
+        `scbench.formats.imports.entries.with_turns` makes a line of predictions of it.
         """
         line = self.prediction()
         return {"loop": line["loop"], "turns": line["turns"], "over": self._playing.over}
@@ -265,7 +254,6 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
 
 
 def _observation_fault(turn: Turn, expected: str) -> str:
-    """Say where an observation differs from what is given here."""
     pairs = zip(turn.observation, expected, strict=False)
     shorter = min(len(turn.observation), len(expected))
     at = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)

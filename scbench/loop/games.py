@@ -19,6 +19,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from typing_extensions import override
 
 from scbench.base.canonical import canonical_json
+from scbench.base.data import packaged_toml
 from scbench.base.errors import CannotGrade, PredictionsError, faults_of, printable
 from scbench.base.model import MAX_OBSERVATION, Check, Prediction, Setup, Status, Verdict
 from scbench.catalog import Task, all_tasks
@@ -43,6 +44,7 @@ State = dict[str, Any]
 _SPARE = 6
 """Replies beyond what the budget is enough for: the answer, and some that go wrong."""
 _FAULT = 500
+_TEXTS: Mapping[str, Mapping[str, str]] = packaged_toml("scbench.loop", "rules.toml")
 
 
 def one_right(task: Task) -> bool:
@@ -211,23 +213,9 @@ class Retry(Game):
     @override
     def rules(self) -> str:
         attempts, disclose = self.setup.attempts, self.setup.disclose
-        tells = ["After each you are told its score, from 0 to 1"]
-        if disclose == "score":
-            tells.append(", and nothing else.")
-        elif one_right(self.task):
-            tells.append(", and which rules it breaks; not where, as there is one right answer.")
-        elif disclose == "checks":
-            tells.append(", and of each check that it fails a sentence that says what is wrong.")
-        else:
-            tells.append(
-                ", and of each check that it fails a sentence that says what is wrong, and the "
-                "places as JSON, as far as they fit."
-            )
-        return (
-            f"You may answer {attempts} time{'s' * (attempts > 1)}. {''.join(tells)} Give the "
-            "whole answer each time, in the form asked for above. A reply in which no answer can "
-            "be read takes one of these times as well. The trial ends with an answer of full "
-            "score, or with the last time; the last answer that could be read counts."
+        tells = "one_right" if disclose != "score" and one_right(self.task) else disclose
+        return _TEXTS["rules"]["retry"].format(
+            attempts=attempts, plural="s" * (attempts > 1), tells=_TEXTS["tells"][tells]
         )
 
     @override
@@ -378,15 +366,8 @@ class Probe(Asking):
     @property
     @override
     def rules(self) -> str:
-        return (
-            "Before you answer you may ask, one query in each reply. A reply that holds a JSON "
-            'object with the key "query" is a query; of several such objects the last one counts. '
-            "In the next message you are told what is seen, as JSON. A query costs 1 where "
-            f"nothing else is said, and all of them together may cost {self.budget}; one that is "
-            "read costs even if it turns out to make no sense. A reply without such an object is "
-            "your answer, in the form asked for above; the trial ends with it, and it alone is "
-            f"scored. There are at most {self.limit} replies, and the last of them must be the "
-            f"answer.\n\nQueries:\n\n{self.described}"
+        return _TEXTS["rules"]["probe"].format(
+            budget=self.budget, limit=self.limit, described=self.described
         )
 
     @override
@@ -435,16 +416,11 @@ class Act(Asking):
     def rules(self) -> str:
         with simulator_lock(self.task):
             observation = canonical_json(self._play.look())
-        return (
-            "Do not give this answer at once: carry it out, one action in each reply. A reply that "
-            'holds a JSON object with the key "action" is an action; of several such objects the '
-            "last one counts. It is done at once and cannot be undone, and in the next message you "
-            "are told what is seen then, as JSON. An action costs 1 where nothing else is said, "
-            f"and all of them together may cost {self.budget}; one that is read costs even if it "
-            'cannot be done. The trial ends when you reply {"done": true}, when the budget is '
-            f"spent, when nothing more can be done, or after {self.limit} replies. What was done "
-            f"by then is scored as the answer asked for above.\n\nActions:\n\n{self.described}\n\n"
-            f"What is seen now:\n\n{observation}"
+        return _TEXTS["rules"]["act"].format(
+            budget=self.budget,
+            limit=self.limit,
+            described=self.described,
+            observation=observation,
         )
 
     @property
@@ -495,12 +471,14 @@ class Act(Asking):
         )
 
 
-def asking_game(setup: Setup, task: Task, params: BaseModel) -> Asking:
-    """Return the beginning of a game of setting probe or act.
+def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
+    """Return the beginning of a game.
 
     Raises:
         PredictionsError: the task has no such setting.
     """
+    if setup.setting == "retry":
+        return Retry(setup, task, params)
     if setup.setting == "probe" and (queries := task.queries) is not None:
         return Probe(setup, task, params, queries.QUERIES, queries.BUDGET)
     if setup.setting == "act" and (actions := task.actions) is not None:

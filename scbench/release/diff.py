@@ -1,5 +1,6 @@
 """What changed between two releases."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -31,18 +32,10 @@ class Diff:
 
     def by_task(self) -> Iterator[str]:
         """Yield for each task with differences of instances how many there are of which kind."""
-        kinds = {
-            "added": self.added,
-            "removed": self.removed,
-            "changed": self.changed,
-            "withdrawn": self.withdrawn,
-            "reinstated": self.reinstated,
-        }
-        counts: dict[str, dict[str, int]] = {}
-        for kind, names in kinds.items():
-            for name in names:
-                by_kind = counts.setdefault(task_of(name), {})
-                by_kind[kind] = by_kind.get(kind, 0) + 1
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for kind in ("added", "removed", "changed", "withdrawn", "reinstated"):
+            for name in getattr(self, kind):
+                counts[task_of(name)][kind] += 1
         for task, by_kind in sorted(counts.items()):
             yield f"{task}: {', '.join(f'{count} {kind}' for kind, count in by_kind.items())}"
 

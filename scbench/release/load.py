@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from scbench.base.canonical import sha256
 from scbench.base.errors import ReleaseError, did_you_mean, reading_parquet
 from scbench.base.model import LADDER, TERSE, Instance, rung_of, task_of, terse_id
-from scbench.release.hub import fetch_snapshot, hub_name
 from scbench.release.manifest import (
     MANIFEST,
     MOST_MANIFEST_BYTES,
@@ -26,7 +25,7 @@ from scbench.release.manifest import (
     parse_manifest,
     version_key,
 )
-from scbench.release.sources import FolderSource, Source, open_archive
+from scbench.release.sources import FolderSource, Source, fetch_snapshot, hub_name, open_archive
 
 if TYPE_CHECKING:
     import polars as pl

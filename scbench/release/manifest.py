@@ -226,18 +226,12 @@ class Manifest(Frozen):
     @property
     def is_generated(self) -> bool:
         """Whether it is a folder that `scbench generate` wrote, and no frozen release."""
-        return self.experiment is not None and not is_version(self._parts[0])
-
-    @property
-    def _parts(self) -> tuple[str, str]:
-        """The release's own name, and the config that is meant alone, if one is."""
-        name, _, config = self.version.partition("+")
-        return name, config
+        return self.experiment is not None and not is_version(own_name(self.version))
 
     @property
     def config(self) -> str:
         """``terse`` or ``ladder`` if it is as if the release held nothing else; empty if not."""
-        return self._parts[1]
+        return self.version.partition("+")[2]
 
     def rows_file(self, task_id: str) -> str:
         """Return the path, inside the release, of the instances that it is about."""
@@ -251,7 +245,7 @@ class Manifest(Frozen):
     @property
     def is_preview(self) -> bool:
         """Whether it is an alpha, beta or candidate: what it holds may still change."""
-        match = _VERSION.fullmatch(self._parts[0])
+        match = _VERSION.fullmatch(own_name(self.version))
         return match is not None and match[4] is not None
 
     def of_terse(self) -> "Manifest":

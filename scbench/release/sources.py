@@ -1,4 +1,4 @@
-"""Where the bytes of a release lie: in a folder, or in a zip archive that is read in place.
+"""Where the bytes of a release lie: in a folder, in a zip archive read in place, or on the Hub.
 
 Nothing is unpacked, and no name from an archive is ever used as a path: files are asked for by the
 names that the manifest lists, with the sizes it gives.
@@ -8,14 +8,25 @@ A folder may be anybody's, too: a pipe in the place of a file would wait for eve
 
 import errno
 import os
+import re
 import stat
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from scbench.base.errors import ReleaseError
-from scbench.release.manifest import MANIFEST, MOST_MANIFEST_BYTES, Manifest, parse_manifest
+from scbench.base.data import packaged_toml
+from scbench.base.errors import HubError, ReleaseError, ScbenchError
+from scbench.release.manifest import (
+    EVAL,
+    MANIFEST,
+    MOST_MANIFEST_BYTES,
+    Manifest,
+    is_version,
+    parse_manifest,
+)
 
 MOST_BYTES = 500_000_000
 """Larger files are no release's; a real one is a hundredth of that."""
@@ -143,3 +154,120 @@ def open_archive(path: Path) -> Archive:
             "at its top or in one folder"
         )
     return Archive(path, tops[0])
+
+
+OWN_FILES = {".gitattributes"}
+"""What the Hub itself puts into every repository; no part of a release."""
+
+NOT_SENT = {EVAL}
+"""Files of a release that its copy on the Hub lacks.
+
+The Hub refuses an ``eval.yaml`` whose ``evaluation_framework`` is not on its list
+(packages/tasks/src/eval.ts of huggingface.js), and scbench is not on it.
+"""
+
+_NAME = re.compile(r"(?P<repo>\w[\w.-]*/\w[\w.-]*)@(?P<revision>[\w./-]+)", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def tag_of(version: str) -> str:
+    """Return the tag that a version of a release has on the Hub."""
+    return f"v{version}"
+
+
+def hub_name(name: str) -> tuple[str, str] | None:
+    """Return repository and revision of ``ORG/NAME@REVISION``; None for any other name."""
+    match = _NAME.fullmatch(name)
+    return (match["repo"], match["revision"]) if match else None
+
+
+def fetch_snapshot(repo: str, revision: str) -> Path:
+    """Return a folder with the files of a data set repository, downloaded if it must be.
+
+    What a commit or a version tag names never changes, so such a revision that is in the Hub cache
+    as a whole is used without asking the Hub.
+
+    Raises:
+        HubError: it is not in the cache and cannot be downloaded.
+    """
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  (an extra)
+    from huggingface_hub.errors import LocalEntryNotFoundError  # noqa: PLC0415
+
+    if _COMMIT.fullmatch(revision) or is_version(revision.removeprefix("v")):
+        try:
+            cached = snapshot_download(
+                repo, repo_type="dataset", revision=revision, local_files_only=True
+            )
+        except LocalEntryNotFoundError:
+            pass
+        else:
+            if _has_all_files(Path(cached)):
+                return Path(cached)
+    with hub_errors(repo):
+        return Path(snapshot_download(repo, repo_type="dataset", revision=revision))
+
+
+def _has_all_files(folder: Path) -> bool:
+    """Whether a cached snapshot has every file; ``datasets`` caches those it has read only."""
+    try:
+        manifest = read_manifest(folder)
+    except ReleaseError:
+        return False
+    names = {MANIFEST, *manifest.files} - NOT_SENT
+    return all((folder / name).is_file() for name in names)
+
+
+@contextmanager
+def hub_errors(repo: str) -> Iterator[None]:
+    """Turn whatever fails while talking to the Hub into a `HubError` that says what to do.
+
+    Args:
+        repo: id of the repository, for messages.
+    """
+    try:
+        yield
+    except (ScbenchError, ModuleNotFoundError):
+        raise
+    except Exception as error:
+        raise HubError(_hub_failure(error, repo)) from error
+
+
+def _hub_failure(error: Exception, repo: str) -> str:
+    from huggingface_hub import errors  # noqa: PLC0415  (an extra)
+
+    words = packaged_toml("scbench.release", "hub.toml")
+    kinds = {
+        errors.LocalTokenNotFoundError: "no_token",
+        errors.OfflineModeIsEnabled: "offline",
+        errors.RevisionNotFoundError: "no_revision",
+    }
+    chain = list(_causes(error))
+    for cause in chain:
+        for kind, name in kinds.items():
+            if isinstance(cause, kind):
+                return str(words[name].format(repo=repo))
+        if isinstance(cause, errors.HfHubHTTPError):
+            status = cause.response.status_code
+            message = " ".join(str(cause.server_message or "").split())[:300]
+            other = words["server_fails" if status >= 500 else "refused"]
+            tail = f" (the Hub says: {message})" if message else ""
+            text = words["status"].get(str(status), other).format(repo=repo, status=status)
+            return f"{text}{tail}"
+    message = f"{type(chain[-1]).__name__}: {' '.join(str(chain[-1]).split())[:300]}"
+    is_of_line = any(isinstance(cause, OSError) or _is_of_http(cause) for cause in chain)
+    return str(words["broke_off" if is_of_line else "failed"].format(repo=repo, message=message))
+
+
+def _is_of_http(error: BaseException) -> bool:
+    """Whether an error is of the HTTP client, which has another name in each Hub client."""
+    return any(kind.__module__.startswith(("httpx", "httpcore")) for kind in type(error).__mro__)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what it was raised from: clients wrap the one that says what happened."""
+    cause: BaseException | None = error
+    for _ in range(20):
+        if cause is None:
+            return
+        yield cause
+        cause = cause.__cause__

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.failure_modes.candidates import COLUMNS as FAILURE_COLUMNS
+from scbench.analysis.failure_modes.labels import COLUMNS as FAILURE_COLUMNS
 from scbench.analysis.results import read_results
 from scbench.analysis.usage import SWEEP_COLUMNS as BUDGET_COLUMNS
 from scbench.base.errors import ReleaseError, ResultsError

@@ -53,8 +53,7 @@ def validate(model: type[BaseModel], answer: JsonValue, size: int = 0) -> BaseMo
         size: characters or bytes that the answer was read from, at least. A value takes two, so
             that the values of a short answer need not be counted; 0 counts none.
     """
-    too_large = size_check(answer) if size > 2 * MAX_VALUES else None
-    if too_large is not None:
+    if size > 2 * MAX_VALUES and (too_large := size_check(answer)):
         return too_large
     try:
         return model.model_validate(answer)

@@ -11,6 +11,7 @@ from threading import Lock
 from pydantic import BaseModel, JsonValue
 
 from scbench.base.canonical import canonical_json
+from scbench.base.data import packaged_toml
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Check, Prediction, Status, Verdict
 from scbench.catalog import Task
@@ -18,27 +19,10 @@ from scbench.scoring.answers.extract import PLAIN_TEXT, Extraction, declines, fi
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import judge
 
-CUT_OFF = {
-    "length",
-    "max_tokens",
-    "max_output_tokens",
-    "model_context_window_exceeded",
-    "model_length",
-}
+_FINISH_REASONS = packaged_toml("scbench.scoring", "finish_reasons.toml")
+CUT_OFF = frozenset(_FINISH_REASONS["cut_off"])
 """Finish reasons that say a length limit was hit, in lower case."""
-_FILTERED = {
-    "blocked",
-    "blocklist",
-    "content_filter",
-    "content_filtered",
-    "guardrail_intervened",
-    "image_safety",
-    "prohibited_content",
-    "recitation",
-    "refusal",  # what one provider calls the step of its filter
-    "safety",
-    "spii",
-}
+_FILTERED = frozenset(_FINISH_REASONS["filtered"])
 _MAX_REASON = 500
 _PATH = re.compile(r"""(?<![\w./\\])(?:[A-Za-z]:)?(?:[/\\][^\s/\\'":]++)+[/\\](?=[^\s/\\'":])""")
 """The folders of an absolute path."""

@@ -20,7 +20,13 @@ from scbench.release.sources import read_manifest
 ROOT = Path(__file__).resolve().parents[2]
 TASK = "lattice_triangle"
 TOY = ROOT / "tests" / "fixtures" / TASK
-LINE = f'    Task("{TASK}", "Lattice Triangle", "axiomatic", "binary", origin="geometry"),\n'
+ENTRY = f"""
+[{TASK}]
+title = "Lattice Triangle"
+bucket = "axiomatic"
+scoring = "binary"
+origin = "geometry"
+"""
 NOTED = ("__pycache__", ".*", "*.egg-info", "test_new_task.py")
 
 SCHEMA, BUILDER, GRADER = (
@@ -54,10 +60,8 @@ def grown(tmp_path_factory) -> Path:
     shutil.copy(ROOT / "pyproject.toml", copy)
     (copy / "releases").symlink_to(ROOT / "releases")
     shutil.copytree(TOY, copy, dirs_exist_ok=True)
-    catalogue = copy / "scbench" / "catalog.py"
-    text, lines = re.subn(r"(?ms)^_OURS = \(.*?(?=^\))", rf"\g<0>{LINE}", catalogue.read_text())
-    assert lines == 1
-    catalogue.write_text(text)
+    with (copy / "scbench" / "tasks.toml").open("a") as catalogue:
+        catalogue.write(ENTRY)
     return copy
 
 

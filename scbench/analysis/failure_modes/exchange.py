@@ -2,9 +2,16 @@
 
 Any model or person can judge: a bundle holds one prompt per line, and a decision is one line of
 JSON that answers it. Decisions are taken whole or not at all.
+
+The card of a task tells a judge what the task is and what its checks mean. It is generated from
+what the task itself says, so it can neither list a check that the grader does not make, nor fall
+behind it. A prompt names neither the model nor its setting, so that no judge can favour one. What
+models wrote stands in fences that it cannot close.
 """
 
 import hashlib
+import json
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
@@ -13,22 +20,210 @@ import polars as pl
 import zstandard
 from pydantic import ValidationError
 
-from scbench.analysis.failure_modes.cards import card
-from scbench.analysis.failure_modes.decisions import DECISIONS, Decision
-from scbench.analysis.failure_modes.prompts import (
-    LENGTHS,
-    PROMPT_VERSION,
-    clip,
-    judge_prompt,
-    shown_prompt,
+from scbench.analysis.failure_modes.labels import (
+    DECISIONS,
+    MEANINGS,
+    SLIP_PLACES,
+    TEXTS,
+    Decision,
+    Mode,
+    parsed,
+    signals,
 )
 from scbench.base.canonical import canonical_json, parse_json, sha256
 from scbench.base.errors import JsonError, ResultsError, faults_of, printable
 from scbench.base.model import Prediction
-from scbench.catalog import get_task
-from scbench.formats.predictions import Line, Problem, open_predictions, read_predictions
+from scbench.catalog import Task, get_task
+from scbench.formats.predictions import Line, Problem, open_predictions, read_predictions, stripped
+from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.release.load import Release
 from scbench.schemas.base import json_schema
+from scbench.scoring.answers.shape import Shape, shape_of
+
+PROMPT_VERSION = "failure-modes-2"
+"""Stands with every label; raised whenever prompts or cards are worded differently."""
+
+LENGTHS: Mapping[str, int] = {
+    "prompt": 20_000,
+    "output": 20_000,
+    "reasoning": 20_000,
+    "answer": 8_000,
+    "verdict": 12_000,
+    "check": 1_500,
+}
+"""Characters of each part that a judge is shown."""
+
+_IMAGE = re.compile(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=]+")
+
+
+def card(task: Task) -> str:
+    """Return a task's card as Markdown, in eight sections.
+
+    Args:
+        task: one that this installation can grade.
+
+    Raises:
+        CatalogError: the task's schema or grader is not installed.
+    """
+    shape = shape_of(task.answer_model)
+    intent = task.card_text.partition("\n\n")[0].replace("\n", " ").removeprefix("**Asks for** ")
+    parts = (
+        f"- {text} (at most {LENGTHS[kind]:,} characters; a cut is marked)"
+        for kind, text in TEXTS["input"].items()
+    )
+    sections = {
+        "Intent": [f"The model was asked for {intent}"],
+        "Output contract": _contract(task, shape),
+        "Hard constraints": _constraints(task),
+        "Verifier signals": _signal_table(task),
+        "Tie-breaks": _cues(task, shape),
+        "Judge input": [
+            "- this card",
+            "- subtask, score, status, finish reason and length of the reply",
+            *parts,
+        ],
+        "Classification request": TEXTS["request"]["lines"],
+    }
+    text = [f"# 1. {task.title} (`{task.id}`)", ""]
+    for number, (title, lines) in enumerate(sections.items(), start=2):
+        text += [f"## {number}. {title}", "", *lines, ""]
+    return "\n".join(text).rstrip("\n") + "\n"
+
+
+def _contract(task: Task, shape: Shape) -> Iterator[str]:
+    yield "```json"
+    yield json.dumps(json_schema(task.answer_model), ensure_ascii=False, indent=1)
+    yield "```"
+    yield ""
+    bare = f" A bare array is put under `{shape.keys[0]}`."
+    reading, expect = TEXTS["contract"]["short" if shape.is_short else "object"]
+    yield reading + bare * (not shape.is_short and len(shape.keys) == 1)
+    yield expect
+
+
+def _constraints(task: Task) -> Iterator[str]:
+    yield TEXTS["scoring"][task.scoring]
+    if task.scores > 1:
+        yield (
+            f"One answer gets {task.scores} scores, each by some of these checks. Judge the one "
+            "that the verdict is about."
+        )
+    yield ""
+    for check, requirement in {**task.checks, **COMMON_CHECKS}.items():
+        yield f"- `{check}`: {requirement}"
+
+
+def _signal_table(task: Task) -> Iterator[str]:
+    yield "| signal | meaning if it fails | likely label |"
+    yield "|---|---|---|"
+    for signal in signals(task):
+        labels = "; ".join(f"{mode}{' if ' * bool(when)}{when}" for mode, when in signal.likely)
+        meaning = signal.requirement.replace("|", "\\|")
+        yield f"| `{signal.check}` | Not so: {meaning} | {labels} |"
+    yield ""
+    yield "No check fails and the score is low all the same: local_only, as the whole falls short."
+
+
+def _cues(task: Task, shape: Shape) -> Iterator[str]:
+    defining = ", ".join(sorted(task.defining_checks))
+    only = "the only check of this task fails, and a small change would mend it."
+    facts = {
+        "where": " or ".join(f"`{key}`" for key in shape.keys),
+        "count": len(task.checks),
+        "defining": f", or fails {defining}, without which it is another task" if defining else "",
+        "partial": ", or partial credit shows that less than half is right"
+        * (task.scoring == "partial"),
+        "places": SLIP_PLACES,
+    }
+    for label, cue in TEXTS["cues"].items():
+        text = only if label == Mode.NEAR_MISS and len(task.checks) <= 1 else cue.format(**facts)
+        yield f"- {MEANINGS[Mode(label)].title} (`{label}`): {text}"
+
+
+def clip(text: str, limit: int) -> str:
+    """Return a text of at most about so many characters, its middle cut out and the cut marked."""
+    if len(text) <= limit:
+        return text
+    head, tail = 2 * limit // 3, limit - 2 * limit // 3
+    cut = len(text) - head - tail
+    return f"{text[:head]}\n[cut: {cut:,} of {len(text):,} characters]\n{text[-tail:]}"
+
+
+def shown_prompt(prompt: str, images: int) -> str:
+    """Return a prompt with a marker for every image that was sent with it or is inside it."""
+    text = _IMAGE.sub("[image, not shown]", prompt)
+    marks = (f"[image {i} of {images}, not shown]" for i in range(1, images + 1))
+    return clip("\n".join([text, *marks]), LENGTHS["prompt"])
+
+
+def judge_prompt(row: Mapping[str, Any], card: str, prompt: str, output: str | None) -> str:
+    """Return the whole prompt for a judge.
+
+    Args:
+        row: a candidate, as `scbench.analysis.failure_modes.labels.candidates` gives it.
+        card: the card of its task.
+        prompt: what the model was asked, as `shown_prompt` gives it.
+        output: what it said, clipped; None if that is not at hand.
+
+    Raises:
+        ResultsError: the row's checks are not JSON.
+    """
+    facts = {
+        "candidate": row["candidate"],
+        "task": row["task"],
+        "subtask": row["subtask"],
+        "score": f"{row['score']:.4f}",
+        "status": row["status"],
+        "reason": row["reason"],
+        "finish reason": row["finish_reason"],
+        "answer found in": row["answer_source"],
+        "characters of the reply": row["response_characters"],
+        "characters of the reasoning": row["reasoning_characters"],
+    }
+    answer = "[none, or too large to be kept]" if row["answer"] is None else row["answer"]
+    attempt = [f"- {name}: {value}" for name, value in facts.items() if value not in {None, ""}]
+    parts = [
+        TEXTS["task"],
+        _modes(),
+        f"# Task card\n\n{card}",
+        "\n".join(["# The attempt", "", *attempt]),
+        f"## Prompt\n\n{_fenced(prompt)}",
+        f"## Raw reply\n\n{_fenced('[not handed over]' if output is None else output)}",
+        f"## Answer\n\n{_fenced(clip(answer, LENGTHS['answer']))}",
+        f"## Verdict\n\n{_fenced(_verdict_lines(row))}",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _modes() -> str:
+    means = MEANINGS.items()
+    order = enumerate(TEXTS["decision_order"].items(), start=1)
+    lines = [
+        "# Failure modes",
+        "",
+        *(f"- {m.title} (`{mode}`): {m.applies} Not if {m.not_if}." for mode, m in means),
+        "",
+        "Decision order; the first that applies is the label:",
+        "",
+        *(f"{i}. `{mode}`: {when}" for i, (mode, when) in order),
+        "",
+        TEXTS["ties"],
+    ]
+    return "\n".join(lines)
+
+
+def _verdict_lines(row: Mapping[str, Any]) -> str:
+    """Return checks line by line, each clipped so that none with many details hides the others."""
+    checks = parsed(row, "checks") or []
+    lines = (clip(canonical_json(check), LENGTHS["check"]) for check in checks)
+    return clip("\n".join(lines), LENGTHS["verdict"])
+
+
+def _fenced(text: str) -> str:
+    """Put a text into a fence that is longer than any run of backticks in it."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text}\n{fence}"
 
 
 def export(
@@ -37,7 +232,7 @@ def export(
     """Yield the lines of a bundle, one per candidate.
 
     Args:
-        rows: as `scbench.analysis.failure_modes.candidates.candidates` gives them.
+        rows: as `scbench.analysis.failure_modes.labels.candidates` gives them.
         release: the one the results are of; prompts come from it.
         outputs: what the models said, as `read_outputs` gives it.
 
@@ -131,12 +326,12 @@ def import_decisions(stream: BinaryIO, rows: pl.DataFrame) -> tuple[pl.DataFrame
     """Read decisions back: exactly one for each candidate.
 
     Args:
-        stream: lines of JSON, each a `scbench.analysis.failure_modes.decisions.Decision`; blank
+        stream: lines of JSON, each a `scbench.analysis.failure_modes.labels.Decision`; blank
             ones are passed over.
-        rows: as `scbench.analysis.failure_modes.candidates.candidates` gives them.
+        rows: as `scbench.analysis.failure_modes.labels.candidates` gives them.
 
     Returns:
-        The decisions, with columns `scbench.analysis.failure_modes.decisions.DECISIONS`, and
+        The decisions, with columns `scbench.analysis.failure_modes.labels.DECISIONS`, and
         everything that is wrong with them. They must not be used if anything is.
     """
     expected = {
@@ -168,8 +363,7 @@ def _numbered_lines(stream: BinaryIO, problems: list[Problem]) -> Iterator[tuple
     number = 0
     try:
         for number, data in enumerate(stream, start=1):
-            text = data.removeprefix(b"\xef\xbb\xbf").strip()
-            if text:
+            if text := stripped(data):
                 yield number, text
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         reason = printable(str(error))
@@ -177,7 +371,6 @@ def _numbered_lines(stream: BinaryIO, problems: list[Problem]) -> Iterator[tuple
 
 
 def _decision_in(text: bytes) -> Decision | str:
-    """Return a line's decision, or what is wrong with it."""
     try:
         value = parse_json(text)
         return Decision.model_validate(value)
@@ -190,7 +383,6 @@ def _decision_in(text: bytes) -> Decision | str:
 def _misplaced(
     decision: Decision, expected: Mapping[str, Any], decided: Mapping[str, tuple[int, Decision]]
 ) -> str | None:
-    """Return what is wrong with a decision among the others."""
     name = printable(decision.candidate[:100])
     row = expected.get(decision.candidate)
     if row is None:

@@ -4,15 +4,13 @@ It follows the decision order of `labels`. The confidence says how plain the evi
 rule, not how likely the label is; nothing is filtered by it.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
 from pydantic import JsonValue
 
-from scbench.analysis.failure_modes.candidates import parsed
-from scbench.analysis.failure_modes.decisions import DECISIONS, MAX_TAGS
-from scbench.analysis.failure_modes.labels import SLIP_PLACES, Mode
+from scbench.analysis.failure_modes.labels import DECISIONS, MAX_TAGS, SLIP_PLACES, Mode, parsed
 from scbench.base.model import Status
 from scbench.catalog import Task, get_task
 from scbench.scoring.answers.shape import shape_of
@@ -29,33 +27,6 @@ _HALF = 0.5
 """A score with partial credit below this is of an answer that is mostly wrong."""
 
 
-class _Evidence(NamedTuple):
-    """What the rules look at.
-
-    Attributes:
-        status: of the row.
-        answer: as JSON; None if there is none or it is too large for the results.
-        keys: the asked-for keys of the answer; empty if it is text.
-        failed: ids of the checks that failed, with the number of places at which they do, 0 if
-            that is not known.
-        open: how many checks could not be evaluated.
-        score: below the threshold.
-        partial: whether the task gives partial credit.
-        characters: length of the reply, if it is known.
-        reasoning: length of the reasoning that stands beside it; 0 if there is none.
-    """
-
-    status: str
-    answer: JsonValue
-    keys: Collection[str]
-    failed: Mapping[str, int]
-    open: int
-    score: float
-    partial: bool
-    characters: int | None
-    reasoning: int = 0
-
-
 class _Finding(NamedTuple):
     mode: Mode
     confidence: float
@@ -66,11 +37,11 @@ def judge_by_rules(rows: pl.DataFrame) -> pl.DataFrame:
     """Label candidates.
 
     Args:
-        rows: as `scbench.analysis.failure_modes.candidates.candidates` gives them.
+        rows: as `scbench.analysis.failure_modes.labels.candidates` gives them.
 
     Returns:
         One decision per candidate, with columns
-        `scbench.analysis.failure_modes.decisions.DECISIONS`; the tags are the checks that failed.
+        `scbench.analysis.failure_modes.labels.DECISIONS`; the tags are the checks that failed.
 
     Raises:
         CatalogError: a task's grader is not installed.
@@ -84,20 +55,9 @@ def judge_by_rules(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
     checks = parsed(row, "checks") or []
-    evidence = _Evidence(
-        status=row["status"],
-        answer=parsed(row, "answer"),
-        keys=shape_of(task.answer_model).keys,
-        failed={
-            check["id"]: _failing_places(check) for check in checks if check["passed"] is False
-        },
-        open=sum(check["passed"] is None for check in checks),
-        score=row["score"],
-        partial=task.scoring == "partial",
-        characters=row["response_characters"],
-        reasoning=row["reasoning_characters"] or 0,
-    )
-    finding = _finding_of(evidence, task.defining_checks)
+    failed = {check["id"]: _failing_places(check) for check in checks if check["passed"] is False}
+    unmade = sum(check["passed"] is None for check in checks)
+    finding = _finding_of(row, task, failed, unmade)
     return {
         "candidate": row["candidate"],
         "task": row["task"],
@@ -105,24 +65,28 @@ def _decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
         "failure_mode": finding.mode.value,
         "confidence": finding.confidence,
         "justification": finding.why,
-        "evidence_tags": list(evidence.failed)[:MAX_TAGS],
+        "evidence_tags": list(failed)[:MAX_TAGS],
     }
 
 
-def _finding_of(evidence: _Evidence, defining: Iterable[str]) -> _Finding:
-    failed = evidence.failed
-    if evidence.status == Status.REFUSED:
+def _finding_of(
+    row: Mapping[str, Any], task: Task, failed: Mapping[str, int], unmade: int
+) -> _Finding:
+    """Return a finding by the checks that failed, with the number of places, 0 if not known."""
+    answer, keys = parsed(row, "answer"), shape_of(task.answer_model).keys
+    reasoning = row["reasoning_characters"] or 0
+    if row["status"] == Status.REFUSED:
         return _Finding(Mode.EVASION, 0.95, "The reply declines in words and holds no answer.")
-    if evidence.status == Status.UNPARSED or "answer_found" in failed:
-        return _without_answer(evidence.characters, evidence.reasoning)
-    if _is_empty(evidence.answer, evidence.keys):
+    if row["status"] == Status.UNPARSED or "answer_found" in failed:
+        return _without_answer(row["response_characters"], reasoning)
+    if _is_empty(answer, keys):
         # Where "none" can be a right answer, an empty list may be meant.
         confidence = 0.9 if "answer_schema" in failed else 0.7
         why = "The answer is empty: nothing is given under the asked-for keys."
         return _Finding(Mode.EVASION, confidence, why)
     if "answer_schema" in failed:
-        return _misshapen(failed["answer_schema"], evidence.reasoning)
-    dropped = sorted(set(defining) & failed.keys())
+        return _misshapen(failed["answer_schema"], reasoning)
+    dropped = sorted(task.defining_checks & failed.keys())
     if dropped:
         why = f"A rule that defines the task is not kept: {', '.join(dropped)}."
         return _Finding(Mode.TRIVIALIZED, 0.7, why)
@@ -130,14 +94,17 @@ def _finding_of(evidence: _Evidence, defining: Iterable[str]) -> _Finding:
         why = "The answer is larger than any right one could be: resource_limit."
         return _Finding(Mode.OVERTHINKING, 0.7, why)
     if len(failed) == 1:
-        return _single_failure(*failed.items(), evidence=evidence)
+        # Checks that could not be made may hide more.
+        ((check, places),) = failed.items()
+        mode, confidence, why = _single_failure(check, places, row["score"], task)
+        return _Finding(mode, round(confidence - (0.1 if unmade else 0.0), 1), why)
     if failed:
         why = f"{len(failed)} checks fail together: {', '.join(failed)}."
         return _Finding(Mode.LOCAL_ONLY, 0.8 if len(failed) > SLIP_PLACES else 0.6, why)
-    if evidence.open:
-        why = f"No check fails, but {evidence.open} could not be made."
+    if unmade:
+        why = f"No check fails, but {unmade} could not be made."
         return _Finding(Mode.LOCAL_ONLY, 0.3, why)
-    why = f"Every rule is kept, but the whole earns only {evidence.score:.2f} of 1."
+    why = f"Every rule is kept, but the whole earns only {row['score']:.2f} of 1."
     return _Finding(Mode.LOCAL_ONLY, 0.4, why)
 
 
@@ -163,32 +130,25 @@ def _misshapen(errors: int, reasoning: int) -> _Finding:
     return _Finding(Mode.TRIVIALIZED, confidence, why)
 
 
-def _single_failure(failure: tuple[str, int], *, evidence: _Evidence) -> _Finding:
-    check, places = failure
-    # Checks that could not be made may hide more.
-    less = 0.1 if evidence.open else 0.0
+def _single_failure(check: str, places: int, score: float, task: Task) -> _Finding:
+    partial = task.scoring == "partial"
     if places > SLIP_PLACES:
         why = f"One check fails, at {places} places: {check}."
-        return _Finding(Mode.LOCAL_ONLY, round(0.7 - less, 1), why)
+        return _Finding(Mode.LOCAL_ONLY, 0.7, why)
     if places:
         where = "one place" if places == 1 else f"{places} places"
-        confidence = 0.8 if places == 1 else 0.6
         why = f"One check fails, at {where}: {check}."
-        return _Finding(Mode.NEAR_MISS, round(confidence - less, 1), why)
-    if evidence.partial and 0 < evidence.score < _HALF:
-        why = f"One check fails, and the whole earns only {evidence.score:.2f} of 1: {check}."
-        return _Finding(Mode.LOCAL_ONLY, round(0.5 - less, 1), why)
+        return _Finding(Mode.NEAR_MISS, 0.8 if places == 1 else 0.6, why)
+    if partial and 0 < score < _HALF:
+        why = f"One check fails, and the whole earns only {score:.2f} of 1: {check}."
+        return _Finding(Mode.LOCAL_ONLY, 0.5, why)
     # Where there is partial credit, 0 may as well be what a bad answer earns as a voided score.
-    confidence = 0.3 if evidence.partial else 0.5
     why = f"One check fails, by how much is not counted: {check}."
-    return _Finding(Mode.NEAR_MISS, round(confidence - less, 1), why)
+    return _Finding(Mode.NEAR_MISS, 0.3 if partial else 0.5, why)
 
 
 def _failing_places(check: Mapping[str, Any]) -> int:
-    """Return at how many places a check fails; 0 if its details list none.
-
-    A count without a list of places is of something else, such as the parts of an answer.
-    """
+    # A count without a list of places is of something else, such as the parts of an answer.
     details = check["details"]
     has_places = "offenders" in details or "errors" in details
     count = details.get("count", 0) if has_places else 0
@@ -196,11 +156,8 @@ def _failing_places(check: Mapping[str, Any]) -> int:
 
 
 def _is_empty(answer: JsonValue, keys: Collection[str]) -> bool:
-    """Whether an answer that is known says nothing.
-
-    An object says what is under its asked-for keys; one that has none of them is empty if all it
-    holds is words, such as an apology.
-    """
+    # An object says what is under its asked-for keys; one that has none of them is empty if all it
+    # holds is words, such as an apology.
     if answer is None:
         return False
     values = [answer[key] for key in keys if key in answer] if isinstance(answer, dict) else []

@@ -1,4 +1,4 @@
-"""Entries of the providers' batches (OpenAI, vLLM, Anthropic, Gemini) and of evaluation harnesses.
+"""Replies in the providers' batches (OpenAI, vLLM, Anthropic, Gemini) and in files of harnesses.
 
 Which state is which status of ours is one table, the same for all: what the provider's filter
 withheld is ``blocked``, a model that declines is ``refused``, a reply that met its limit is
@@ -16,29 +16,193 @@ google-genai 3.4 ``types.FinishReason``, ``types.BlockedReason``; vllm 0.33
 ``logging/evaluation_tracker.py``; verifiers 0.4 ``v1/episode.py``, ``v1/trace.py``.
 """
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
-from scbench.base.errors import PredictionsError
+from scbench.base.errors import PredictionsError, describe_value
 from scbench.base.model import Status
-from scbench.formats.custom_id import RequestKey
-from scbench.formats.imports.replies import (
-    Entry,
-    Reply,
-    State,
-    content_text,
-    count,
-    dig,
-    error_text,
-    failed,
-    joined,
-    objects,
-    reply,
-    request_key,
-    total,
-    with_turns,
-)
+from scbench.formats.custom_id import RequestKey, read_custom_id
+
+Entry = Mapping[str, Any]
+
+_MOST_ERROR = 2000
+_MOST_NAME = 200
+_MOST_COUNT = 2**53 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of one request.
+
+    Attributes:
+        request: which one it answers.
+        model: as the file names it; None if it does not.
+        fields: the rest of a prediction, see `scbench.base.model.Prediction`.
+    """
+
+    request: RequestKey
+    model: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def line(self, model: str | None, setting: str | None) -> bytes:
+        """Return it as a line of predictions, with its line break.
+
+        Args:
+            model: in place of the one that the file names.
+            setting: no_tools or tools, in place of what the file says.
+
+        Raises:
+            PredictionsError: it holds what no JSON can.
+        """
+        name = model or self.model
+        record = {
+            "id": self.request.id,
+            **({"model": name[:_MOST_NAME]} if name else {}),
+            **({"sample": self.request.sample} if self.request.sample else {}),
+            **({} if self.request.budget is None else {"budget": self.request.budget}),
+            **self.fields,
+            **({"setting": setting} if setting else {}),
+        }
+        try:
+            text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        except (ValueError, TypeError) as error:
+            raise PredictionsError(f"it cannot be written as JSON: {error}") from None
+        return text.encode(errors="replace") + b"\n"
+
+
+def with_turns(last_reply: Reply, metadata: Mapping[str, Any]) -> Reply:
+    """Return a reply with its whole trial in place of it, if it was the last one in a loop.
+
+    How the last call ended says nothing of a trial that came to its end.
+
+    Args:
+        last_reply: the one that is imported.
+        metadata: `scbench.loop.Environment.record`, if our runners kept one beside it.
+    """
+    loop, turns = metadata.get("loop"), metadata.get("turns")
+    if not (isinstance(loop, Mapping) and isinstance(turns, list)):
+        return last_reply
+    besides = {"response", *(("status", "finish_reason") if metadata.get("over") is True else ())}
+    fields = {name: value for name, value in last_reply.fields.items() if name not in besides}
+    played = {"setting": loop.get("setting"), "loop": loop, "turns": turns}
+    return replace(last_reply, fields={**fields, **played})
+
+
+def request_key(name: object) -> RequestKey:
+    """Return what an id stands for: an instance's own, or that of a request.
+
+    Raises:
+        PredictionsError: it is neither.
+    """
+    if isinstance(name, str):
+        request = RequestKey(name) if "/" in name else read_custom_id(name)
+        if request is not None:
+            return request
+    raise PredictionsError(
+        f"{describe_value(name)} is neither the id of an instance nor a custom_id of "
+        "`scbench prompts`"
+    )
+
+
+class State(NamedTuple):
+    """How a call ended.
+
+    Attributes:
+        status: why there may be no answer; None if the reply is to be read as it stands.
+        finish: the provider's own word.
+    """
+
+    status: Status | None
+    finish: str | None
+
+
+def reply(
+    request: RequestKey,
+    model: object,
+    text: str | None,
+    state: State,
+    usage: Mapping[str, Any],
+    reasoning: str = "",
+    error: str = "",
+) -> Reply:
+    """Return a reply with those of its parts that are there."""
+    fields: dict[str, Any] = {} if text is None else {"response": text}
+    if state.status is not None:
+        fields["status"] = state.status.value
+    if state.finish:
+        fields["finish_reason"] = state.finish[:_MOST_NAME]
+    if error:
+        fields["error"] = error[:_MOST_ERROR]
+    counted = {name: count for name, count in usage.items() if count is not None}
+    if counted:
+        fields["usage"] = counted
+    if reasoning:
+        fields["reasoning"] = reasoning
+    return Reply(request, model if isinstance(model, str) and model else None, fields)
+
+
+def failed(request: RequestKey, *errors: object, model: object = None) -> Reply:
+    """Return the reply that never came, with the first error that says something."""
+    message = next(filter(None, map(error_text, errors)), "the call failed; no reason is given")
+    return reply(request, model, None, State(Status.API_ERROR, None), {}, error=message)
+
+
+def error_text(error: object) -> str:
+    """Return an error as one text, however deep providers wrap it; empty if there is none."""
+    for _ in range(3):
+        if isinstance(error, Mapping) and isinstance(error.get("error"), Mapping | str):
+            error = error["error"]
+    if isinstance(error, Mapping):
+        parts = (error.get(key) for key in ("code", "type", "message"))
+        words = [str(part) for part in parts if isinstance(part, str | int) and part != "error"]
+        return ": ".join(dict.fromkeys(filter(None, words)))
+    return error if isinstance(error, str) else ""
+
+
+def dig(value: object, *path: str | int) -> Any:  # noqa: ANN401  (JSON)
+    """Return what stands at a path in JSON; None if it leads nowhere."""
+    for step in path:
+        if isinstance(step, str) and isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(step, int) and isinstance(value, list) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def objects(value: object) -> list[Entry]:
+    """Return the objects in a list; none if it is not one."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def count(value: object) -> int | None:
+    """Return a count that results can hold; None for everything else."""
+    return value if type(value) is int and 0 <= value <= _MOST_COUNT else None
+
+
+def total(values: Iterable[object]) -> int | None:
+    """Return the sum of the counts among some values; None if there are none."""
+    counts = [number for number in map(count, values) if number is not None]
+    return sum(counts) if counts else None
+
+
+def joined(parts: Iterable[object]) -> str:
+    """Return the texts among some parts as one."""
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+def content_text(content: object) -> str | None:
+    """Return the text of a message: as it stands, or of its parts; None if there is none."""
+    if isinstance(content, str):
+        return content
+    parts = objects(content)
+    texts = [part.get("text") for part in parts if part.get("type") in {"text", "output_text"}]
+    return joined(texts) if parts else None
+
 
 _STATES = {
     None: ("stop", "tool_calls", "function_call", "end_turn", "stop_sequence", "tool_use"),
@@ -72,6 +236,18 @@ def state_of(finish: object, *, text: bool) -> State:
     return State(_STATUS.get(word, blocked), finish)
 
 
+def _token_counts(
+    usages: Iterable[object], *paths: str, look: Callable[..., object] = dig
+) -> dict[str, int | None]:
+    """Return the tokens of input, output and reasoning, each by the paths of what is added up."""
+    names = ("input_tokens", "output_tokens", "reasoning_tokens")
+    columns = [[path.split(".") for path in group.split()] for group in paths]
+    return {
+        name: total(look(usage, *path) for usage in usages for path in column)
+        for name, column in zip(names, columns, strict=True)
+    }
+
+
 def openai(entry: Entry) -> Iterator[Reply]:
     """Read a line of an output or error file of OpenAI or vLLM."""
     request = request_key(entry.get("custom_id"))
@@ -87,12 +263,8 @@ def openai(entry: Entry) -> Iterator[Reply]:
 
 
 def _of_chat(request: RequestKey, body: Entry) -> Iterator[Reply]:
-    usage = body.get("usage")
-    counts = {
-        "input_tokens": count(dig(usage, "prompt_tokens")),
-        "output_tokens": count(dig(usage, "completion_tokens")),
-        "reasoning_tokens": count(dig(usage, "completion_tokens_details", "reasoning_tokens")),
-    }
+    details = "completion_tokens_details.reasoning_tokens"
+    counts = _token_counts([body.get("usage")], "prompt_tokens", "completion_tokens", details)
     choices = objects(body.get("choices"))
     if not choices:
         yield failed(request, body, "the reply holds no choices", model=body.get("model"))
@@ -116,12 +288,8 @@ def _of_chat(request: RequestKey, body: Entry) -> Iterator[Reply]:
 
 
 def _of_responses(request: RequestKey, body: Entry) -> Reply:
-    usage = body.get("usage")
-    counts = {
-        "input_tokens": count(dig(usage, "input_tokens")),
-        "output_tokens": count(dig(usage, "output_tokens")),
-        "reasoning_tokens": count(dig(usage, "output_tokens_details", "reasoning_tokens")),
-    }
+    details = "output_tokens_details.reasoning_tokens"
+    counts = _token_counts([body.get("usage")], "input_tokens", "output_tokens", details)
     items = objects(body.get("output"))
     parts = [part for item in items for part in objects(item.get("content"))]
     text = content_text(parts) or ""
@@ -153,13 +321,9 @@ def anthropic(entry: Entry) -> Iterator[Reply]:
     if dig(result, "type") != "succeeded" or not isinstance(message, Mapping):
         yield failed(request, result if dig(result, "error") else None, dig(result, "type"))
         return
-    usage = message.get("usage")
-    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    counts = {
-        "input_tokens": total(dig(usage, name) for name in names),
-        "output_tokens": count(dig(usage, "output_tokens")),
-        "reasoning_tokens": count(dig(usage, "output_tokens_details", "thinking_tokens")),
-    }
+    inputs = "input_tokens cache_creation_input_tokens cache_read_input_tokens"
+    details = "output_tokens_details.thinking_tokens"
+    counts = _token_counts([message.get("usage")], inputs, "output_tokens", details)
     blocks = objects(message.get("content"))
     text = content_text(blocks) or ""
     thought = joined(part.get("thinking") for part in blocks if part.get("type") == "thinking")
@@ -180,15 +344,10 @@ def gemini(entry: Entry) -> Iterator[Reply]:
         yield failed(request, entry.get("error"), model=model)
         return
     usage = _camel_or_snake(response, "usageMetadata")
-    thoughts = count(_camel_or_snake(usage, "thoughtsTokenCount"))
-    inputs = ("promptTokenCount", "toolUsePromptTokenCount")
-    candidate_tokens = count(_camel_or_snake(usage, "candidatesTokenCount"))
-    counts = {
-        "input_tokens": total(_camel_or_snake(usage, name) for name in inputs),
-        # Thoughts are counted apart here; an answer of thoughts alone has no other count.
-        "output_tokens": total([candidate_tokens, thoughts]),
-        "reasoning_tokens": thoughts,
-    }
+    inputs = "promptTokenCount toolUsePromptTokenCount"
+    # Thoughts are counted apart here; an answer of thoughts alone has no other count.
+    outputs = "candidatesTokenCount thoughtsTokenCount"
+    counts = _token_counts([usage], inputs, outputs, "thoughtsTokenCount", look=_camel_or_snake)
     blocked = _camel_or_snake(_camel_or_snake(response, "promptFeedback"), "blockReason")
     candidates = objects(response.get("candidates"))
     if blocked:
@@ -290,15 +449,10 @@ def verifiers(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
         if dig(node, "message", "role") == "assistant"
     ]
     text = spoken[-1] if spoken else None
-    used = [call.get("usage") for call in calls]
-    counts = {
-        # What was read from a cache is not among the prompt's tokens.
-        "input_tokens": total(
-            dig(usage, name) for usage in used for name in ("prompt_tokens", "cached_input_tokens")
-        ),
-        "output_tokens": total(dig(usage, "completion_tokens") for usage in used),
-        "reasoning_tokens": total(dig(usage, "reasoning_tokens") for usage in used),
-    }
+    usages = [call.get("usage") for call in calls]
+    # What was read from a cache is not among the prompt's tokens.
+    inputs = "prompt_tokens cached_input_tokens"
+    counts = _token_counts(usages, inputs, "completion_tokens", "reasoning_tokens")
     errors = [*objects(trace.get("errors")), *objects(entry.get("errors"))]
     error = next(filter(None, map(error_text, errors)), "")
     if errors and text is None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, islice
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
@@ -17,9 +17,18 @@ import jiter
 import zstandard
 
 from scbench.base.errors import PredictionsError, printable
-from scbench.formats.imports.entries import anthropic, gemini, lighteval, lm_eval, openai, verifiers
+from scbench.formats.imports.entries import (
+    Entry,
+    Reply,
+    anthropic,
+    gemini,
+    lighteval,
+    lm_eval,
+    openai,
+    request_key,
+    verifiers,
+)
 from scbench.formats.imports.inspect_logs import is_inspect_archive, read_log
-from scbench.formats.imports.replies import Entry, Reply, request_key
 from scbench.formats.imports.tables import (
     Mapped,
     csv_columns,
@@ -49,19 +58,6 @@ _IN_MEMORY = 2**26
 _MOST_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A file that was told.
-
-    Attributes:
-        kinds: how many entries of each kind it held; complete when they were all read.
-        entries: to be read once.
-    """
-
-    kinds: Counter[str]
-    entries: Iterator[Read]
-
-
 def is_own(path: str, mapped: Mapped | None = None) -> bool:
     """Return whether a file holds predictions in our own form, or nothing that is known.
 
@@ -78,20 +74,23 @@ def is_own(path: str, mapped: Mapped | None = None) -> bool:
     return _file_kind(_looked_at(_numbered_entries(path)), path, mapped) == OWN_FORM
 
 
-def read_file(path: str, mapped: Mapped | None = None) -> Source:
-    """Tell what a file is and return its entries.
+def read_file(path: str, kinds: Counter[str], mapped: Mapped | None = None) -> Iterator[Read]:
+    """Tell what a file is and return its entries, to be read once.
+
+    Args:
+        path: of the file; ``-`` is standard input.
+        kinds: counts the entries of each kind as they are read.
+        mapped: column of a table by field.
 
     Raises:
         ModuleNotFoundError: a library that its format needs is not installed.
         PredictionsError: it cannot be read at all.
     """
-    kinds: Counter[str] = Counter()
-    regular = _is_file(path)
-    head = _first_bytes(path) if regular else b""
+    head = _first_bytes(path) if _is_file(path) else b""
     if head[:4] == b"PAR1":
-        return Source(kinds, _of_parquet(path, mapped, kinds))
+        return _of_parquet(path, mapped, kinds)
     if _INSPECT.match(head) or (head[:4] == b"PK\x03\x04" and is_inspect_archive(path)):
-        return Source(kinds, _counting_entries(_of_inspect(path), "Inspect log", kinds))
+        return _of_inspect(path, kinds)
     if head[:4] == b"PK\x03\x04":
         raise PredictionsError(f"{path} is a zip archive, and no log of Inspect; unpack it first")
     remainder = _numbered_entries(path)
@@ -99,12 +98,11 @@ def read_file(path: str, mapped: Mapped | None = None) -> Source:
     lines = chain(first, remainder)
     kind = _file_kind(first, path, mapped)
     if kind == OWN_FORM:
-        return Source(kinds, _own_lines(lines, kinds))
+        return _own_lines(lines, kinds)
     if kind == "CSV":
-        return Source(kinds, _of_csv(lines, mapped, kinds))
-    if kind == "JSON":
-        return Source(kinds, _entry_replies(_document_values(path), mapped, kinds))
-    return Source(kinds, _entry_replies(_parsed_lines(lines), mapped, kinds))
+        return _of_csv(lines, mapped, kinds)
+    entries = _document_values(path) if kind == "JSON" else _parsed_lines(lines)
+    return _entry_replies(entries, mapped, kinds)
 
 
 def _is_file(path: str) -> bool:
@@ -128,10 +126,9 @@ def _numbered_entries(path: str) -> Iterator[Numbered | Problem]:
 def _looked_at(lines: Iterator[Numbered | Problem]) -> list[Numbered | Problem]:
     """Return the first lines, up to one that tells."""
     first: list[Numbered | Problem] = []
-    for line in lines:
+    for line in islice(lines, _MOST_TRIED):
         first.append(line)
-        is_telling = not isinstance(line, Problem) and isinstance(_json_value(line[1]), dict)
-        if is_telling or len(first) >= _MOST_TRIED:
+        if not isinstance(line, Problem) and isinstance(_json_value(line[1]), dict):
             break
     return first
 
@@ -182,9 +179,7 @@ def _kind_of_first(entry: Entry, path: str, mapped: Mapped | None) -> str:
     kind = kind_of(entry)
     if kind is None and {"custom_id", "key"} & entry.keys() and _REQUEST_KEYS & entry.keys():
         raise PredictionsError(f"{path} holds requests, not replies; name the file that came back")
-    if kind in {None, OWN_FORM}:
-        return "lines" if mapped else OWN_FORM
-    return "lines"
+    return OWN_FORM if kind in {None, OWN_FORM} and not mapped else "lines"
 
 
 _READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterable[Reply]]] = {
@@ -194,7 +189,12 @@ _READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterable[Reply]]] = {
     "lm-evaluation-harness samples": lm_eval,
     "lighteval details": lambda entry, _: lighteval(entry),
     "verifiers traces": verifiers,
-    "requests left out": lambda entry, _: [_left_out_reply(entry)],
+    "requests left out": lambda entry, _: [
+        Reply(
+            request_key(entry.get("custom_id")),
+            fields={"status": "not_run", "error": str(entry.get("error"))},
+        )
+    ],
 }
 
 
@@ -225,11 +225,6 @@ def kind_of(entry: Entry) -> str | None:
     return OWN_FORM if "id" in keys and not is_request else None
 
 
-def _left_out_reply(entry: Entry) -> Reply:
-    fields = {"status": "not_run", "error": str(entry.get("error"))}
-    return Reply(request_key(entry.get("custom_id")), None, fields)
-
-
 def _own_lines(lines: Iterable[Numbered | Problem], kinds: Counter[str]) -> Iterator[Read]:
     for line in lines:
         if isinstance(line, Problem):
@@ -250,11 +245,7 @@ def _parsed_lines(lines: Iterable[Numbered | Problem]) -> Iterator[tuple[int, An
 
 
 def _document_values(path: str) -> Iterator[tuple[int, Any]]:
-    """Yield the entries of a file that is one JSON value: a list, or a job of Gemini's.
-
-    Raises:
-        PredictionsError: it is too large or not JSON.
-    """
+    """Yield the entries of a file that is one JSON value: a list, or a job of Gemini's."""
     if not _is_file(path):
         raise PredictionsError(f"{path}: one JSON value over several lines must be in a file")
     with open_predictions(path) as stream:
@@ -359,25 +350,21 @@ def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterat
         yield number, _row_or_problem(number, row, names)
 
 
-def _of_inspect(path: str) -> Iterator[Read]:
+def _of_inspect(path: str, kinds: Counter[str]) -> Iterator[Read]:
     number = 0
     try:
         for number, reply in read_log(path):
-            if isinstance(reply, Reply):
-                yield number, reply
-            else:
+            kinds["Inspect log"] += 1
+            if isinstance(reply, PredictionsError):
                 yield number, Problem("not_placed", str(reply), number)
+            else:
+                yield number, reply
     except PredictionsError as error:
         if not number:
             raise
+        kinds["Inspect log"] += 1
         message = f"reading stopped here: {error}"
         yield number + 1, Problem("unreadable", message, number + 1)
-
-
-def _counting_entries(entries: Iterable[Read], kind: str, kinds: Counter[str]) -> Iterator[Read]:
-    for entry in entries:
-        kinds[kind] += 1
-        yield entry
 
 
 @dataclass(slots=True)
@@ -453,9 +440,9 @@ def gather(files: Sequence[str], sink: IO[bytes], options: ImportOptions | None 
     models = [Counter[str]() for _ in files]
     with SpooledTemporaryFile(max_size=_IN_MEMORY) as later:
         for place, path in enumerate(files):
-            source = read_file(path, options.mapped)
-            result.kinds.append(source.kinds)
-            for number, item in source.entries:
+            kinds = Counter[str]()
+            result.kinds.append(kinds)
+            for number, item in read_file(path, kinds, options.mapped):
                 line = _line_or_problem(item, number, options)
                 if isinstance(line, Problem):
                     result.problems.append(replace(line, file=path))
@@ -487,7 +474,6 @@ def _line_or_problem(
 def _name_models(
     result: Gathered, later: IO[bytes], sink: IO[bytes], models: Sequence[Counter[str]]
 ) -> None:
-    """Write what names no model as that of the only one there is."""
     everywhere = sum(models, Counter[str]())
     for stored in later:
         place, number, line = stored.split(b" ", 2)

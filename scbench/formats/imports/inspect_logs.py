@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, get_args
 from scbench.base.errors import PredictionsError
 from scbench.base.model import Setting, Status
 from scbench.formats.custom_id import RequestKey
-from scbench.formats.imports.entries import state_of
-from scbench.formats.imports.replies import (
+from scbench.formats.imports.entries import (
     Reply,
     State,
     count,
     failed,
     reply,
     request_key,
+    state_of,
     total,
     with_turns,
 )

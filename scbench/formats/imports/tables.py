@@ -14,7 +14,7 @@ import jiter
 from scbench.base.canonical import parse_json
 from scbench.base.errors import JsonError, PredictionsError, did_you_mean, printable
 from scbench.base.model import Prediction
-from scbench.formats.imports.replies import Entry, Reply, dig, request_key
+from scbench.formats.imports.entries import Entry, Reply, dig, request_key
 from scbench.formats.predictions import MAX_LINE_BYTES
 
 Mapped = Mapping[str, str]
@@ -172,11 +172,7 @@ if names := json.loads(sys.argv[4]):
 
 
 def _from_parquet(path: str, columns: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield what a child process reads: a file that was made to can abort polars, and us with it.
-
-    Raises:
-        PredictionsError: it is damaged.
-    """
+    """Yield what a child process reads: a file that was made to can abort polars, and us too."""
     limits = map(str, (_MOST_MEMORY, os.path.abspath(path), _BLOCK))  # noqa: PTH100  (as text)
     command = [sys.executable, "-I", "-c", _PARQUET, *limits, json.dumps([*columns])]
     with (

@@ -26,8 +26,8 @@ from inspect_ai.solver import TaskState
 from scbench.base.errors import ScbenchError
 from scbench.base.model import Instance, Status
 from scbench.catalog import all_tasks
+from scbench.formats.imports.entries import with_turns
 from scbench.formats.imports.inspect_logs import GRADER_FAILED, reply_of, sample_key
-from scbench.formats.imports.replies import with_turns
 from scbench.grading.api import MEMORY
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.score_tables import OVERALL, score_table

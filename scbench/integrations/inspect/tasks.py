@@ -23,7 +23,7 @@ from rich.markup import escape
 from scbench.base.errors import PredictionsError, ScbenchError, faults_of
 from scbench.base.model import LADDER, TERSE, Instance, LoopSetting, Setup
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.formats.prompts.requests import chosen_instances, data_urls, select, told_apart
+from scbench.formats.prompts import chosen_instances, data_urls, select, told_apart
 from scbench.integrations.inspect.scorer import by_bucket, named_instances, outcome
 from scbench.loop.environment import Environment
 from scbench.release.load import find_release

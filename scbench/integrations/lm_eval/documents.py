@@ -15,7 +15,7 @@ from PIL import Image, ImageFile
 
 import scbench
 from scbench.base.errors import PredictionsError
-from scbench.formats.prompts.requests import select
+from scbench.formats.prompts import select
 from scbench.reward import cached_release, instance_of
 
 _log = logging.getLogger("scbench")

@@ -5,8 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from scbench.analysis.failure_modes.candidates import candidates
-from scbench.analysis.failure_modes.decisions import DECISIONS, Decision
+from scbench.analysis.failure_modes.labels import DECISIONS, Decision, candidates
 from scbench.analysis.failure_modes.rules import judge_by_rules
 from scbench.base.errors import ResultsError
 

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from collections import Counter
 
 import pytest
 
@@ -129,7 +130,7 @@ def test_every_sample_comes_with_what_became_of_it(log):
 def test_a_log_that_is_too_large_is_refused_unread(log, monkeypatch):
     monkeypatch.setattr("scbench.formats.imports.inspect_logs._MOST_BYTES", 100)
     with pytest.raises(PredictionsError, match="the limit is 100"):
-        list(read_file(str(log)).entries)
+        list(read_file(str(log), Counter()))
 
 
 def test_samples_before_a_damaged_one_are_read(log, monkeypatch):
@@ -153,4 +154,4 @@ def test_a_log_that_was_damaged_is_named(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.json", "{}")
     with pytest.raises(PredictionsError, match="inspect_ai cannot read"):
-        list(read_file(str(path)).entries)
+        list(read_file(str(path), Counter()))

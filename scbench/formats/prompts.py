@@ -13,6 +13,8 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +23,6 @@ from pydantic import JsonValue
 from scbench.base.errors import PredictionsError, did_you_mean
 from scbench.base.model import Instance, task_of
 from scbench.formats.custom_id import RequestKey
-from scbench.formats.prompts import Form
 from scbench.release.load import Release
 
 _MOST_NAMED = 5
@@ -32,6 +33,16 @@ _STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]
 
 LEFT_OUT = "left-out.jsonl"
 NEEDS_VISION = "the prompt has a picture, and was left out by --no-images"
+
+
+class Form(StrEnum):
+    """Whose lines are written."""
+
+    SCBENCH = "scbench"
+    OPENAI_CHAT = "openai-chat"
+    OPENAI_RESPONSES = "openai-responses"
+    ANTHROPIC = "anthropic"
+    GEMINI = "gemini"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +131,8 @@ def requests(
 
     A batch that is cut off so lacks whole samples first, not whole tasks.
     """
-    for sample in range(samples):
-        for budget in budgets or (None,):
-            for instance in instances:
-                yield Request(instance, sample, budget)
+    for sample, budget, instance in product(range(samples), budgets or (None,), instances):
+        yield Request(instance, sample, budget)
 
 
 def told_apart(instances: Sequence[Instance]) -> Mapping[bool, list[Instance]]:
@@ -204,13 +213,13 @@ def _token_limit(request: Request, settings: Settings, key: str) -> Line:
     return {} if limit is None else {key: limit}
 
 
-def _base64_images(instance: Instance) -> list[str]:
-    return [base64.b64encode(image).decode() for image in instance.images]
-
-
 def data_urls(instance: Instance) -> list[str]:
     """Return the pictures of a prompt as URLs that hold them."""
     return [f"data:image/png;base64,{image}" for image in _base64_images(instance)]
+
+
+def _base64_images(instance: Instance) -> list[str]:
+    return [base64.b64encode(image).decode() for image in instance.images]
 
 
 def _answer_schema(request: Request) -> JsonValue:

@@ -3,13 +3,15 @@
 import polars as pl
 import pytest
 
-from scbench.analysis.failure_modes.candidates import KEY, candidates, undiagnosed
 from scbench.analysis.failure_modes.labels import (
-    DECISION_ORDER,
+    KEY,
     MEANINGS,
     PASS,
     STATES,
+    TEXTS,
     Mode,
+    candidates,
+    undiagnosed,
 )
 from scbench.base.model import Status
 
@@ -97,8 +99,9 @@ def test_labels_are_told_in_full():
         *("evasion_forfeit", "trivialized_misframed", "runaway_overthinking"),
         *("local_only", "near_miss"),
     ]
-    assert set(MEANINGS) == set(Mode) == {mode for mode, _ in DECISION_ORDER} == set(STATES[1:])
-    assert [mode for mode, _ in DECISION_ORDER] == [
+    order = [*TEXTS["decision_order"]]
+    assert set(MEANINGS) == set(Mode) == set(order) == set(STATES[1:])
+    assert order == [
         *(Mode.EVASION, Mode.TRIVIALIZED, Mode.NEAR_MISS, Mode.LOCAL_ONLY, Mode.OVERTHINKING)
     ]
     assert not set(STATES) & {status.value for status in Status}

@@ -8,9 +8,9 @@ import pytest
 
 from scbench.base.errors import PredictionsError
 from scbench.formats.custom_id import read_custom_id
-from scbench.formats.prompts import Form
-from scbench.formats.prompts.requests import (
+from scbench.formats.prompts import (
     LIMITS,
+    Form,
     Limits,
     Request,
     Settings,

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from scbench.analysis.exported_runs import COLUMNS, runs_in
 from scbench.analysis.results import read_results
 from scbench.base.errors import ResultsError
-from scbench.formats.exports import every_eval_ever, inspect_log, lm_eval
+from scbench.formats.exports import Schema, run_files
 from scbench.freezing.example import example_predictions
 from scbench.grading.api import grade_file
 from scbench.grading.score_tables import score_table
@@ -113,7 +113,7 @@ SAMPLE = closed(
 @pytest.mark.parametrize("model", ["oracle", "sloppy"])
 def test_every_eval_ever(runs, model):
     run = runs[model]
-    (_, whole), (name, lines) = every_eval_ever.files(run, "Acme")
+    (_, whole), (name, lines) = run_files(run, Schema.EVERY_EVAL_EVER, "Acme")
     whole = json.loads(whole)
     jsonschema_rs.validate(EVALUATION, whole)
     assert whole["source_metadata"]["source_organization_name"] == "Acme"
@@ -135,7 +135,7 @@ def test_every_eval_ever(runs, model):
 @pytest.mark.parametrize("model", ["oracle", "sloppy"])
 def test_lm_eval(runs, model):
     run = runs[model]
-    (name, whole), *samples = lm_eval.files(run)
+    (name, whole), *samples = run_files(run, Schema.LM_EVAL, "Acme")
     whole = json.loads(whole)
     counts = whole["n-samples"]
     assert whole["n-shot"] == dict.fromkeys(counts, 0)
@@ -158,8 +158,8 @@ def test_lm_eval(runs, model):
 def test_a_log_of_inspect_is_read_by_its_library(runs, tmp_path):
     log = pytest.importorskip("inspect_ai.log", reason="extra [inspect]")
     run = runs["sloppy"]
-    ((name, text),) = inspect_log.files(run)
-    assert [*inspect_log.files(run)] == [(name, text)], "the same bytes each time"
+    ((name, text),) = run_files(run, Schema.INSPECT, "Acme")
+    assert [*run_files(run, Schema.INSPECT, "Acme")] == [(name, text)], "the same bytes each time"
     (tmp_path / name).write_text(text, "utf-8")
     found = log.read_eval_log(str(tmp_path / name))
     assert found.status == "success"
