@@ -29,7 +29,6 @@ from scbench.formats.prompts import (
     write_files,
     write_left_out,
 )
-from scbench.freezing.copies import export_release
 from scbench.freezing.example import example_predictions
 from scbench.release.load import find_release
 
@@ -202,5 +201,7 @@ def export(folder: Path, release: str | None = None) -> None:
     """
     with reported_errors():
         source = find_release(release)
+        from scbench.freezing.copies import export_release
+
         export_release(source, folder)
         say(f'release {source.version} is in {folder}; load it with load_dataset("{folder}")')

@@ -8,7 +8,6 @@ from scbench.cli.console import PROBLEMS, counted, need, reported_errors, say
 from scbench.cli.options import Commands
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import as_text
-from scbench.leaderboard.grade import read_receipt
 from scbench.machine.processes import processors
 from scbench.release.load import find_release
 
@@ -90,6 +89,7 @@ def eval_results(
     It belongs into .eval_results/ of its repository.
     """
     with reported_errors("leaderboard", required=True):
+        from scbench.leaderboard.grade import read_receipt
         from scbench.leaderboard.page import hub_results
 
         text = hub_results(read_receipt(receipt), dataset, revision=revision, source=source)

@@ -22,7 +22,6 @@ from scbench.cli.options import Commands
 from scbench.freezing.compare import overlap as measure
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.experiment import manifolds as manifolds_experiment
-from scbench.freezing.freeze import read_withdrawn
 from scbench.freezing.ladder import Ladder, ladder, own_ladder, read_ladder
 from scbench.freezing.ladder_check import check_ladder
 from scbench.freezing.proofs import proofs_file
@@ -199,7 +198,7 @@ def build(
     """Freeze every task into a release folder. Building twice gives the same bytes."""
     with reported_errors("build", required=True):
         from scbench.freezing.card import render_loader
-        from scbench.freezing.freeze import build_release
+        from scbench.freezing.freeze import build_release, read_withdrawn
 
         folder = out or Path("releases", version)
         names = names_in(tasks)

@@ -25,7 +25,6 @@ from scbench.cli.progress import progress
 from scbench.cli.verdicts import render
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import WRITERS, Finding, in_order
-from scbench.leaderboard.grade import RECEIPT
 from scbench.machine.files import write_whole
 from scbench.machine.processes import processors
 from scbench.release.load import find_release, installed_releases
@@ -208,7 +207,7 @@ def grade(
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.grade import grade_submission, write_report_of
+        from scbench.leaderboard.grade import RECEIPT, grade_submission, write_report_of
         from scbench.leaderboard.validate import validate
 
         if report:

@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from pydantic import BaseModel
 
 from scbench.base.canonical import content_hash, sha256
@@ -14,12 +13,15 @@ from scbench.base.model import Instance
 from scbench.release.load import Release
 from scbench.release.manifest import MANIFEST
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 # Not compared as a whole: tasks and files are looked at one by one, the digest is checked by
 # itself, and the same rows may have been built with other versions.
 _FREE = {"version", "tasks", "files", "libraries", "package_version", "digest"}
 
 
-def compare_tables(stored: pa.Table, expected: pa.Table) -> Iterator[str]:
+def compare_tables(stored: "pa.Table", expected: "pa.Table") -> Iterator[str]:
     """Yield how the columns of a stored table differ from those it must have."""
     if stored.schema.equals(expected.schema, check_metadata=True):
         return

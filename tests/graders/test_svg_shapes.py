@@ -10,7 +10,8 @@ from scbench.base.seeding import Stream
 from scbench.builders.svg_shapes import KINDS, Space, TaskBuilder, kind_name
 from scbench.catalog import get_task
 from scbench.graders.svg_shapes import shape_of
-from scbench.report.pictures.svg_shapes import draw, flattened
+from scbench.report.picture import draw_of
+from scbench.report.pictures.svg_shapes import flattened
 from scbench.schemas.svg_shapes import Answer, Params
 from scbench.scoring.judge import judge
 
@@ -128,8 +129,8 @@ def test_the_picture_shows_the_outline(path, kind):
     params = asked(path)
     for word in (kind_name(kind), "star or kite"):
         verdicts = judge(TASK, params, {"answer": word})
-        picture = draw(params, Answer(answer=word), verdicts)
+        picture = draw_of(TASK)(params, Answer(answer=word), verdicts)
         assert "polygon" in picture.panels[0].view.render("outline")
         told = "Score 1." if word == kind_name(kind) else "none of the options"
         assert told in picture.caption
-    assert "points, y downwards." in draw(params, None, ()).caption
+    assert "points, y downwards." in draw_of(TASK)(params, None, ()).caption

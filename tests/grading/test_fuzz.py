@@ -50,7 +50,7 @@ def test_targets_hold_for_a_few_inputs(tools, tmp_path, monkeypatch):
         rng = random.Random(f"smoke {name}")
         for _ in range(RUNS.get(name, 8 if name in SLOW else 60)):
             seed = rng.choice(target.seeds)
-            data = inputs.mutated_bytes(rng, seed, target.tokens, target.most)
+            data = inputs.mutated_bytes(rng, seed, target.tokens, target.max_bytes)
             assert tools["fuzz"].attempt(target.run, data, seconds=60) is None, (name, data)
 
 
