@@ -203,4 +203,4 @@ def test_nobody_at_the_address_is_said_within_seconds(run):
 def test_what_travels_comes_back_as_it_was(parity_release):
     index = index_of(parity_release, choose_tasks(parity_release, ["parity"]))
     start = Start(index.keys(), 7, True, index)
-    assert on_cluster.unpack_start(on_cluster.pack_start(start)) == start
+    assert on_cluster.unpack_start(on_cluster.orders_of(start).start) == start
