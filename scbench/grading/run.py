@@ -131,6 +131,13 @@ class Collector:
     def _held_back(self) -> bool:
         return self._turn - self._next > _LAG or self._duplicates.waiting > _MOST_WAITING
 
+    def take(self, work: WorkItem | Chunk, result: WireOutcome | PackedChunk | None) -> None:
+        """Take what a job of the scheduler came to."""
+        if isinstance(work, WorkItem) and isinstance(result, WireOutcome):
+            self.take_outcome(work, result)
+        elif isinstance(work, Chunk) and not isinstance(result, WireOutcome):
+            self.take_chunk(work, result)
+
     def take_chunk(self, chunk: Chunk, done: PackedChunk | None) -> None:
         """Take the account and rows of a chunk; None if its worker failed."""
         if done is None:
@@ -249,17 +256,7 @@ def grade_file(
     """
     started = time.monotonic()
     tasks = choose_tasks(options.release, options.tasks)
-    if options.predictions != "-" and not Path(options.predictions).exists():
-        raise PredictionsError(f"no such file: {options.predictions}")
-    if options.imported is None and is_empty(options.predictions):
-        raise PredictionsError(f"{options.predictions} holds no predictions; nothing is written")
-    check_place(
-        options.out,
-        options.predictions,
-        options.release.version,
-        begun=interrupted(options.out / WORK),
-        restart=options.restart,
-    )
+    _check_inputs(options)
     index = index_of(
         options.release,
         tasks,
@@ -291,10 +288,7 @@ def grade_file(
             closing(scheduler.work(collector.queue(stream, digest, shard), on_wait)) as done,
         ):
             for work, result in done:
-                if isinstance(work, WorkItem) and isinstance(result, WireOutcome):
-                    collector.take_outcome(work, result)
-                elif isinstance(work, Chunk) and not isinstance(result, WireOutcome):
-                    collector.take_chunk(work, result)
+                collector.take(work, result)
         for problem in sorted(collector.forged, key=lambda problem: problem.line or 0):
             problems.add(problem)
         facts = RunFacts(
@@ -320,6 +314,21 @@ def grade_file(
         raise
     checkpoint.remove()
     return report
+
+
+def _check_inputs(options: Options) -> None:
+    """Refuse a file without predictions, and a folder whose results would be lost."""
+    if options.predictions != "-" and not Path(options.predictions).exists():
+        raise PredictionsError(f"no such file: {options.predictions}")
+    if options.imported is None and is_empty(options.predictions):
+        raise PredictionsError(f"{options.predictions} holds no predictions; nothing is written")
+    check_place(
+        options.out,
+        options.predictions,
+        options.release.version,
+        begun=interrupted(options.out / WORK),
+        restart=options.restart,
+    )
 
 
 def finish(
