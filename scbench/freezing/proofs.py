@@ -22,7 +22,6 @@ from zlib import compress, decompress
 
 from pydantic import JsonValue
 
-import scbench
 from scbench.base.canonical import canonical_json, content_hash, parse_json, sha256
 from scbench.catalog import Task
 from scbench.machine.store import Store
@@ -108,7 +107,7 @@ def _remembered(path: Path | None, task: Task, key: JsonValue, make: Callable[[]
 @cache
 def _state(folders: Sequence[str]) -> str:
     """Return the hash of code in folders of the package, its libraries, and the machine."""
-    package = Path(scbench.__file__).parent
+    package = Path(__file__).parents[1]
     paths = [*package.glob("*.py"), *(p for name in folders for p in (package / name).rglob("*"))]
     code = {
         path.relative_to(package).as_posix(): sha256(path.read_bytes())
