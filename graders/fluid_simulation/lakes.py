@@ -3,10 +3,7 @@
 Every score is a whole number over a whole number, at most 1.
 """
 
-import json
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -168,11 +165,25 @@ HIDDEN = frozenset({"hidden_water", "hidden_lakes"})
 """Kinds of goal that allow no visible water."""
 
 
-@cache
-def _sentences() -> dict[str, str]:
-    text = files(__package__).joinpath("goals.json").read_text("utf-8")
-    sentences: dict[str, str] = json.loads(text)
-    return sentences
+_SENTENCES = {
+    "lake_surface": "The widest lake has {part} columns; {target} are asked for.",
+    "wide_lakes": "{part} of {count} lakes have a {goal.side} by {goal.side} block of columns; "
+    "{target} are asked for.",
+    "high_water": "{part} voxels of water are at z = {goal.min_z} or above; {target} are asked "
+    "for.",
+    "hidden_water": "There are {part} voxels of water; {target} under rock are asked for.",
+    "lakes_on_levels": "{count} lakes have their main parts on {levels} levels; {goal.lakes} lakes "
+    "on {goal.levels} levels are asked for.",
+    "deep_water": "The deepest water is {part} voxels deep; {target} are asked for.",
+    "large_lakes": "{part} of {count} lakes have {goal.min_voxels} voxels or more; {target} are "
+    "asked for.",
+    "hidden_lakes": "{part} of {count} lakes have {goal.min_voxels} voxels or more; {target} are "
+    "asked for.",
+    "ring_lake": "No lake closes round a dry block of {goal.dry_side} by {goal.dry_side} columns.",
+    "water_levels": "There is no water at z = {missing}.",
+    "exact_volume": "There are {water.voxels} voxels of water; exactly {target} are asked for.",
+}
+"""What there is and what is asked for, by the kind of goal."""
 
 
 def reached(goal: Goal, water: Water) -> Reached:
@@ -185,8 +196,8 @@ def reached(goal: Goal, water: Water) -> Reached:
             part = max(columns, default=0)
             details["lake"] = columns.index(part) if columns else None
         case WideLakes(lakes=target, side=side):
-            wide = [i for i, l in enumerate(lakes) if squares(l.columns, side, water.width)]
-            part, details["lakes"] = len(wide), wide
+            large_enough = [i for i, l in enumerate(lakes) if squares(l.columns, side, water.width)]
+            part, details["lakes"] = len(large_enough), large_enough
         case HighWater(min_voxels=target):
             part = sum(water.levels[goal.min_z :])
         case HiddenWater(min_voxels=target):
@@ -212,7 +223,7 @@ def reached(goal: Goal, water: Water) -> Reached:
         case ExactVolume(voxels=target):
             part = max(0, target - abs(water.voxels - target))
     figures = {name: value for name, value in details.items() if isinstance(value, list)}
-    says = _sentences()[goal.kind].format(
+    says = _SENTENCES[goal.kind].format(
         part=part,
         target=target,
         goal=goal,

@@ -116,8 +116,8 @@ def test_only_pictures_name_a_single_task(sources):
     assert found == set()
 
 
-def test_graders_have_no_clock_and_no_randomness(sources):
-    barred = {"random", "time", "datetime", "secrets", "os", "uuid"}
+def test_graders_have_no_clock_no_randomness_and_no_files(sources):
+    barred = {"random", "time", "datetime", "secrets", "os", "uuid", "resources"}
     graders = {name: tree for name, tree in sources.items() if name.startswith("graders/")}
     found = [(name, what) for name, tree in graders.items() for what in barred & imported(tree)]
     found += [
