@@ -108,7 +108,8 @@ def _remembered(path: Path | None, task: Task, key: JsonValue, make: Callable[[]
 def _state(folders: Sequence[str]) -> str:
     """Return the hash of code in folders of the package, its libraries, and the machine."""
     package = Path(__file__).parents[1]
-    paths = [*package.glob("*.py"), *(p for name in folders for p in (package / name).rglob("*"))]
+    files = (path for path in package.iterdir() if path.suffix in {".py", ".toml"})
+    paths = [*files, *(path for name in folders for path in (package / name).rglob("*"))]
     code = {
         path.relative_to(package).as_posix(): sha256(path.read_bytes())
         for path in paths
