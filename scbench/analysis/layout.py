@@ -6,24 +6,17 @@ A table declares its `Column`s once, beside what computes it; `sheet_of` writes 
 
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
+from scbench.base.data import packaged_toml
 from scbench.base.errors import printable
-
-
-@cache
-def _all_notes() -> Mapping[str, list[str]]:
-    return tomllib.loads(files("scbench.analysis").joinpath("notes.toml").read_text("utf-8"))
 
 
 def notes_of(table: str) -> list[str]:
     """Return the sentences that stand below a table."""
-    return [*_all_notes()[table]]
+    return [*packaged_toml("scbench.analysis", "notes.toml")[table]]
 
 
 Row = Mapping[str, Any]

@@ -11,15 +11,12 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scbench.base.data import packaged_toml
-
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
 _CLIP = 200
 """Longest place or problem of a fault, in characters."""
-_WORDS = packaged_toml("scbench.base", "faults.toml")
 
 
 class ScbenchError(Exception):
@@ -131,6 +128,34 @@ def faults_of(error: "ValidationError", limit: int | None = None) -> list[Fault]
         Fault(".".join(map(str, item["loc"]))[:_CLIP], problem_of(item)[:_CLIP])
         for item in items_of(error)[:limit]
     ]
+
+
+_WORDS = {
+    **dict.fromkeys(
+        ("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "must be a whole number"
+    ),
+    **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
+    **dict.fromkeys(("tuple_type", "list_type"), "must be a list"),
+    **dict.fromkeys(
+        ("dict_type", "mapping_type", "model_type", "model_attributes_type"), "must be an object"
+    ),
+    "finite_number": "must be a finite number",
+    "string_type": "must be a string",
+    "greater_than": "must be above {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be below {lt}",
+    "less_than_equal": "must be at most {le}",
+    "multiple_of": "must be a multiple of {multiple_of}",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "must match {pattern}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+}
+"""What a fault's kind means; pydantic's own words speak of Python's types."""
 
 
 def items_of(error: "ValidationError") -> "list[ErrorDetails]":

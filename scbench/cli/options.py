@@ -1,9 +1,6 @@
 """Options and arguments of the commands: what they say and take stands in ``options.toml``."""
 
-import tomllib
 from collections.abc import Callable
-from functools import cache
-from importlib.resources import files
 from inspect import Parameter, signature
 from typing import Annotated, Any, Literal, TypeVar, get_origin
 
@@ -11,6 +8,7 @@ import typer
 from typing_extensions import override
 
 from scbench.base import __version__
+from scbench.base.data import packaged_toml
 
 ScoreForm = Literal["table", "json", "csv", "markdown"]
 """Forms of the scores of a run."""
@@ -24,11 +22,9 @@ ToolSetting = Literal["no_tools", "tools"]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-@cache
 def descriptions() -> dict[str, Any]:
     """Return the tables of ``options.toml``."""
-    text = files("scbench.cli").joinpath("options.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return packaged_toml("scbench.cli", "options.toml")
 
 
 def described(function: _Function) -> _Function:

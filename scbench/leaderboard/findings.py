@@ -3,13 +3,11 @@
 What findings say stands in ``findings.toml``.
 """
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any, Literal
 
+from scbench.base.data import packaged_toml
 from scbench.base.errors import printable
 
 _ORDER = ("", "submission.yaml", "claimed.json", "predictions")
@@ -34,9 +32,8 @@ class Finding:
     level: Level = "problem"  #: a problem makes the submission unfit, a warning asks for a look.
 
 
-@cache
 def _finding_texts() -> Mapping[str, Any]:
-    return tomllib.loads(files("scbench.leaderboard").joinpath("findings.toml").read_text("utf-8"))
+    return packaged_toml("scbench.leaderboard", "findings.toml")
 
 
 def finding(

@@ -13,19 +13,18 @@ import json
 import stat
 import tarfile
 import tempfile
-import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any
 
 import zstandard
 
+from scbench.base.data import packaged_toml
 from scbench.base.errors import (
     PredictionsError,
     ResultsError,
@@ -336,8 +335,7 @@ def about_text(about: Submission) -> str:
     """Return the text of a ``submission.yaml``, with a comment where one helps."""
     record = about.model_dump(mode="json", exclude_none=True)
     lines = []
-    comments = tomllib.loads(files("scbench.leaderboard").joinpath("about.toml").read_text("utf-8"))
-    for key, comment in comments.items():
+    for key, comment in packaged_toml("scbench.leaderboard", "about.toml").items():
         value = record.get(key)
         if value is None or (key in _UNSAID and value == _UNSAID[key]):
             continue

@@ -6,16 +6,14 @@ from the verdicts' checks and metrics and judged by nothing else. It must take a
 the task's schema, however wrong, and any verdict of any answer.
 """
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from html import escape
 from importlib import import_module
-from importlib.resources import files
 from textwrap import wrap
 from typing import Any, NamedTuple
 
+from scbench.base.data import packaged_toml
 from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
 from scbench.report.draw.colours import style_sheet
@@ -145,15 +143,11 @@ def wrong_line(clauses: Mapping[str, object], between: str = "; ") -> Legend:
     return [("wrong", between.join(words))] * bool(words)
 
 
-@cache
-def _tables() -> dict[str, dict[str, dict[str, str]]]:
-    return tomllib.loads(files("scbench.report").joinpath("pictures/words.toml").read_text("utf-8"))
-
-
 def texts(name: str) -> dict[str, str]:
     """Return a table of words, by check id, role or kind; its name is as in `words.toml`."""
     task, use = name.split(".")
-    return _tables()[task][use]
+    table: dict[str, str] = packaged_toml("scbench.report", "pictures/words.toml")[task][use]
+    return table
 
 
 Draw = Callable[[Any, Any, Sequence[Verdict]], Picture]
