@@ -196,9 +196,9 @@ def _inside_candidates(
         for dx, dy in directions[:3]:
             for sign in (1, -1)[: 1 + k]:  # a square turned by half a turn is the same
                 cosine, sine = sign * dx, sign * dy
-                left, low = cosine * px - sine * py, sine * px + cosine * py
+                turned_x, turned_y = cosine * px - sine * py, sine * px + cosine * py
                 for x, y in grid.tolist():
-                    yield k, cosine, sine, x - left, y - low
+                    yield k, cosine, sine, x - turned_x, y - turned_y
 
 
 def _choose(target: Polygon, candidates: _Candidates, effort: Effort) -> list[int]:

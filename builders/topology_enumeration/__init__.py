@@ -38,7 +38,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the figure, the order of its corners and what is known."""
         k = len(params.corner_order)
-        shape, known = _SHAPES[k], prompt_template(__name__, "prompt_known.txt")
+        shape, template = _SHAPES[k], prompt_template(__name__, "prompt_known.txt")
         labelled = f"{shape} with corners A to {'ABCDEFGH'[k - 1]} in counter-clockwise order"
         return {
             "figure": f"Think of a {'unit square' if k == 4 else f'regular {labelled}'}.",
@@ -46,7 +46,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "n": _WORDS[params.n_classes],
             "k": _WORDS[k],
             "order": ", ".join(params.corner_order),
-            "known": known.format(known=", ".join(params.known)) if params.known else "",
+            "known": template.format(known=", ".join(params.known)) if params.known else "",
             "meet": "meet inside" if params.n_classes == 2 else "meet at one point strictly inside",
         }
 

@@ -121,8 +121,8 @@ def build_release(
             if experiment is not None:
                 gathered = gather(run(experiment, workers=workers, proofs=proofs))
                 record = experiment.record(gathered.shortfalls)
-                for drawn in gathered.frozen:
-                    on_task(drawn.task)
+                for frozen_task in gathered.frozen:
+                    on_task(frozen_task.task)
                 frozen += gathered.frozen
             rungs = None
             if ladder is not None:

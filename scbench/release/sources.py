@@ -249,9 +249,9 @@ def _hub_failure(error: Exception, repo: str) -> str:
         if isinstance(cause, errors.HfHubHTTPError):
             status = cause.response.status_code
             message = " ".join(str(cause.server_message or "").split())[:300]
-            other = words["server_fails" if status >= 500 else "refused"]
+            reason = words["server_fails" if status >= 500 else "refused"]
             tail = f" (the Hub says: {message})" if message else ""
-            text = words["status"].get(str(status), other).format(repo=repo, status=status)
+            text = words["status"].get(str(status), reason).format(repo=repo, status=status)
             return f"{text}{tail}"
     message = f"{type(chain[-1]).__name__}: {' '.join(str(chain[-1]).split())[:300]}"
     is_of_line = any(isinstance(cause, OSError) or _is_of_http(cause) for cause in chain)

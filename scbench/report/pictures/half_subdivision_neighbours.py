@@ -169,20 +169,20 @@ def pulled_apart(places: Mapping[str, Box], groups: Sorted, target: str) -> Scen
     side = max(high - low for low, high in centre)
     near = [(low - 1.1 * side, high + 1.1 * side) for low, high in centre]
 
-    def moved(labels: Iterable[str]) -> dict[str, Ends]:
+    def ends_after(labels: Iterable[str]) -> dict[str, Ends]:
         present = (label for label in labels if label in places)
         ends = {label: _moved_apart(places[label], centre, near, _GAP * side) for label in present}
         return {label: box for label, box in ends.items() if box is not None}
 
     parts: list[Shape] = []
     for part in ORDER:
-        members = moved(groups.parts.get(part, ()))
+        members = ends_after(groups.parts.get(part, ()))
         parts += _boxes(list(members.values()), part)
         if members:
             middles = np.array([np.mean(ends, axis=0) for ends in members.values()])
             parts.append(Marks(middles, "ink", 0, tuple(members)))
     for labels, dashed in ((groups.strangers, True), (groups.marked, False)):
-        parts += _box_edges(list(moved(labels).values()), dashed)
+        parts += _box_edges(list(ends_after(labels).values()), dashed)
     return Scene(tuple(parts))
 
 

@@ -234,12 +234,12 @@ def _regular(sides: int, centre: XY, radius: float) -> list[XY]:
 def _caption(target_words: str, regions: Mapping[int, int] | None, verdicts: Verdicts) -> str:
     if not verdicts:
         return f"Two segments; asked for: {target_words}."
-    asked = f"asked for: {target_words}"
+    request = f"asked for: {target_words}"
     faults = verdicts.faults({"grid": "{n} ends not on the grid|{n} end not on the grid"})
     if regions is not None:
         return (
-            f"{'; '.join([f'Made: {_count_words(regions)}', asked, *faults, verdicts.fraction])}."
+            f"{'; '.join([f'Made: {_count_words(regions)}', request, *faults, verdicts.fraction])}."
         )
     faults += verdicts.faults(texts("two_segments.faults"))
     summary = ", ".join(faults) or "The cut cannot be counted"
-    return f"{summary[:1].upper()}{summary[1:]}; {asked}; {verdicts.fraction}."
+    return f"{summary[:1].upper()}{summary[1:]}; {request}; {verdicts.fraction}."
