@@ -2,6 +2,7 @@
 
 ::
 
+    nox -s everything            # what plain pytest leaves out, with the Python that nox has
     pipx run nox                 # all that this machine has interpreters for
     pipx run nox -s tests-3.13   # one of them
     pipx run nox -s oldest -- tests/graders -x
@@ -9,6 +10,7 @@
 """
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -35,11 +37,27 @@ def oldest_versions() -> list[str]:
     return sorted(lines)
 
 
+STATIC_CHECKS = (
+    ("ruff", "check"),
+    ("ruff", "format", "--check"),
+    ("mypy", "scbench"),
+    ("lint-imports",),
+)
+
+
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
-    """Run the suite with the newest dependencies."""
+    """Run all tests with the newest dependencies."""
     session.install(".[test,terrain]", "./tests/plugin")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-m", "deep or not deep", *session.posargs)
+
+
+@nox.session(venv_backend="none", default=False)
+def everything(session: nox.Session) -> None:
+    """Check style, types and layers, and run the deep tests, where nox itself is installed."""
+    here = Path(sys.executable).parent
+    for name, *arguments in (*STATIC_CHECKS, ("pytest", "-m", "deep", *session.posargs)):
+        session.run(str(here / name), *arguments)
 
 
 @nox.session(python=PYTHONS[0])
@@ -49,19 +67,15 @@ def oldest(session: nox.Session) -> None:
     bounds.write_text("\n".join(oldest_versions()) + "\n", "utf-8")
     session.install("--constraint", str(bounds), ".[test]", "./tests/plugin")
     # The anyio that goes with them brings a plugin, which nothing here uses and pytest warns of.
-    # Types are checked with the newest libraries: older ones say less about theirs.
-    types = "--deselect=tests/house/test_house.py::test_static_checks_are_clean[mypy]"
-    session.run("pytest", "-p", "no:anyio", types, *session.posargs)
+    session.run("pytest", "-p", "no:anyio", "-m", "deep or not deep", *session.posargs)
 
 
 @nox.session(python=PYTHONS[0])
 def lint(session: nox.Session) -> None:
     """Check style, types and layers."""
     session.install("-e", ".[test]")
-    session.run("ruff", "format", "--check")
-    session.run("ruff", "check")
-    session.run("mypy", "scbench")
-    session.run("lint-imports", "--no-cache")
+    for command in STATIC_CHECKS:
+        session.run(*command)
 
 
 @nox.session(python=PYTHONS[0])

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TextIO
 
+import hypothesis
 import polars as pl
 import pytest
 from pydantic import BaseModel
@@ -27,8 +28,16 @@ from scbench.grading.rows.columns import column_types
 from scbench.release.load import Release, find_release
 from scbench.schemas.base import AnswerModel, ParamsModel
 
-pytest_plugins = ["release_fixtures"]
+pytest_plugins = ["depth", "release_fixtures"]
 pytest.register_assert_rewrite("contract")
+# How long an example takes is the machine's affair. Runs are alike, so that what fails fails again.
+hypothesis.settings.register_profile(
+    "scbench",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    print_blob=True,
+)
+hypothesis.settings.load_profile("scbench")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -28,7 +28,6 @@ def command(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
             cwd=tmp_path,
             env=env | {key: str(value) for key, value in extra.items()},
             check=False,
-            timeout=120,
         )
         done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
         assert "Traceback" not in done.stderr, done.stderr

@@ -221,13 +221,13 @@ def test_an_incomplete_file_is_a_problem_unless_it_is_meant_to_be(grade, write_l
 def test_a_grader_that_fails_is_not_a_model_that_fails(grade, write_lines, tmp_path):
     answers = [{"bit": 0, "mood": "raise"}, {"bit": 1, "mood": "hang"}, {"bit": 0}, {"bit": 0}]
     path = write_lines(*(row(i, answer=answer) for i, answer in enumerate(answers)))
-    done = grade(path, "--tasks", "parity", "--out", "out", "--timeout", "1")
+    done = grade(path, "--tasks", "parity", "--out", "out", "--timeout", "2")
     assert done.returncode == 3
     frame = results(tmp_path / "out")
     assert frame["status"].to_list() == ["grader_error", "grader_error", "answered", "answered"]
     assert frame["score"].to_list() == [None, None, 1.0, 1.0]
     assert "line 1: parity/00: RuntimeError: this grader fails (moods.py:" in done.stderr
-    assert "line 2: parity/01: no verdict within 1 s; tried twice" in done.stderr
+    assert "line 2: parity/01: no verdict within 2 s; tried twice" in done.stderr
 
 
 def test_only_the_chosen_tasks_are_graded(grade, write_lines, tmp_path):

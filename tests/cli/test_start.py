@@ -27,7 +27,7 @@ def grade(parity_release, write_lines, tmp_path):
         args = [GRADE, predictions, "--release", parity_release.root, "--tasks", "parity"]
         options = {"capture_output": True, "text": True} | options
         return subprocess.run(
-            [*args, "--out", out, *more], check=False, timeout=120, errors="replace", **options
+            [*args, "--out", out, *more], check=False, errors="replace", **options
         )
 
     run.path = path

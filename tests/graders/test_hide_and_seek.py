@@ -3,10 +3,10 @@
 import math
 import random
 import resource
-import time
 
 import numpy as np
 import pytest
+from bounds import a_minute_of_work
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -260,9 +260,9 @@ def peak():
 
 @pytest.mark.parametrize("name", FLOODS)
 def test_floods_are_judged_or_refused_quickly(name):
-    started, before = time.perf_counter(), peak()
-    given = verdict(PAPER[5], FLOODS[name])
-    assert time.perf_counter() - started < 10
+    before = peak()
+    with a_minute_of_work():
+        given = verdict(PAPER[5], FLOODS[name])
     assert peak() - before < 2 * 1024 * 1024
     assert given.score == 0
     assert ({c.id for c in given.checks} == {"resource_limit"}) is (len(FLOODS[name]) > 2000)

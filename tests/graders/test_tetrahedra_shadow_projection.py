@@ -3,9 +3,9 @@
 import math
 import random
 import resource
-import time
 
 import pytest
+from bounds import a_minute_of_work
 
 from scbench.catalog import get_task
 from scbench.schemas.tetrahedra_shadow_projection import Params
@@ -258,9 +258,9 @@ def peak():
 @pytest.mark.parametrize("subtask", [2, 9])
 def test_floods_are_judged_or_refused_quickly(name, subtask):
     params = TASK.builder().paper()[subtask].params
-    started, before = time.perf_counter(), peak()
-    given = verdict(FLOODS[name], params)
-    assert time.perf_counter() - started < 10
+    before = peak()
+    with a_minute_of_work():
+        given = verdict(FLOODS[name], params)
     assert peak() - before < 2 * 1024 * 1024
     assert given.score < 1
     refused = len(FLOODS[name]) > 2000

@@ -13,7 +13,6 @@ import runpy
 import subprocess
 import sys
 import tarfile
-import time
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +20,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 import zstandard
+from bounds import a_minute_of_work
 
 from scbench.base.errors import PredictionsError
 from scbench.base.model import Status
@@ -38,7 +38,6 @@ BIN = Path(sys.executable).parent
 SHORT_LINES = Path(__file__).parent.parent / "data" / "hostile" / "lines.bin"
 HOSTILE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("hostile_answers.py"))))
 HEAD = b'{"id":"two_segments/00","model":"bombs","answer":'
-CPU_SECONDS = 30  # of one verdict; the worst takes a few on an idle processor
 
 BOMBS = {
     "deep arrays": (HEAD + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}", "not_json"),
@@ -143,9 +142,8 @@ def test_replies_are_searched_in_linear_time(task_id, name):
     builder = task.builder()
     paper = builder.paper()
     params = paper[0].params if paper else _drawn(task)
-    started = time.process_time()
-    found = grade_prediction(prediction, task, params)
-    assert time.process_time() - started < CPU_SECONDS
+    with a_minute_of_work():
+        found = grade_prediction(prediction, task, params)
     assert found.status in {Status.ANSWERED, Status.UNPARSED, Status.REFUSED}
     assert found.verdicts[0].score == 0
 
@@ -180,7 +178,7 @@ def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
     before = {name: snapshot(folder) for name, folder in folders.items()}
     out = tmp_path / "out"
     done = subprocess.run(
-        [BIN / "scbench-grade", path.name, "--out", out, "--partial", "--timeout", "30"],
+        [BIN / "scbench-grade", path.name, "--out", out, "--partial", "--timeout", "600"],
         cwd=folders["work"],
         env={
             "PATH": os.environ["PATH"],
@@ -190,7 +188,7 @@ def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
         },
         capture_output=True,
         check=False,
-        timeout=600,
+        timeout=3600,
     )
     said = done.stderr.decode()
     assert done.returncode == 1, said[-3000:]

@@ -92,12 +92,12 @@ def test_a_line_that_hangs_does_not_use_up_the_time_of_its_chunk(options, monkey
     monkeypatch.setattr("scbench.grading.rows.chunks._SIZES", (512,))
     line = '{"id": "parity/03", "sample": %d, "answer": {"bit": 0%s}}'
     lines = [line % (i, ', "mood": "hang"' if i == 400 else "") for i in range(600)]
-    report = grade_file(options(lines, seconds=1))
+    report = grade_file(options(lines, seconds=2))
     (incident, alone) = report.incidents
-    assert incident.startswith("no verdict on a line within 1 s; a chunk of lines is tried again")
-    assert alone == "no verdict within 1 s; tried alone: parity/03"
+    assert incident.startswith("no verdict on a line within 2 s; a chunk of lines is tried again")
+    assert alone == "no verdict within 2 s; tried alone: parity/03"
     failed = report.results.filter(report.results["status"] == "grader_error")
-    assert failed.select("line", "reason").rows() == [(401, "no verdict within 1 s; tried twice")]
+    assert failed.select("line", "reason").rows() == [(401, "no verdict within 2 s; tried twice")]
     assert report.results["line"].count() == 600
 
 

@@ -16,7 +16,7 @@ from scbench.machine import sandbox
 from scbench.machine.sandbox import ChildError, Limits, run_python, system_calls
 
 KINDS = [name for name in sandbox.KINDS if name != "rlimits" and not sandbox.trouble(name)]
-LIMITS = Limits(seconds=20, memory=2**29, output=2**20, processes=6, files=2**20)
+LIMITS = Limits(seconds=600, memory=2**29, output=2**20, processes=6, files=2**20)
 NUMBERS = {
     word.split()[0]: word.split()[1 + (platform.machine() == "aarch64")]
     for word in (system_calls._FATAL + ",clone 56 220,clone3 435 435,fsopen 430 430").split(",")

@@ -17,7 +17,7 @@ for number in range(1000, 60_000):  # each page in tables of its own
         pages += 1
 print(pages)
 """
-LIMITS = Limits(seconds=60, memory=2**29, processes=1, files=2**20)
+LIMITS = Limits(seconds=600, memory=2**29, processes=1, files=2**20)
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ libc.prctl(38, *map(ctypes.c_ulong, (1, 0, 0, 0)))
 assert libc.prctl(22, ctypes.c_ulong(2), ctypes.byref(Filter(len(code) // 8, code)), 0, 0) == 0
 sandbox.shutil.which = lambda name: None
 sandbox.allow_code(True)
-limits = sandbox.Limits(seconds=20)
+limits = sandbox.Limits(seconds=600)
 try:
     said = sandbox.run_python(b"print('ran')", limits).stdout.decode()
 except CannotGrade as error:

@@ -7,15 +7,16 @@ a minute. Each kind of sandbox that this machine can put up is attacked.
 import ctypes
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import textwrap
-import time
 import zlib
 from pathlib import Path
 
 import pytest
+from bounds import until
 
 from scbench.base.errors import CannotGrade
 from scbench.machine import sandbox
@@ -23,9 +24,8 @@ from scbench.machine.sandbox import ChildError, Limits, SandboxError, call_scrip
 
 FULL = [name for name in sandbox.KINDS if name != "rlimits" and not sandbox.trouble(name)]
 ALL = [*FULL, "rlimits"]
-SMALL = Limits(seconds=20, memory=2**29, output=2**20, processes=6, files=2**20)
+SMALL = Limits(seconds=600, memory=2**29, output=2**20, processes=6, files=2**20)
 PR_SET_CHILD_SUBREAPER = 36
-GRACE = 0.5 + 1.5  # half a second is the rule; starting a child on a loaded machine takes the rest
 
 
 @pytest.fixture(autouse=True)
@@ -91,21 +91,21 @@ def alive(marker: str) -> list[str]:
     return found
 
 
-def gone(marker: str, seconds: float = 0.5) -> bool:
-    """Whether no process with a marker is left, or is gone in time."""
-    deadline = time.monotonic() + seconds
-    while alive(marker):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
+def gone(marker: str) -> bool:
+    """Whether processes with a marker end; by themselves they last longer than this waits."""
+    until(lambda: not alive(marker))
     return True
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 def test_a_process_that_lost_its_parent_is_found():
-    subprocess.run(["/bin/sh", "-c", "sleep 3.25 & exit"], check=True)
-    assert alive("sleep 3.25")
-    assert gone("sleep 3.25", seconds=10)
+    done = subprocess.run(
+        ["/bin/sh", "-c", "sleep 1234 >/dev/null 2>&1 & echo $!"], check=True, capture_output=True
+    )
+    assert alive("sleep 1234")
+    os.kill(int(done.stdout), signal.SIGKILL)
+    os.waitpid(int(done.stdout), 0)
+    assert gone("sleep 1234")
 
 
 # ---- What works ----
@@ -209,7 +209,7 @@ def test_what_honest_programs_do_works(full):
     random.random(), uuid.uuid1(), datetime.datetime.now().astimezone(), os.isatty(1), os.times()
     print("all")
     """
-    limits = Limits(seconds=20, memory=2**30, output=2**20, processes=20, files=2**24)
+    limits = Limits(seconds=600, memory=2**30, output=2**20, processes=20, files=2**24)
     assert program(text, full, limits) == "all\n"
 
 
@@ -322,7 +322,7 @@ def test_the_folder_has_a_limit(full):
     except OSError as error:
         print("limit")
     """
-    limits = Limits(seconds=20, memory=2**29, output=2**20, processes=3, files=4 * 2**20)
+    limits = Limits(seconds=600, memory=2**29, output=2**20, processes=3, files=4 * 2**20)
     done = run_python(textwrap.dedent(text).encode(), limits, full)
     assert b"all" not in done.stdout  # it is told so, or ended by SIGXFSZ
 
@@ -399,7 +399,7 @@ def test_a_fork_bomb_is_small_and_short(full):
     for _ in range(300):
         try:
             if os.fork() == 0:
-                time.sleep(30)
+                time.sleep(1234)
                 os._exit(0)
             made += 1
         except OSError:
@@ -421,26 +421,26 @@ def test_a_function_cannot_fork(kind, function):
         except OSError:
             return b"refused"
     """
-    said = function(source, kind, limits=Limits(seconds=20))
+    said = function(source, kind, limits=Limits(seconds=600))
     assert said == b"refused"
 
 
 def test_children_do_not_outlive_the_program(full):
     text = """
-    import os, sys, time
-    words = [sys.executable, "-S", "-c", "import time; time.sleep(20)  # leaver"]
+    import os, sys
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
+    code = f"import os, time; os.write({writing}, b'x'); time.sleep(1234)  # leaver"
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
-            os.execv(words[0], words)
+            os.execv(sys.executable, [sys.executable, "-S", "-c", code])
         os._exit(0)
-    time.sleep(0.5)
+    os.read(reading, 1)
     print("left")
     """
-    start = time.monotonic()
     assert program(text, full).strip() == "left"
     assert gone("# leaver")
-    assert time.monotonic() - start < 10
 
 
 def test_no_process_outside_can_be_seen_or_ended(full):
@@ -491,24 +491,20 @@ def test_no_rights_are_left(full):
             "    signal.signal(n, signal.SIG_IGN)\n"
             "while True: time.sleep(0.1)"
         ),
-        "import os, time\nos.close(1)\nos.close(2)\nos.close(0)\ntime.sleep(60)",
-        "import os, time\nos.setsid() if os.getpid() != os.getsid(0) else 0\ntime.sleep(60)",
+        "import os, time\nos.close(1)\nos.close(2)\nos.close(0)\ntime.sleep(1234)",
+        "import os, time\nos.setsid() if os.getpid() != os.getsid(0) else 0\ntime.sleep(1234)",
     ],
     ids=["busy", "asleep", "deaf", "mute", "own session"],
 )
 def test_what_does_not_end_is_ended(full, loop):
-    start = time.monotonic()
     with pytest.raises(ChildError, match="within 1 s"):
         run_python(loop.encode(), Limits(seconds=1, memory=2**29, processes=3), full)
-    assert time.monotonic() - start < 1 + GRACE
     assert gone("program.py")
 
 
 def test_a_function_that_does_not_end_is_ended(kind, function):
-    start = time.monotonic()
     with pytest.raises(ChildError, match="within 1 s"):
         function("def main(data):\n    while True: pass", kind, limits=Limits(seconds=1))
-    assert time.monotonic() - start < 1 + GRACE
     assert gone("sandbox/child.py")
 
 
@@ -566,18 +562,14 @@ def test_a_function_that_raises_is_an_error_of_ours(kind, function):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parent")
 def test_children_die_with_the_process_that_started_them(kind, tmp_path):
     script = tmp_path / "orphan.py"
-    script.write_text("import time\ndef main(data):\n    time.sleep(30)\n", "utf-8")
+    script.write_text("import time\ndef main(data):\n    time.sleep(1234)\n", "utf-8")
     code = (
         "import sys\nfrom pathlib import Path\n"
         "from scbench.machine.sandbox import Limits, call_script\n"
         f"call_script(Path({str(script)!r}), b'', Limits(), {kind!r})"
     )
     parent = subprocess.Popen([sys.executable, "-c", code])
-    deadline = time.monotonic() + 20
-    while not alive(str(script)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.3)
-    assert alive(str(script))
+    until(lambda: alive(str(script)))
     parent.kill()
     parent.wait()
     assert gone(str(script))

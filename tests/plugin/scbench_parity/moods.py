@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 from scbench.base.errors import CannotGrade
 from scbench.base.progress import beat
@@ -13,9 +14,16 @@ def refuse_to_start(*_: object) -> None:
     os._exit(9)
 
 
+def wait_at(gate: str) -> None:
+    """Wait until there is a file."""
+    while not Path(gate).exists():
+        time.sleep(0.02)
+
+
 def misbehave(mood: str) -> None:
     """Hang, die, fail, swell or dawdle; return if the mood is none."""
-    match mood:
+    name, _, gate = mood.partition(" ")
+    match name:
         case "hang":
             while True:
                 time.sleep(1)
@@ -36,6 +44,8 @@ def misbehave(mood: str) -> None:
             time.sleep(0.02)
         case "step":
             beat(3, 7)
-            time.sleep(4)
+            wait_at(gate)
+        case "gate":
+            wait_at(gate)
         case "cannot":
             raise CannotGrade("the engine for this mood is not installed")

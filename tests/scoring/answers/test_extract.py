@@ -2,9 +2,9 @@
 
 import json
 import re
-import time
 
 import pytest
+from bounds import a_minute_of_work
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -400,26 +400,25 @@ ATTACKS = {
 }
 
 
-def seconds_for(text: str) -> float:
-    started = time.monotonic()
-    from_response(text, ONE)
-    from_response(text, ROWS)
-    declines(text)
-    return time.monotonic() - started
+def read_in_linear_time(text: str) -> None:
+    with a_minute_of_work():
+        from_response(text, ONE)
+        from_response(text, ROWS)
+        declines(text)
 
 
 @pytest.mark.parametrize("before", ["", 'Answer: {"triangles": '])
 @pytest.mark.parametrize("unit", ATTACKS.values(), ids=ATTACKS)
 def test_any_token_over_and_over_takes_linear_time(unit, before):
     text = before + unit * (MEGABYTE // 8 // len(unit))
-    assert seconds_for(text) < 8, "a fifth of a second if linear, minutes if quadratic"
+    read_in_linear_time(text)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["blocks", "marks and brackets", "bad objects", "nested", "marks"])
 def test_two_megabytes_of_the_worst_take_seconds(name):
     text = ATTACKS[name] * (2 * MEGABYTE // len(ATTACKS[name]))
-    assert seconds_for(text) < 60, "a few seconds if linear, hours if quadratic"
+    read_in_linear_time(text)
 
 
 LONG = 2 * MEGABYTE
@@ -445,4 +444,4 @@ LONG = 2 * MEGABYTE
     ids=lambda text: text[:12],
 )
 def test_two_megabytes_of_one_run_take_linear_time(text):
-    assert seconds_for(text) < 20, "a second or two if linear, hours if quadratic"
+    read_in_linear_time(text)

@@ -1,11 +1,11 @@
 """Short answers in text: marked as models mark them, and nothing taken that is not an answer."""
 
 import json
-import time
 from dataclasses import replace
 from typing import Literal
 
 import pytest
+from bounds import a_minute_of_work
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
@@ -271,14 +271,12 @@ ATTACKS = [
 @pytest.mark.parametrize("is_list", [False, True], ids=["one", "list"])
 def test_any_token_over_and_over_takes_linear_time(unit, is_list):
     text = "Answer: " + unit * (MEGABYTE // 4 // len(unit))
-    started = time.monotonic()
-    find_short(text, is_list=is_list)
-    assert time.monotonic() - started < 4, "a fifth of a second if linear, minutes if quadratic"
+    with a_minute_of_work():
+        find_short(text, is_list=is_list)
 
 
 @pytest.mark.parametrize("before", ["answer", "answer is", "\\boxed", "{", "<answer>", "# "])
 @pytest.mark.parametrize("run", [" ", "*", "{", "\n"])
 def test_a_long_run_takes_linear_time(before, run):
-    started = time.monotonic()
-    find_short(before + run * (MEGABYTE // 4))
-    assert time.monotonic() - started < 4, "a fifth of a second if linear, hours if quadratic"
+    with a_minute_of_work():
+        find_short(before + run * (MEGABYTE // 4))
