@@ -10,16 +10,25 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from scbench.cli.main import app
+from scbench.cli import grade, main
 
 BIN = Path(sys.executable).parent
 
 
-@pytest.fixture
-def command(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
-    """A function that runs an installed command in an empty folder, as text."""
+APPS = {"scbench": main.app, "scbench-grade": grade.app}
 
-    def run(name: str, *args: object, stdin: bytes = b"", **extra: object):
+
+@pytest.fixture
+def command(tmp_path: Path, inside) -> Callable[..., SimpleNamespace]:
+    """A function that runs a command in an empty folder, as text.
+
+    It runs in this process, but as an installed program of its own where variables of the
+    environment are given, or ``process``: a start takes more than all else that most tests do.
+    """
+
+    def run(name: str, *args: object, stdin: bytes = b"", process: bool = False, **extra: object):
+        if not (extra or process):
+            return inside(*args, stdin=stdin, name=name)
         env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
         done = subprocess.run(
             [BIN / name, *map(str, args)],
@@ -41,8 +50,9 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Sim
     """A function that runs ``scbench`` in this process, in an empty folder: the same, but quick."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*args: object, stdin: bytes = b"") -> SimpleNamespace:
-        done = CliRunner().invoke(app, list(map(str, args)), input=stdin, prog_name="scbench")
+    def run(*args: object, stdin: bytes = b"", name: str = "scbench") -> SimpleNamespace:
+        words = list(map(str, args))
+        done = CliRunner().invoke(APPS[name], words, input=stdin, prog_name=name)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         return SimpleNamespace(

@@ -195,11 +195,11 @@ def test_fresh_instances_are_repeatable_distinct_and_solved(task):
     cases = [builder.case(point, seed) for seed in FRESH_SEEDS]
     assert cases[0] == task.builder().case(point, 0)
     assert len({case.input for case in cases}) == len(cases), "neighbouring seeds share an item"
-    for i, case in enumerate(cases[:8] if task.heavy else cases):
+    for i, case in enumerate(cases[:3] if task.heavy else cases):
         params = task.params_model.model_validate(case.instance)
         reference = right_answer(task, case.target)
         assert score(task, params, reference) == 1
-        if task.heavy and i >= 2:
+        if task.heavy and i:
             continue
         counters = builder.counter_references(params)
         assert len(counters) >= 3

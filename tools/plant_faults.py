@@ -1,0 +1,231 @@
+"""How sharp the tests are: plant faults in a copy of the tree, one at a time, and see who notices.
+
+::
+
+    python tools/plant_faults.py faults.jsonl                # some 300 faults; hours
+    python tools/plant_faults.py faults.jsonl --sample 40    # the first 40 of them
+    python tools/plant_faults.py faults.jsonl --deep         # survivors against the deep tests, too
+    python tools/plant_faults.py faults.jsonl --list         # what was planted and by what caught
+
+A fault is another operator, another constant, a check that is dropped or a branch that is swapped.
+Which ones are planted follows from hashes of their places, so that everybody plants the same. The
+tests beside the module run first, then the quick suite up to its first failure. Each result is a
+line of the file at once, and what stands there is not tried again.
+"""
+
+import argparse
+import ast
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+ROOMS = ("graders", "scbench/scoring", "scbench/grading", "scbench/analysis", "scbench/release")
+ROOMS += ("scbench/leaderboard",)
+FAULTS = 300
+HOUR = 3600
+"""Seconds after which tests that do not end have noticed the fault, too."""
+OTHER: dict[type, type] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.And: ast.Or, ast.Or: ast.And,
+    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
+}  # fmt: skip
+
+
+class Fault(NamedTuple):
+    """A fault: which bytes of a file stand for what else."""
+
+    path: str
+    line: int
+    kind: str
+    start: int
+    end: int
+    before: str
+    after: str
+
+    @property
+    def key(self) -> str:
+        """Its name, and its place in the order of all."""
+        return hashlib.sha256(repr((self.path, *self[2:])).encode()).hexdigest()[:16]
+
+
+def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
+    """Yield the kinds of fault that a node can have: the part to replace, and by what."""
+    match node:
+        case ast.Compare(left, [op], [right]) if type(op) in OTHER:
+            yield "operator", node, _text(ast.Compare(left, [OTHER[type(op)]()], [right]))
+        case ast.BinOp(left, op, right) if type(op) in OTHER and not _is_text(left, right):
+            yield "operator", node, _text(ast.BinOp(left, OTHER[type(op)](), right))
+        case ast.BoolOp(op, values):
+            yield "operator", node, _text(ast.BoolOp(OTHER[type(op)](), values))
+        case ast.UnaryOp(ast.Not(), operand):
+            yield "operator", node, _text(operand)
+        case ast.Constant(bool() as value):
+            yield "constant", node, repr(not value)
+        case ast.Constant(int() | float() as value):
+            yield "constant", node, repr(value + 1 if isinstance(value, int) else value * 1.5)
+        case ast.If(test, orelse=[_, *_]) | ast.IfExp(test):
+            yield "branch", test, f"(not {_text(test)})"
+        case ast.If(test, body) if any(isinstance(part, ast.Raise | ast.Return) for part in body):
+            yield "check", test, "False"
+        case ast.Expr(ast.Call(ast.Attribute())):
+            yield "check", node, "pass"
+
+
+def _text(node: ast.AST) -> str:
+    return f"({ast.unparse(ast.fix_missing_locations(node))})"
+
+
+def _is_text(*nodes: ast.AST) -> bool:
+    kinds = (ast.Constant, ast.JoinedStr)
+    return any(isinstance(it, kinds) and not isinstance(getattr(it, "value", ""), int | float)
+               for it in nodes)  # fmt: skip
+
+
+def faults_in(path: Path) -> Iterator[Fault]:
+    """Yield all faults of a module, but in what only says how it is typed or imported."""
+    source = path.read_bytes()
+    starts = [0]
+    for line in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    tree = ast.parse(source)
+    passive = {
+        part
+        for node in ast.walk(tree)
+        for field in ("annotation", "returns", "decorator_list")
+        for child in _listed(getattr(node, field, None))
+        for part in ast.walk(child)
+    }
+    passive |= {  # what stands in a text cannot be cut out of it
+        part
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        for part in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        for kind, part, after in () if node in passive else changes(node):
+            start = starts[part.lineno - 1] + part.col_offset
+            end = starts[part.end_lineno - 1] + part.end_col_offset
+            before = source[start:end].decode()
+            name = path.relative_to(ROOT).as_posix()
+            yield Fault(name, part.lineno, kind, start, end, before, after)
+
+
+def _listed(value: object) -> list[ast.AST]:
+    return value if isinstance(value, list) else [value] if isinstance(value, ast.AST) else []
+
+
+def chosen(count: int) -> list[Fault]:
+    """Return faults of all rooms, in the order of their hashes."""
+    files = (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))
+    return sorted((it for path in files for it in faults_in(path)), key=lambda it: it.key)[:count]
+
+
+def mirrors(path: str) -> list[str]:
+    """Return the tests beside a module: of its name, else of its folder."""
+    parts = Path(path.removeprefix("scbench/")).with_suffix("").parts
+    parts = parts[:-1] if parts[-1] == "__init__" else parts
+    while parts:
+        beside = Path("tests", *parts[:-1], f"test_{parts[-1]}.py"), Path("tests", *parts)
+        found = [str(it) for it in beside if (ROOT / it).exists()]
+        if found:
+            return found
+        parts = parts[:-1]
+    return ["tests"]
+
+
+def failing(tree: Path, *arguments: str) -> str | None:
+    """Run tests in a copy of the tree; return the first that fails, or None."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider"]
+    try:
+        done = subprocess.run(  # noqa: S603  (this Python, on tests of our own)
+            [*command, *arguments],
+            cwd=tree,
+            env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=HOUR,
+        )
+    except subprocess.TimeoutExpired:
+        return "they do not end"
+    if done.returncode in {0, 5}:  # all passed, or all are deep
+        return None
+    named = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    return named[1] if named else (done.stdout + done.stderr).strip()[-200:]
+
+
+def attempt(tree: Path, fault: Fault, *, deep: bool, before: dict[str, Any]) -> dict[str, Any]:
+    """Plant a fault, and return the record of who noticed it."""
+    path = tree / fault.path
+    whole = path.read_bytes()
+    path.write_bytes(whole[: fault.start] + fault.after.encode() + whole[fault.end :])
+    try:
+        compile(path.read_bytes(), str(path), "exec")
+        suites = {"beside": (*mirrors(fault.path), "-n0"), "quick": ()}
+        if deep:
+            suites["deep"] = ("-m", "deep")
+        seen = before.get("suites", [])
+        for name, arguments in suites.items():
+            if name not in seen and (by := failing(tree, *arguments)):
+                return {**fault._asdict(), "key": fault.key, "caught": name, "by": by}
+        return {**fault._asdict(), "key": fault.key, "caught": "", "suites": [*suites]}
+    finally:
+        path.write_bytes(whole)
+
+
+def table(records: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Yield how many were caught by what, and every survivor."""
+    counts = Counter(it["caught"] or "nothing" for it in records.values())
+    caught = len(records) - counts["nothing"]
+    yield f"{caught} of {len(records)} caught: " + ", ".join(
+        f"{count} by {name}" for name, count in counts.most_common()
+    )
+    for it in records.values():
+        if not it["caught"]:
+            yield f"{it['path']}:{it['line']} {it['kind']}: {it['before']!r} -> {it['after']!r}"
+
+
+def main() -> int:
+    """Run the command line; 1 if a fault survives."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("results", type=Path, help="JSON Lines, to which results are added")
+    parser.add_argument("--sample", type=int, default=FAULTS, help="how many to plant")
+    parser.add_argument("--deep", action="store_true", help="survivors meet the deep tests, too")
+    parser.add_argument("--list", action="store_true", help="plant nothing, print the results")
+    options = parser.parse_args()
+    lines = options.results.read_text("utf-8").splitlines() if options.results.exists() else []
+    records = {it["key"]: it for it in map(json.loads, lines)}
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        away = shutil.ignore_patterns(".git", ".venv", ".nox", "*_cache", "build", "__pycache__")
+        if not options.list:
+            shutil.copytree(ROOT, tree, symlinks=True, ignore=away)
+        for fault in () if options.list else chosen(options.sample):
+            old = records.get(fault.key, {})
+            if old and (old["caught"] or not options.deep or "deep" in old["suites"]):
+                continue
+            records[fault.key] = attempt(tree, fault, deep=options.deep, before=old)
+            with options.results.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(records[fault.key]) + "\n")
+            it = records[fault.key]
+            said = f"{fault.path}:{fault.line} {fault.kind}: {it['caught'] or 'SURVIVES'}"
+            print(said, flush=True)  # noqa: T201
+    print(*table(records), sep="\n")  # noqa: T201
+    return int(any(not it["caught"] for it in records.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
