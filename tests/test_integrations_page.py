@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import polars as pl
-import pytest
 from loopback import Loopback
 
 PAGE = Path(__file__).parents[1] / "docs" / "integrations.md"
@@ -45,7 +44,6 @@ def test_all_blocks_are_commands():
     assert len(BLOCKS) == FENCES >= 5
 
 
-@pytest.mark.slow
 def test_the_blocks_run_one_after_the_other(tmp_path, monkeypatch):
     monkeypatch.setenv("ACME_API_KEY", "none")
     elsewhere = [block for block in BLOCKS if "vf-eval" in block]

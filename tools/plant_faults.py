@@ -147,7 +147,7 @@ def mirrors(path: str) -> list[str]:
 
 def failing(tree: Path, *arguments: str) -> str | None:
     """Run tests in a copy of the tree; return the first that fails, or None."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header"]
     try:
         done = subprocess.run(  # noqa: S603  (this Python, on tests of our own)
             [*command, *arguments],

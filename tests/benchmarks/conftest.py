@@ -1,18 +1,14 @@
 """What several benchmarks use, and the table of what was timed beside something else."""
 
-import runpy
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-LOAD = Path(__file__).resolve().parents[2] / "tools" / "load.py"
 
-
-@pytest.fixture(scope="session")
-def load():
-    """The functions of the script that grades files of millions."""
-    return runpy.run_path(str(LOAD))
+def pytest_collection_modifyitems(config, items):
+    """Leave out what only times other programs where nothing is timed: it tests nothing here."""
+    if not config.getoption("benchmark_enable") and not config.getoption("benchmark_only"):
+        items[:] = [item for item in items if not item.get_closest_marker("beside")]
 
 
 class Ratio(NamedTuple):

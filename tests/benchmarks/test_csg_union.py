@@ -65,13 +65,12 @@ def model(params, answer):
     )
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize("subtask", HARD)
 def test_against_openscad(benchmark, versus, subtask, tmp_path):
     openscad = shutil.which("openscad")
     if openscad is None:
-        pytest.skip("the program openscad is not installed")
-    if not benchmark.enabled:
-        pytest.skip("takes minutes; measured with --benchmark-enable only")
+        pytest.skip("OpenSCAD is not installed (Debian: openscad)")
     (answer,) = answers(PAPER[subtask], "reference")
     started = time.perf_counter()
     for name, body in EXPORTS.items():

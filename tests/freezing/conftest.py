@@ -59,17 +59,3 @@ def _mixed() -> Callable[..., Experiment]:
 @pytest.fixture(scope="session")
 def seed() -> int:
     return SEED
-
-
-@pytest.fixture(scope="session")
-def contents() -> Callable[[Path], dict[str, bytes]]:
-    """A function that returns the bytes of all files of a folder."""
-
-    def read(root: Path) -> dict[str, bytes]:
-        return {
-            path.relative_to(root).as_posix(): path.read_bytes()
-            for path in root.rglob("*")
-            if path.is_file()
-        }
-
-    return read

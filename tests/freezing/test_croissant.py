@@ -46,7 +46,6 @@ def pictured(tmp_path_factory) -> Path:
     return root
 
 
-@pytest.mark.slow
 def test_its_validator_has_nothing_to_say_and_reads_every_row(pictured):
     done = subprocess.run(
         [sys.executable, "-c", READ, pictured / CROISSANT],

@@ -119,7 +119,6 @@ def test_small_releases_have_an_example_too(parity_release):
     assert {score(parity_release, line) for line in of("oracle", lines)} == {1}
 
 
-@pytest.mark.slow
 def test_commands_grade_the_example_as_documented(release, lines, tmp_path):
     folder = str(release.root)
     command = [BIN / "scbench", "example", "--release", folder]

@@ -4,19 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
+from folders import contents
 
 from scbench.base.errors import ReleaseError
 from scbench.freezing.copies import export_release
 from scbench.release.load import find_release
 from scbench.release.manifest import MANIFEST
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in root.rglob("*")
-        if path.is_file()
-    }
 
 
 @pytest.mark.parametrize("place", ["out", "deep/er/out", "out/"])

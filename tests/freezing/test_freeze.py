@@ -8,6 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from folders import contents
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ReleaseError
@@ -29,14 +30,6 @@ from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
 build_release("0.0.1", Path(sys.argv[1]), [get_task(task) for task in sys.argv[3:]])
 """
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in root.rglob("*")
-        if path.is_file()
-    }
 
 
 def altered(task_id: str, **members: object) -> Task:
@@ -85,7 +78,6 @@ def test_other_processes_build_the_same_bytes(sound, tmp_path, seed, umask, fold
     assert contents(tmp_path / folder) == contents(sound)
 
 
-@pytest.mark.slow
 def test_several_processes_build_the_same_bytes(tmp_path):
     tasks = [get_task(name) for name in ("shikaku_rectangles", "two_segments", "hide_and_seek")]
     done = [[], []]

@@ -41,7 +41,6 @@ def test_cases_of_a_seed_are_those_written_down(task_id):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 4])
 def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
     drawable = [task_id for task_id in GOLDEN.stored() if task_id not in ungraded]

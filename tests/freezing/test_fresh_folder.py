@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from folders import contents
 
 from scbench.base.errors import ExperimentError, ResultsError
 from scbench.freezing import fresh_folder as folder_module
@@ -20,7 +21,7 @@ from scbench.release.sources import read_manifest
 SMALL = {"seed": 3, "task": [{"id": "boolean", "count": 20, "grid": {"length": [4, 5, 6, 7]}}]}
 
 
-def test_a_folder_has_the_shape_of_a_release(folder, experiment, contents):
+def test_a_folder_has_the_shape_of_a_release(folder, experiment):
     tasks = experiment.task_ids
     assert set(contents(folder)) == layout(tasks) | {MANIFEST}
     release = find_release(str(folder))
@@ -70,9 +71,7 @@ def test_the_card_says_that_it_is_no_release_and_prints_no_base_seed(folder, see
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
-def test_any_number_of_processes_gives_the_same_bytes(
-    folder, experiment, contents, tmp_path, workers
-):
+def test_any_number_of_processes_gives_the_same_bytes(folder, experiment, tmp_path, workers):
     generate_folder(experiment, tmp_path / "again", workers=workers)
     assert contents(tmp_path / "again") == contents(folder)
 
@@ -96,7 +95,7 @@ def hidden(data: bytes, seed: int) -> list[bytes]:
     return [form for form in forms if form in data]
 
 
-def test_a_private_seed_is_nowhere(private_folder, folder, contents, seed):
+def test_a_private_seed_is_nowhere(private_folder, folder, seed):
     assert hidden((folder / MANIFEST).read_bytes(), seed), "a public one is found by this search"
     for data in contents(private_folder).values():
         assert hidden(data, seed) == []
@@ -142,7 +141,7 @@ def stop_after(points: int):
 
 
 def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
-    folder, experiment, contents, tmp_path, seed
+    folder, experiment, tmp_path, seed
 ):
     out = tmp_path / "out"
     for _ in range(2):
@@ -158,7 +157,7 @@ def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "swapped", "emptied"])
-def test_a_damaged_journal_costs_no_more_than_its_rest(contents, tmp_path, damage):
+def test_a_damaged_journal_costs_no_more_than_its_rest(tmp_path, damage):
     small = experiment_of(SMALL)
     generate_folder(small, tmp_path / "whole")
     out = tmp_path / "out"
@@ -182,7 +181,7 @@ def test_a_damaged_journal_costs_no_more_than_its_rest(contents, tmp_path, damag
     assert contents(out) == contents(tmp_path / "whole")
 
 
-def test_what_another_experiment_left_is_not_taken_over(contents, tmp_path):
+def test_what_another_experiment_left_is_not_taken_over(tmp_path):
     small, out = experiment_of(SMALL), tmp_path / "out"
     with pytest.raises(Stopped):
         generate_folder(small, out, on_cases=stop_after(2))
@@ -234,8 +233,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
-def test_a_run_that_was_killed_goes_on(contents, tmp_path):
+def test_a_run_that_was_killed_goes_on(tmp_path):
     lengths = list(range(3, 23))
     text = f'seed = 3\n[[task]]\nid = "arithmetic"\ncount = 40\ngrid = {{ length = {lengths} }}\n'
     (tmp_path / "e.toml").write_text(text)

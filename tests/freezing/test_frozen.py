@@ -21,7 +21,6 @@ RELEASES = ROOT / "scbench" / "releases"
 NEWEST = [*installed_releases()][-1]
 
 
-@pytest.mark.slow
 def test_the_newest_release_is_what_the_builders_make_today():
     # Each reference is judged once in a run of the tests, here or for its verdict's golden words.
     problems = verify_release(RELEASES / NEWEST, workers=processors(), proofs=proofs_file())
@@ -51,7 +50,6 @@ def test_the_loader_points_at_the_newest_release():
     assert card == render_loader(release.manifest, f"releases/{release.version}/")
 
 
-@pytest.mark.slow
 def test_load_dataset_scbench_works_literally_from_the_root(tmp_path):
     folder = "releases" if (ROOT / "releases").is_dir() else "scbench/releases"  # an sdist
     code = (

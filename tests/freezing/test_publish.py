@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from folders import contents
 
 from scbench.base.canonical import sha256
 from scbench.base.errors import HubError, ReleaseError
@@ -52,14 +53,6 @@ def publish(root: Path, repo: str = REPO) -> list[str]:
 def stored(hub, tag: str = "v0.0.1") -> dict[str, bytes]:
     repo = hub.repos[REPO]
     return repo.commits[repo.tags[tag]]
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in root.rglob("*")
-        if path.is_file()
-    }
 
 
 def sent(root: Path) -> dict[str, bytes]:
@@ -292,7 +285,6 @@ def test_bytes_that_come_back_changed_are_told(hub, sound, monkeypatch, name):
         publish(sound)
 
 
-@pytest.mark.slow
 def test_commands_publish_load_and_grade_end_to_end(hub, hub_command, sound, tmp_path):
     """Publish by command, load by tag in a fresh process, grade against the Hub: same scores."""
     done = hub_command(hub, "scbench", "release", "publish", sound, "--repo", REPO, "--dry-run")

@@ -97,7 +97,6 @@ def test_every_file_is_named_when_a_byte_flips(copy):
     assert verify_release(copy) == ()
 
 
-@pytest.mark.slow
 def test_every_flipped_byte_of_the_manifest_is_noticed(copy):
     # Not by what is rebuilt: a flip here must never be left to the builders to find.
     before = (copy / MANIFEST).read_bytes()

@@ -36,7 +36,6 @@ SLOW = {
 }
 
 
-@pytest.mark.slow
 def test_targets_hold_for_a_few_inputs(tools, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     guard, inputs, targets = (tools[f"fuzz_{name}"] for name in ("guard", "inputs", "targets"))

@@ -5,30 +5,23 @@ impossible ids, replies that look like code. What is long is made here; what is 
 comes from `hostile_answers.py`.
 """
 
-import gzip
 import io
 import json
 import os
 import runpy
 import subprocess
 import sys
-import tarfile
-import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import polars as pl
 import pytest
-import zstandard
 from bounds import a_minute_of_work
 
-from scbench.base.errors import PredictionsError
 from scbench.base.model import Status
 from scbench.catalog import get_task
 from scbench.formats.predictions import (
     Line,
-    Problem,
-    open_predictions,
     parse_line,
     read_predictions,
 )
@@ -165,7 +158,6 @@ def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
     }
 
 
-@pytest.mark.slow
 def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
     """In one run: each line has its rows or its problem, no grader fails, no file is left.
 
@@ -223,60 +215,3 @@ def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
     if sys.version_info >= (3, 12):  # nothing simulates blasts there
         statuses = {n: s for n, s in statuses.items() if not n.startswith("terrain_levelling")}
     assert {n: s for n, s in statuses.items() if s != "answered"} == {}
-
-
-LINE = b'{"id": "two_segments/07", "answer": {"segments": []}}\n'
-
-
-def archive(kind: str) -> bytes:
-    """An archive that holds a predictions file."""
-    made = io.BytesIO()
-    if kind == "zip":
-        with zipfile.ZipFile(made, "w") as file:
-            file.writestr("predictions.jsonl", LINE)
-    else:
-        with tarfile.open(fileobj=made, mode=kind) as file:
-            info = tarfile.TarInfo("../../predictions.jsonl")
-            info.size = len(LINE)
-            file.addfile(info, io.BytesIO(LINE))
-    return made.getvalue()
-
-
-PRETENDERS = {
-    "zip": (lambda: archive("zip"), {"not_json"}),
-    "tar": (lambda: archive("w:"), {"not_json"}),
-    "tar.gz": (lambda: archive("w:gz"), {"not_json"}),
-    "gzip in gzip": (lambda: gzip.compress(gzip.compress(LINE)), {"not_json"}),
-    "zstandard in gzip": (lambda: gzip.compress(zstandard.compress(LINE)), {"not_json"}),
-    "cut gzip": (lambda: gzip.compress(LINE * 999)[:-20], {"unreadable"}),
-    "gzip with a wrong sum": (lambda: gzip.compress(LINE)[:-8] + bytes(8), {"unreadable"}),
-    "gzip and more": (lambda: gzip.compress(LINE) + b"more", {"unreadable"}),
-    "cut zstandard": (lambda: zstandard.compress(LINE * 999)[:-3], {"unreadable"}),
-    "zstandard and more": (lambda: zstandard.compress(LINE) + b"more", {"unreadable"}),
-    "zstandard with a huge window": (
-        lambda: b"\x28\xb5\x2f\xfd\x00\xf8" + bytes(40), {"unreadable"},
-    ),
-    "only a head": (lambda: b"\x1f\x8b", {"unreadable"}),
-    "bomb": (lambda: gzip.compress(b" " * 40_000_000), {"line_too_long"}),
-    "bomb of lines": (lambda: gzip.compress(b"\n" * 2_000_000), set()),
-    "zstandard bomb": (lambda: zstandard.compress(b"[" * 40_000_000), {"line_too_long"}),
-    "parquet": (lambda: b"PAR1" + bytes(40) + b"PAR1", {"not_json"}),
-    "pickle": (lambda: b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.", {"not_json"}),
-}  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PRETENDERS)
-def test_archives_that_pretend_to_be_predictions(name, tmp_path):
-    make, codes = PRETENDERS[name]
-    path = tmp_path / "predictions.jsonl"
-    path.write_bytes(make())
-    try:
-        with open_predictions(str(path)) as stream:
-            found = list(read_predictions(stream, SimpleNamespace(update=len)))
-    except PredictionsError as error:
-        pytest.fail(f"it opens, and then says what is wrong: {error}")
-    problems = [problem for problem in found if isinstance(problem, Problem)]
-    assert {problem.code for problem in problems} == codes
-    assert all(str(problem).isprintable() for problem in problems)
-    assert [file.name for file in tmp_path.iterdir()] == ["predictions.jsonl"]

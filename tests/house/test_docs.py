@@ -84,7 +84,6 @@ def test_the_columns_of_results_are_those_documented():
     assert sorted(names) == sorted(Row.__dataclass_fields__)
 
 
-@pytest.mark.slow
 def test_the_notebook_runs(tmp_path):
     stored = nbformat.read(DOCS / "two_runs.ipynb", as_version=4)
     assert not any(cell.get("outputs") for cell in stored.cells)  # made anew for the site

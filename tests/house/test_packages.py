@@ -100,7 +100,6 @@ def built(tmp_path_factory):
     )
 
 
-@pytest.mark.slow
 def test_the_sdist_is_the_repository(built):
     made = {"PKG-INFO", "setup.cfg"}
     of_it = {name: data for name, data in built.source.items() if ".egg-info/" not in name}
@@ -110,7 +109,6 @@ def test_the_sdist_is_the_repository(built):
     assert built.sdist.stat().st_size < MOST_BYTES
 
 
-@pytest.mark.slow
 def test_the_wheel_holds_the_rooms_and_nothing_else(built):
     wanted = {name: data for name, data in built.repository.items() if name.startswith("scbench/")}
     del wanted["scbench/README.md"]  # stands there for those who load the checkout as a data set
@@ -120,14 +118,12 @@ def test_the_wheel_holds_the_rooms_and_nothing_else(built):
     assert built.wheel.stat().st_size < MOST_BYTES
 
 
-@pytest.mark.slow
 def test_the_wheel_is_the_same_without_an_sdist_between(built):
     with ZipFile(built.direct) as direct:
         found = {name: direct.read(name) for name in direct.namelist()}
     assert found == built.installed
 
 
-@pytest.mark.slow
 def test_the_wheel_says_what_it_is(built):
     info = built.site / f"scbench-{scbench.__version__}.dist-info"
     header = HeaderParser().parsestr((info / "METADATA").read_text("utf-8"))
@@ -142,7 +138,6 @@ def test_the_wheel_says_what_it_is(built):
     assert all(f"{name} = {what}" in points for name, what in PROJECT["scripts"].items())
 
 
-@pytest.mark.slow
 def test_the_wheel_grades_by_itself(built, tmp_path):
     where = {"cwd": tmp_path, "PYTHONPATH": str(built.site)}
     code = "import scbench.cli.{0} as command; print(command.__file__); command.run()"

@@ -142,7 +142,6 @@ def play(cache: Path, out: Path) -> None:
     (out / "asked.json").write_text(json.dumps(served.requests))
 
 
-@pytest.mark.slow
 def test_rewards_are_the_scores_of_the_command(played):
     replies = stored_replies()
     _, traces, _ = played
@@ -162,7 +161,6 @@ def test_rewards_are_the_scores_of_the_command(played):
     }
 
 
-@pytest.mark.slow
 def test_what_cannot_be_graded_is_an_error_and_no_reward(played):
     _, traces, _ = played
     (episode,) = (
@@ -176,7 +174,6 @@ def test_what_cannot_be_graded_is_an_error_and_no_reward(played):
     assert f"{WITHHELD} is unscored (api_error)" in error["message"]
 
 
-@pytest.mark.slow
 def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
     instances = find_release().instances()
     _, _, asked = played
@@ -188,7 +185,6 @@ def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
     assert all(len(one["messages"]) == 1 and "tools" not in one for one in asked)
 
 
-@pytest.mark.slow
 def test_a_trial_is_played_and_replayed_as_in_a_plain_loop(played_in_a_loop):
     plain = played_by_script("retry")
     (traces,) = played_in_a_loop.glob("outputs/*/traces.jsonl")
@@ -206,7 +202,6 @@ def test_a_trial_is_played_and_replayed_as_in_a_plain_loop(played_in_a_loop):
         assert len(graded[row_id][0]["turn_scores"]) == len(environment.turns)
 
 
-@pytest.mark.slow
 def test_tasksets_by_parameters(played):
     (first, second, drawn_rung, rung, terse, no_pictures, *errors), _, _ = played
     same = scbench.generate("arithmetic", count=3, seed=5, length=4)

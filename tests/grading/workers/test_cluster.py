@@ -101,7 +101,6 @@ def results(tmp_path, name) -> bytes:
     return (tmp_path / name / "results.parquet").read_bytes()
 
 
-@pytest.mark.slow
 def test_a_worker_that_is_killed_loses_nothing(cluster, run, tmp_path, capfd):
     moody = [{"id": "parity/00", "model": "m", "answer": {"bit": 0, "mood": "die"}}]
     gate = tmp_path / "gate"  # nothing is at its end before one of them is killed
@@ -127,7 +126,6 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, run, tmp_path, capfd):
     assert "distributed" not in capfd.readouterr().err, "what is mended is no user's business"
 
 
-@pytest.mark.slow
 def test_an_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch):
     def deadly(parcel):
         if b"spin" in repr(parcel.job.work).encode():
@@ -143,7 +141,6 @@ def test_an_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch
     assert failed["reason"] == "several workers of the cluster died over it; tried twice"
 
 
-@pytest.mark.slow
 def test_heavy_items_and_shards_go_to_the_cluster_as_well(
     cluster, run, tmp_path, monkeypatch, parity_release
 ):
