@@ -30,14 +30,6 @@ from scbench.schemas.base import AnswerModel, ParamsModel
 
 pytest_plugins = ["depth", "release_fixtures"]
 pytest.register_assert_rewrite("contract")
-# How long an example takes is the machine's affair. Runs are alike, so that what fails fails again.
-hypothesis.settings.register_profile(
-    "scbench",
-    deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-    print_blob=True,
-)
-hypothesis.settings.load_profile("scbench")
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,6 +37,18 @@ PYBULLET_IS_PUBLISHED = sys.version_info < (3, 12) and platform.system() == "Lin
 """Whether PyBullet is among the dependencies here, as pyproject.toml has it."""
 HAS_PYBULLET = PYBULLET_IS_PUBLISHED or find_spec("pybullet") is not None
 """Whether it must be here: as a dependency, or as the extra ``terrain``."""
+
+
+def pytest_configure(config):
+    """Draw the same examples in every quick run; how long one takes is the machine's affair."""
+    hypothesis.settings.register_profile(
+        "scbench",
+        deadline=None,
+        derandomize=not config.option.markexpr,
+        print_blob=True,
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    )
+    hypothesis.settings.load_profile("scbench")
 
 
 @pytest.hookimpl(wrapper=True)
