@@ -5,7 +5,6 @@ import json
 import jsonschema_rs
 import polars as pl
 import pytest
-from lm_eval.result_schema import EvalResults, SampleResult
 from pydantic import TypeAdapter
 
 from scbench.analysis.exported_runs import COLUMNS, runs_in
@@ -134,6 +133,8 @@ def test_every_eval_ever(runs, model):
 
 @pytest.mark.parametrize("model", ["oracle", "sloppy"])
 def test_lm_eval(runs, model):
+    from lm_eval.result_schema import EvalResults, SampleResult  # noqa: PLC0415  (heavy)
+
     run = runs[model]
     (name, whole), *samples = run_files(run, Schema.LM_EVAL, "Acme")
     whole = json.loads(whole)

@@ -381,7 +381,7 @@ def test_a_bomb_is_one_long_line_and_is_never_held(tmp_path, name):
             for _ in range(size >> 20):
                 file.write(bytes(2**20))
     else:
-        packer = zstandard.ZstdCompressor(level=19)
+        packer = zstandard.ZstdCompressor()
         with path.open("wb") as file, packer.stream_writer(file) as writer:
             for _ in range(size >> 20):
                 writer.write(bytes(2**20))
