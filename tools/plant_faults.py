@@ -4,7 +4,7 @@
 
     python tools/plant_faults.py faults.jsonl                # some 300 faults; hours
     python tools/plant_faults.py faults.jsonl --sample 40    # the first 40 of them
-    python tools/plant_faults.py faults.jsonl --deep         # survivors against the deep tests, too
+    python tools/plant_faults.py faults.jsonl --suites deep  # then survivors against the deep tests
     python tools/plant_faults.py faults.jsonl --list         # what was planted and by what caught
 
 A fault is another operator, another constant, a check that is dropped or a branch that is swapped.
@@ -32,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("graders", "scbench/scoring", "scbench/grading", "scbench/analysis", "scbench/release")
 ROOMS += ("scbench/leaderboard",)
 FAULTS = 300
+SUITES = ["beside", "quick", "deep"]
 HOUR = 3600
 """Seconds after which tests that do not end have noticed the fault, too."""
 OTHER: dict[type, type] = {
@@ -167,21 +168,18 @@ def failing(tree: Path, *arguments: str) -> str | None:
     return named[1] if named else (done.stdout + done.stderr).strip()[-200:]
 
 
-def attempt(tree: Path, fault: Fault, *, deep: bool, before: dict[str, Any]) -> dict[str, Any]:
+def attempt(tree: Path, fault: Fault, suites: list[str], before: list[str]) -> dict[str, Any]:
     """Plant a fault, and return the record of who noticed it."""
     path = tree / fault.path
     whole = path.read_bytes()
     path.write_bytes(whole[: fault.start] + fault.after.encode() + whole[fault.end :])
     try:
         compile(path.read_bytes(), str(path), "exec")
-        suites = {"beside": (*mirrors(fault.path), "-n0"), "quick": ()}
-        if deep:
-            suites["deep"] = ("-m", "deep")
-        seen = before.get("suites", [])
-        for name, arguments in suites.items():
-            if name not in seen and (by := failing(tree, *arguments)):
+        tests = {"beside": (*mirrors(fault.path), "-n0"), "quick": (), "deep": ("-m", "deep")}
+        for name in suites:
+            if by := failing(tree, *tests[name]):
                 return {**fault._asdict(), "key": fault.key, "caught": name, "by": by}
-        return {**fault._asdict(), "key": fault.key, "caught": "", "suites": [*suites]}
+        return {**fault._asdict(), "key": fault.key, "caught": "", "suites": [*before, *suites]}
     finally:
         path.write_bytes(whole)
 
@@ -203,7 +201,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("results", type=Path, help="JSON Lines, to which results are added")
     parser.add_argument("--sample", type=int, default=FAULTS, help="how many to plant")
-    parser.add_argument("--deep", action="store_true", help="survivors meet the deep tests, too")
+    parser.add_argument(
+        "--suites", nargs="+", choices=SUITES, default=SUITES[:2], help="which run, in this order"
+    )
     parser.add_argument("--list", action="store_true", help="plant nothing, print the results")
     options = parser.parse_args()
     lines = options.results.read_text("utf-8").splitlines() if options.results.exists() else []
@@ -214,10 +214,11 @@ def main() -> int:
         if not options.list:
             shutil.copytree(ROOT, tree, symlinks=True, ignore=away)
         for fault in () if options.list else chosen(options.sample):
-            old = records.get(fault.key, {})
-            if old and (old["caught"] or not options.deep or "deep" in old["suites"]):
+            old = records.get(fault.key, {"caught": "", "suites": []})
+            suites = [] if old["caught"] else [s for s in options.suites if s not in old["suites"]]
+            if not suites:
                 continue
-            records[fault.key] = attempt(tree, fault, deep=options.deep, before=old)
+            records[fault.key] = attempt(tree, fault, suites, old.get("suites", []))
             with options.results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(records[fault.key]) + "\n")
             it = records[fault.key]

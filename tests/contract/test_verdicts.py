@@ -51,9 +51,7 @@ def test_verdicts_on_real_answers_are_those_written_down(task):
     _, written = GOLDEN.read(task.id)
     params = [item.params for item in task.builder().paper()]
     lines = list(GOLDEN.real_lines(task))
-    if not lines:
-        assert any("\treal\t" in key for key in written)
-        pytest.skip("no real answers at hand")
+    assert any("\treal\t" in key for key in written)
     for digest, prediction in lines:
         key = f"{prediction.id}\treal\t{digest}"
         outcome = grade_prediction(prediction, task, params[int(prediction.id.partition("/")[2])])

@@ -580,7 +580,9 @@ def test_programs_are_not_run_unless_allowed():
     assert "--allow-code" in outcome.reason
 
 
-@pytest.mark.skipif(sandbox.strongest() == "rlimits", reason="no full sandbox on this machine")
+@pytest.mark.skipif(
+    sandbox.strongest() == "rlimits", reason="no full sandbox on this machine (Debian: bubblewrap)"
+)
 @pytest.mark.parametrize("kind", ["Python Generating OpenSCAD", "Python Generating STL"])
 def test_programs_make_parts_where_allowed(monkeypatch, kind):
     monkeypatch.setattr(sandbox, "_allowed", True)

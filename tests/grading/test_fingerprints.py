@@ -94,7 +94,7 @@ def test_a_board_names_submissions_that_were_judged_on_unlike_machines():
 
 def test_summaries_have_it_and_compare_says_where_runs_differ(tmp_path):
     if TASK.fingerprint() is None:
-        pytest.skip("no engine here")
+        pytest.skip("PyBullet is not installed (scbench[terrain])")
     path = tmp_path / "p.jsonl"
     lines = [
         {"id": f"{TASK.id}/{i:02d}", "model": model, "answer": {"blasts": []}}

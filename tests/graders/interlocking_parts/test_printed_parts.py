@@ -416,7 +416,7 @@ def test_openscad_is_the_same_in_every_kind_of_sandbox(monkeypatch, kind):
 @pytest.fixture
 def code(monkeypatch):
     if sandbox.strongest() == "rlimits":
-        pytest.skip("no full sandbox on this machine")
+        pytest.skip("no full sandbox on this machine (Debian: bubblewrap)")
     monkeypatch.setattr(sandbox, "_allowed", True)
 
 

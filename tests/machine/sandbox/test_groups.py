@@ -67,7 +67,9 @@ def test_root_makes_no_groups_in_what_systemd_keeps(hierarchy, monkeypatch, user
     assert (groups.home() is not None) == (user != 0 or delegated)
 
 
-@pytest.mark.skipif(bool(sandbox.trouble("namespaces")), reason="no namespaces on this machine")
+@pytest.mark.skipif(
+    bool(sandbox.trouble("namespaces")), reason="the kernel gives no namespaces here"
+)
 def test_a_group_that_cannot_be_entered_is_done_without(hierarchy, monkeypatch):
     monkeypatch.setattr(sandbox, "_allowed", True)
     assert sandbox.trouble("namespaces") == ""
@@ -76,7 +78,8 @@ def test_a_group_that_cannot_be_entered_is_done_without(hierarchy, monkeypatch):
 
 
 @pytest.mark.skipif(
-    not sandbox._try_sandbox("namespaces").counted, reason="no groups on this machine"
+    not sandbox._try_sandbox("namespaces").counted,
+    reason="the kernel gives no control groups here (version 2, writable)",
 )
 def test_what_the_kernel_keeps_for_a_program_counts(monkeypatch):
     monkeypatch.setattr(sandbox, "_allowed", True)

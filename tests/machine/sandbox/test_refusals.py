@@ -94,7 +94,7 @@ def test_programs_are_not_run_with_less_and_functions_are(tmp_path, code, reason
 
 def test_root_of_a_container_does_as_others_than_root(tmp_path):
     if sandbox.trouble("namespaces"):
-        pytest.skip("no user namespaces on this machine")
+        pytest.skip("the kernel gives no user namespaces here")
     without_users = 0x6E020000
     said, protections, worked = graded(
         tmp_path, refusing([UNSHARE], errno.EPERM, value=without_users)
