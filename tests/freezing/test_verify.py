@@ -658,16 +658,7 @@ def test_command_says_that_a_release_is_sound(sound):
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "row edited",
-        "file with an odd name added",
-        "manifest not JSON",
-        "not Parquet",
-        "everything gone",
-    ],
-)
+@pytest.mark.parametrize("kind", ["row edited", "everything gone"])
 def test_command_prints_problems_and_exits_with_1(copy, kind):
     damage, said = DAMAGE[kind]
     damage(copy)
@@ -678,22 +669,11 @@ def test_command_prints_problems_and_exits_with_1(copy, kind):
     assert "problems" in done.stderr
 
 
-def test_command_names_a_folder_that_is_not_there(tmp_path):
-    done = run_verify(tmp_path / "nowhere")
-    assert done.returncode == 1
-    assert "nowhere is not a release folder" in done.stdout
-    assert "Traceback" not in done.stderr
-
-
 def test_what_hashes_alone_show_is_told_before_anything_is_made_again(copy):
     with (copy / DATA).open("ab") as file:
         file.write(b"more")
     events = []
-    problems = verify_release(
-        copy,
-        events.append,
-        on_hashes=events.append,
-    )
+    problems = verify_release(copy, events.append, on_hashes=events.append)
     assert events[:2] == ["files", problems[:1]]
     assert DATA in problems[0]
     assert "bytes, the manifest says" in problems[0]
