@@ -134,16 +134,15 @@ def chosen(count: int) -> list[Fault]:
 
 
 def mirrors(path: str) -> list[str]:
-    """Return the tests beside a module: of its name, else of its folder."""
+    """Return the tests beside a module: of its name and of its package, else of its folder."""
     parts = Path(path.removeprefix("scbench/")).with_suffix("").parts
     parts = parts[:-1] if parts[-1] == "__init__" else parts
-    while parts:
-        beside = Path("tests", *parts[:-1], f"test_{parts[-1]}.py"), Path("tests", *parts)
-        found = [str(it) for it in beside if (ROOT / it).exists()]
-        if found:
-            return found
+    named = [Path("tests", *parts[:i], f"test_{parts[i]}.py") for i in range(len(parts))]
+    found = [str(it) for it in (*named, Path("tests", *parts)) if (ROOT / it).exists()]
+    while not found:
         parts = parts[:-1]
-    return ["tests"]
+        found = [str(Path("tests", *parts))] if (ROOT / "tests" / Path(*parts)).exists() else []
+    return found
 
 
 def failing(tree: Path, *arguments: str) -> str | None:
