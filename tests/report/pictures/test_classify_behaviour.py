@@ -7,12 +7,6 @@ from scbench.catalog import get_task
 TASK = "classify_behaviour"
 
 
-@pytest.mark.parametrize("case", ["right", "always_known"])
-def test_golden(drawn, answers, golden, case):
-    picture = drawn(TASK, answers(TASK, 0)[case])
-    golden(f"{TASK}-{case}", picture.panels[0].view, case)
-
-
 def one_square(*labels):
     corners = ["bottom-left", "bottom-right", "top-right", "top-left"]
     return get_task(TASK).params_model(corner_order=corners, squares=[labels])
@@ -52,16 +46,6 @@ def test_a_wrong_name_stands_above_the_right_one(drawn, shapes):
     assert float(wrong.get("y")) < float(right.get("y"))
     # The interfaces are the true ones, whatever the answer called them.
     assert len(drawn_curves(shapes, drawing, "ink")) == 2
-
-
-def test_two_triple_points_of_one_drawing_have_other_places_than_those_of_the_other(drawn, shapes):
-    drawing = drawn(TASK, {"labels": ["ambiguous"]}, params=one_square(1, 2, 3, 4)).panels[0].view
-    one, other = (
-        {tuple(p.get("d").split()[-2:]) for p in drawn_curves(shapes, drawing, role)}
-        for role in ("ink", "quiet")
-    )
-    assert len(one) == len(other) == 2
-    assert not one & other
 
 
 @pytest.mark.parametrize("names", [[], ["ambiguous"] * 300_000, ["ambiguous"] * 3])

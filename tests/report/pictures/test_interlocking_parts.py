@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from drawn_parts import bounds, of
 
 from scbench.base.model import Check, Verdict
 from scbench.catalog import get_task
@@ -43,14 +44,6 @@ def picture(parts, **offenders):
         for name, found in offenders.items()
     )
     return draw_of(task)(params, answer, (Verdict(0.0, checks), *[Verdict(0.0, ())] * 8))
-
-
-def of(scene, kind, role):
-    return [p for p in scene.parts if isinstance(p, kind) and p.role == role]
-
-
-def bounds(mesh):
-    return mesh.points.min(axis=0).tolist(), mesh.points.max(axis=0).tolist()
 
 
 def test_the_instance_shows_space_rods_and_bed(drawn):

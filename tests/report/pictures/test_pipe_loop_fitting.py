@@ -1,16 +1,11 @@
 """Loops of pipes: crossings, wrong lengths, angles and constraints are marked where they are."""
 
 import pytest
+from drawn_parts import at, centres, points
 
 from scbench.catalog import get_task
 
 TASK = "pipe_loop_fitting"
-
-
-@pytest.mark.parametrize("case", ["right", "joint_used_twice"])
-def test_golden(drawn, answers, golden, case):
-    picture = drawn(TASK, answers(TASK, 2)[case], subtask=2)
-    golden(f"{TASK}-{case}", picture.panels[0].view, case)
 
 
 def asked(pipes=4, side=4, crossings=0, *constraints):
@@ -28,18 +23,6 @@ def loop(*joints):
 
 
 SQUARE = [(1, 1), (2, 1), (2, 2), (1, 2)]
-
-
-def centres(rings):
-    return [(float(ring.get("cx")), float(ring.get("cy"))) for ring in rings]
-
-
-def at(drawing, *places):
-    return [pytest.approx(drawing.at(place), abs=0.01) for place in places]
-
-
-def points(shape):
-    return [tuple(map(float, p.split(","))) for p in shape.get("points").split()]
 
 
 def test_a_right_loop_has_no_mark(drawn, shapes):
@@ -156,22 +139,6 @@ def test_an_instance_says_what_is_asked(drawn, shapes):
         words = [t.text for t in shapes(picture.panels[0].view, "text")][2:]
         assert len(words) >= 2
         assert all(line in picture.caption for line in words)
-
-
-@pytest.mark.parametrize(
-    "joints",
-    [
-        [],
-        [(1e308, -1e308)] * 420,
-        [(1e300, 0), (0, 0), (1, 1)],
-        [(10.0 + i % 2, 3) for i in range(850)],
-        [(1, 1)] * 30_000,
-    ],
-)
-def test_hostile_answers(drawn, joints):
-    picture = drawn(TASK, loop(*joints), subtask=39)
-    assert sum(len(panel.view.render("x")) for panel in picture.panels) < 300_000
-    assert "score 0" in picture.caption
 
 
 def test_too_many_joints_are_counted(drawn):

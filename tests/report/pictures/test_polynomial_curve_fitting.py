@@ -92,24 +92,6 @@ def test_values_without_bounds_have_no_curve():
     assert all(x >= 1 for x, _ in lines[0])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "def f(x, y):\n    return x + y + " + "(" * 400,
-        "def f(x, y):\n    return 1e308*x*1e308*x + y - 1e308*1e308",
-        "def f(x, y):\n    return x/0 + y",
-        "x" * 499_000,
-        "def f(x, y):\n    return x*y" + " + x*y" * 10_000,
-    ],
-)
-def test_hostile_answers(drawn, text):
-    picture = drawn(TASK, {"function": text}, subtask=8)
-    for panel in picture.panels:
-        assert len(panel.view.render("x")) < 300_000
-    assert "score 0" in picture.caption
-
-
 def test_noise_stays_small(drawn):
     rows = ["".join("#" if (x * 7 + y * 13) % 3 else "." for x in range(128)) for y in range(128)]
     picture = drawn(TASK, formula("x + y - 3"), params=get_task(TASK).params_model(grid=rows))

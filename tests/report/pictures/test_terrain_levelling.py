@@ -1,6 +1,7 @@
 """Pictures of blasts: the plan, what it changed, and the blasts that void it."""
 
 import pytest
+from drawn_parts import rings
 
 from scbench.base.model import Check, Verdict
 from scbench.catalog import get_task
@@ -36,10 +37,6 @@ def picture_of(blasts, *checks, params=GROUND):
     verdict = judged(params, blasts)
     verdict = Verdict(0.0 if checks else verdict.score, (*checks, *verdict.checks), verdict.metrics)
     return draw_of(get_task(TASK))(params, answer, (verdict,))
-
-
-def rings(found):
-    return [(float(c.get("cx")), float(c.get("cy"))) for c in found if c.get("fill") == "none"]
 
 
 def test_the_plan_and_what_it_changed(golden, shapes):

@@ -7,12 +7,6 @@ from scbench.catalog import get_task
 TASK = "topology_enumeration"
 
 
-@pytest.mark.parametrize("case", ["right", "every_pattern_with_all_classes"])
-def test_golden(drawn, answers, golden, case):
-    picture = drawn(TASK, answers(TASK, 2)[case], subtask=2)
-    golden(f"{TASK}-{case}", picture.panels[1].view, case)
-
-
 def test_the_key_numbers_the_corners_in_the_order_of_the_prompt(drawn, shapes):
     # Subtask 4 reads top left, bottom right, bottom left, top right.
     (panel,) = drawn(TASK, subtask=4).panels

@@ -98,22 +98,3 @@ def test_forbidden_cells_of_the_instance_are_shown(drawn):
     (shut,) = meshes(picture, "wrong")
     assert shut.opacity < 1
     assert len(shut.faces) < 20_000
-
-
-@pytest.mark.parametrize(
-    "voxels",
-    [
-        [],
-        [(0, 0, 0)] * 70_000,
-        [(1e300, -1e300, 0.5)] * 100,
-        [(i % 32, i // 32 % 32, i // 1024) for i in range(32**3)],
-    ],
-)
-def test_hostile_answers_are_drawn_small_and_in_time(drawn, voxels):
-    params = Params(size=32, cells=3000)
-    answer = {"voxels": [{"xyz": list(map(float, cell))} for cell in voxels]}
-    picture = drawn("voxel_grid_projection", answer, params=params)
-    parts = picture.panels[0].view.parts
-    assert sum(len(part.faces) for part in parts if isinstance(part, Mesh)) <= 20_000
-    assert len(picture.panels[1].view.render("x")) < 300_000
-    assert max(map(len, picture.text.split("\n"))) <= 120
