@@ -19,12 +19,9 @@ from scbench.builders.arithmetic import (
     read_tokens,
     value_of,
 )
-from scbench.catalog import get_task
 from scbench.graders.arithmetic import evaluate
 from scbench.schemas.arithmetic import Params
-from scbench.scoring.judge import judge
 
-TASK = get_task("arithmetic")
 BUILDER = TaskBuilder()
 
 OPERATIONS = {
@@ -121,28 +118,6 @@ def test_every_parameter_moves_what_it_says():
 
 
 @pytest.mark.parametrize(
-    ("expression", "value"),
-    [
-        ("2 + 3 * 4", 14),
-        ("2 - 3 - 4", -5),
-        ("8 / 4 / 2", 1),
-        ("8 / (4 / 2)", 4),
-        ("5--3", 8),
-        ("5 -3", 2),
-        ("5- -3", 8),
-        ("-2*-3", 6),
-        ("(-2+1)*-3", 3),
-        ("1/3+1/6", Fraction(1, 2)),
-        ("-(1)" * 0 + "0*(7-7)", 0),
-        ("12 * 10", 120),
-    ],
-)
-def test_the_usual_rules_hold(expression, value):
-    assert evaluate(expression) == value
-    assert value_of(read_tokens(expression), USUAL) == value
-
-
-@pytest.mark.parametrize(
     "expression", ["", "1 +", "(1", "1)", "1 2", "()", "* 2", "1 + * 2", "- 3", "-(3)", "--3"]
 )
 def test_what_is_no_expression_has_no_value(expression):
@@ -159,30 +134,6 @@ def test_zero_divisors_are_named_by_their_operator():
 
 
 HALF = Params(expression="1 / 2")
-
-
-@pytest.mark.parametrize(
-    "answer", ["1/2", "2/4", "0.5", ".5", 0.5, "-1/-2", "\\frac{1}{2}", "+0.50"]
-)
-def test_equal_numbers_are_the_same_answer(answer):
-    (verdict,) = judge(TASK, HALF, {"answer": answer})
-    assert verdict.score == 1
-    assert [check.passed for check in verdict.checks] == [True, True]
-
-
-@pytest.mark.parametrize(
-    ("answer", "failed"),
-    [
-        ("2/1", "value"), (0, "value"), ("0.5000001", "value"), (1, "value"), (10**4000, "value"),
-        ("half", "readable"), ("", "readable"), ("1/2 or 2/1", "readable"), ("1 / 2 / 1",
-        "readable"),
-        (True, "answer_schema"), (None, "answer_schema"), (["1/2"], "answer_schema"),
-    ],
-)  # fmt: skip
-def test_wrong_and_unreadable_answers_are_told_apart(answer, failed):
-    (verdict,) = judge(TASK, HALF, {"answer": answer})
-    assert verdict.score == 0
-    assert next(check.id for check in verdict.checks if check.passed is False) == failed
 
 
 def test_counters_are_the_mistakes_of_readers():

@@ -469,18 +469,6 @@ def test_the_ring_is_what_its_words_say(wet, side):
     assert (found is not None) == ring_by_the_words(plain.pieces(wet), side, 9)
 
 
-def test_rings_are_found_among_random_ones():
-    rng = np.random.default_rng(5)
-    found = 0
-    for _ in range(60):
-        wet = {(x, y, 0) for x in range(1, 8) for y in range(1, 8) if rng.random() < 0.75}
-        grid = array(wet, 9, 4)
-        ring = dry_island(survey(np.zeros_like(grid), grid), 1)
-        assert (ring is not None) == ring_by_the_words(plain.pieces(wet), 1, 9)
-        found += ring is not None
-    assert 10 < found < 60
-
-
 # Bounds and pictures.
 
 

@@ -1,15 +1,12 @@
 """Mazes: the specification's examples, and uniqueness against counting every route."""
 
-import random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.catalog import get_task
-from scbench.graders.maze_3d import CHECKS, find_routes, grade, move_graph
+from scbench.graders.maze_3d import CHECKS, grade
 from scbench.schemas.maze_3d import Answer, Params
-from scbench.scoring.judge import judge
 
 BUILDER = get_task("maze_3d").builder()
 PAPER = [item.params for item in BUILDER.paper()]
@@ -70,12 +67,6 @@ def test_the_prompts_example_is_as_it_says():
     assert result.score == 1
     assert result.metrics["route"] == [[0, 0], [2, 0], [2, 1], [2, 2], [1, 2], [1, 1], [1, 0]]
     assert result.metrics["jumped_over"] == [[1, 0]]
-
-
-@pytest.mark.parametrize("jump", [0, 1, 2, 3, 4, 5, 6, 9])
-def test_what_can_be_jumped_over(jump):
-    route = verdict(f"A{jump}B/999/999", params(3, 5, 5, 1)).metrics.get("jumped_over")
-    assert bool(route) == (jump <= 3)
 
 
 def test_a_and_b_count_at_their_heights():
@@ -145,12 +136,6 @@ def test_line_ends_and_blanks_at_them_do_not_matter(text, wrap):
 @pytest.mark.parametrize("rows", [["A0B", "888", "222"], ["A0B ", "888\r\n", "222\t"]])
 def test_rows_are_taken_one_by_one(rows):
     assert grade(params(3, 5, 5, 1), Answer.model_validate({"maze": rows})).score == 1
-
-
-@pytest.mark.parametrize("maze", [None, 12, ["A0B", 888, "222"], [["A", "0", "B"]], {"0": "A0B"}])
-def test_other_values_are_no_rows(maze):
-    (verdict,) = judge(get_task("maze_3d"), params(3, 5, 5, 1), {"maze": maze})
-    assert [check.id for check in verdict.checks] == ["answer_schema"]
 
 
 def test_a_wrong_maze_shows_all_its_faults():
@@ -226,40 +211,6 @@ def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
             assert verdict(maze, tight.model_copy(update=change)).score == 0
 
 
-@pytest.mark.parametrize("which", range(6))
-def test_turned_mirrored_and_reversed_mazes_are_right_as_well(which):
-    wanted = PAPER[which]
-    rows = BUILDER.reference(wanted).maze
-    turned = ["".join(column) for column in zip(*rows[::-1], strict=True)]
-    for maze in (turned, rows[::-1], [row[::-1] for row in rows]):
-        assert grade(wanted, Answer(maze=tuple(maze))).score == 1
-    back = wanted.model_copy(update={"a_height": wanted.b_height, "b_height": wanted.a_height})
-    exchanged = "\n".join(rows).translate(str.maketrans("AB", "BA"))
-    assert grade(back, Answer.model_validate(exchanged)).score == 1
-
-
-@pytest.mark.parametrize("which", range(6))
-def test_changing_a_cell_of_the_route_by_three_breaks_it(which):
-    wanted = PAPER[which]
-    maze = "\n".join(BUILDER.reference(wanted).maze)
-    route = grade(wanted, Answer.model_validate(maze)).metrics["route"]
-    n = wanted.size
-    for x, y in route[1:-1:5]:
-        at = y * (n + 1) + x
-        for change in (-3, 3):
-            height = int(maze[at]) + change
-            if 0 <= height <= 9:
-                changed = maze[:at] + str(height) + maze[at + 1 :]
-                ways = grade(wanted, Answer.model_validate(changed)).metrics.get("route", [])
-                assert ways != route
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.text(st.sampled_from("AB0123456789\n\r ab.²") | st.characters(), max_size=40))
-def test_any_text_gets_a_score(text):
-    assert grade(PAPER[0], Answer.model_validate(text)).score == 0
-
-
 def test_a_long_corridor_needs_no_recursion():
     n = 60
     rows = []
@@ -274,14 +225,3 @@ def test_a_long_corridor_needs_no_recursion():
     result = grade(params(n, 5, 5, 0), Answer(maze=tuple(rows)))
     assert result.score == 1
     assert len(result.metrics["route"]) > 1_800
-
-
-def test_routes_of_a_random_graph_of_moves_are_symmetric():
-    rng = random.Random(5)
-    heights = [rng.randrange(10) for _ in range(100)]
-    graph = move_graph(10, heights)
-    for cell, beside in enumerate(graph):
-        assert len(set(beside)) == len(beside)
-        assert all(cell in graph[other] for other in beside)
-        there = find_routes(graph, 0, cell).route
-        assert len(there) == len(find_routes(graph, cell, 0).route)

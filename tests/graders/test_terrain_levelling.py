@@ -199,27 +199,10 @@ def test_the_verdict_says_what_it_was_judged_with_and_what_a_picture_needs():
     assert moved == pytest.approx(-4.0 * metrics["balls_lost"] / 16, abs=1e-9)
 
 
-def test_order_matters():
-    params = PAPER[0].params
-    blasts = [(12, 12, 3.0), (12, 11, 3.0), (11, 12, 2.0), (12, 10, 1.0)]
-    forth, back = verdict(params, *blasts), verdict(params, *reversed(blasts))
-    assert forth.metrics["heights_after"] != back.metrics["heights_after"]
-
-
 def test_the_first_line_is_y_0_and_x_runs_along_it():
     assert failed((1, 0, 8.0)) == {"level"}
     assert failed((0, 1, 8.0)) == {"depth"}
     assert failed((1, 2, 8.0)) == {"depth"}
-
-
-def test_integral_floats_are_whole_numbers_and_nothing_else_is():
-    assert judge(TASK, STEP, plan((1.0, 0.0, 2)))[0] == judge(TASK, STEP, plan((1, 0, 2.0)))[0]
-    nan, inf = float("nan"), float("inf")
-    for bad in [(0.5, 0, 1), ("1", 0, 1), (1, True, 1), (1, 0, "2"), (1, 0, True), (1, 0, None)]:
-        assert judge(TASK, STEP, plan(bad))[0].checks[0].id == "answer_schema"
-    for bad in [(1, 0, nan), (1, 0, inf), (1, 0, -inf), (nan, 0, 1), (inf, 0, 1)]:
-        assert judge(TASK, STEP, plan(bad))[0].checks[0].id == "answer_schema"
-    assert judge(TASK, STEP, {"blasts": [[1, 0, 1.0]]})[0].checks[0].id == "answer_schema"
 
 
 def test_raising_ground_by_negative_depths_scores_nothing():

@@ -50,12 +50,6 @@ def test_all_six_patterns_of_three_classes():
     assert result.metrics["surplus"] == [[0, 1, 0, 2], [0, 1, 2, 1]]
 
 
-def test_only_the_alternating_square():
-    result = verdict(TWO, [[0, 1, 0, 1]])
-    assert [check.id for check in result.failed] == ["complete"]
-    assert len(result.metrics["missing"]) == 6
-
-
 def test_repeats_count_under_other_names_too():
     assert failed(TWO, [*SEVEN, SEVEN[0]]) == ["repeats"]
     assert failed(TWO, [*SEVEN, [1, 1, 1, 0]]) == ["repeats"]
@@ -66,11 +60,6 @@ def test_repeats_count_under_other_names_too():
 def test_one_answer_shows_all_its_faults():
     bad = [[0, 0, 1, 2, 2], [0, 0, 0, 0], [0, 1, 0, 2], [0, 0, 1, 2], [1, 1, 2, 0]]
     assert failed(THREE, bad) == ["corners", "repeats", "all_classes", "forced", "complete"]
-
-
-@pytest.mark.parametrize("bad", [True, "0", 0.5, None, [0], float("nan")])
-def test_labels_must_be_whole_numbers(bad):
-    assert failed(TWO, [[bad, 0, 0, 1], *SEVEN[1:]]) == ["answer_schema"]
 
 
 @pytest.mark.parametrize("bad", [[0, 0, 1], [0] * 9, "0001", 1])
@@ -122,7 +111,3 @@ def test_right_means_the_seven_patterns_once_each(configs):
 def test_params_are_checked(change):
     with pytest.raises(ValidationError):
         Params.model_validate({"n_classes": 2, "corner_order": RING, **change})
-
-
-def test_paper_params_are_written_plain():
-    assert set(TWO.model_dump(mode="json")) == {"n_classes", "corner_order"}

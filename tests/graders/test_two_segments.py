@@ -115,23 +115,11 @@ def test_reachable_sets_are_the_seventeen_of_the_specification():
     assert found == REACHABLE
 
 
-def test_one_cut_makes_two_regions():
-    assert sorted(regions((1, 7), (7, 1), 4)) == [3, 5]
-
-
 @given(x=st.floats(-1e6, 1e6))
 def test_numbers_are_read_as_their_shortest_decimal(x):
     n, k = exact(x)
     assert k >= 0
     assert Fraction(n, 10**k) == Fraction(repr(x))
-
-
-@pytest.mark.parametrize(
-    ("x", "digits"),
-    [(0.1, (1, 1)), (-0.0, (0, 1)), (1e22, (10**22, 0)), (1.5e-7, (15, 8)), (-12.0, (-120, 1))],
-)
-def test_numbers_in_all_spellings(x, digits):
-    assert exact(x) == digits
 
 
 @given(
@@ -286,14 +274,6 @@ def test_extreme_numbers_are_graded(i, huge):
     assert result.score == 0
     json.dumps([dict(result.metrics), *(dict(check.details) for check in result.checks)])
     assert all(len(check.message) < 500 for check in result.checks)
-
-
-@pytest.mark.parametrize("bad", [True, "0", None, float("nan"), float("inf"), [0], 10**400])
-def test_only_finite_numbers_are_coordinates(bad):
-    segments = [[[0.2, 0], [0.5, 1]], [[0, 0.5], [1, 0.75]]]
-    assert verdict(PAPER[4], segments).score == 1
-    segments[0][0][1] = bad
-    assert failed(PAPER[4], segments) == {"answer_schema"}
 
 
 @pytest.mark.parametrize(
