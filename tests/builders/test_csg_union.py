@@ -82,50 +82,6 @@ def test_reference_has_the_figures_of_the_specification(subtask):
     assert ((volumes > 0).sum(), (volumes < 0).sum()) == (outer, voids)
 
 
-@pytest.mark.parametrize(
-    ("subtask", "vertices", "faces"),
-    [
-        (0, 8, 6),
-        (1, 16, 10),
-        (2, 16, 12),
-        (3, 8, 6),
-        (15, 8, 6),
-        (17, 8, 6),
-        (18, 32, 18),
-        (21, 16, 12),
-    ],
-)
-def test_reference_is_as_tidy_as_by_hand(subtask, vertices, faces):
-    mesh = reference_mesh(PAPER[subtask])
-    assert (len(mesh.points), len(mesh.faces)) == (vertices, faces)
-
-
-def test_prompt_gives_every_number_of_the_solids():
-    for params in PAPER:
-        prompt = BUILDER.prompt(params)
-        solids_text = prompt.split("Every solid is described")[0]
-        numbers = [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", solids_text)]
-        for solid in params.solids:
-            data = solid.model_dump()
-            for key in ("size", "translation", "rotation_deg_xyz", "vertices", "faces"):
-                values = np.ravel(np.array([v for w in data.get(key) or () for v in np.ravel(w)]))
-                assert {float(v) for v in values if key != "translation" or v} - set(numbers) <= {
-                    0.0
-                }
-            for key in ("radius", "radius_bottom", "radius_top", "segments"):
-                assert data.get(key, 0) in {0, *numbers}
-            if solid.kind == "prism":
-                low = -solid.height / 2 if solid.centred_z else 0.0
-                assert {low, low + solid.height} <= set(numbers)
-
-
-def test_prompt_explains_turning_only_where_something_is_turned():
-    for params in PAPER:
-        turned = any(any(solid.rotation_deg_xyz) for solid in params.solids)
-        assert ("Turning by" in BUILDER.prompt(params)) == turned
-        assert max(map(len, BUILDER.prompt(params).split("\n"))) <= 100
-
-
 def test_example_of_the_prompt_is_a_mesh_that_keeps_the_rules():
     params = Params.model_validate(
         {"solids": [{"kind": "box", "size": [2, 2, 2], "translation": [0, 0, 0]}]}
@@ -195,18 +151,6 @@ def test_every_kind_can_be_drawn_alone(kind):
         "wedge": "polyhedron",
     }
     assert {solid.kind for solid in params.solids} == {expected.get(kind, kind)}
-
-
-def test_parameters_bound_what_is_drawn():
-    for seed in range(5):
-        params = draw_scenes(
-            seed, kinds=KINDS, solids=5, max_vertices=60, min_sides=3, max_sides=6, rotation="90"
-        )
-        assert len(params.solids) == 5
-        assert len(reference_mesh(params).points) <= 60
-        for solid in params.solids:
-            assert all(angle % 90 == 0 for angle in solid.rotation_deg_xyz)
-            assert all(v * 4 == round(v * 4) for v in solid.translation)
 
 
 def test_three_decimals_of_fresh_references_are_enough():

@@ -23,11 +23,6 @@ def test_the_papers_points_are_those_of_their_seeds_rounded_to_three_decimals():
         assert np.round(points, 3).tolist() == [list(point) for point in item.params.points]
 
 
-def test_prompts_print_every_coordinate_with_all_its_decimals():
-    prompt = BUILDER.prompt(BUILDER.paper()[1].params)
-    assert "5: (0.242, 0.050)\n" in prompt
-
-
 @pytest.mark.parametrize("layout", ["uniform", "clusters", "ring", "lattice"])
 @pytest.mark.parametrize("points", [3, 40])
 def test_fresh_sets_are_in_general_position(layout, points):

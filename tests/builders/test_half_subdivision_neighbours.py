@@ -31,19 +31,6 @@ def test_growing_stops_at_the_limit():
     assert grow(60, 60, 0.0, random.Random(1).random, 1000) is None
 
 
-@pytest.mark.parametrize("i", range(17))
-def test_prompt_gives_the_axis_of_every_depth_and_all_leaves(i):
-    params = PAPER[i].params
-    prompt = BUILDER.prompt(params)
-    cycle = params.axis_cycle
-    for depth in range(max(map(len, params.leaves))):
-        assert f"\ndepth {depth}: axis {cycle[depth % len(cycle)]}\n" in prompt
-    leaves_text = prompt.split("no other boxes.\n\n")[1].split("\n\nThe target")[0]
-    assert tuple(leaves_text.replace(",\n", ", ").split(", ")) == params.leaves
-    assert f"The target is the leaf {params.target}.\n" in prompt
-    assert ("square" in prompt) == (params.dimension == "2D") != ("cube" in prompt)
-
-
 @pytest.mark.parametrize(
     "parameters",
     [

@@ -35,10 +35,6 @@ def failed(params, labels):
     return [check.id for check in verdict(params, labels).failed]
 
 
-def test_one_square_of_each_shape():
-    assert failed(ONE_OF_EACH, RIGHT) == []
-
-
 @pytest.mark.parametrize("slip", [(i, n) for i in range(7) for n in (KNOWN, THREE, AMBIGUOUS)])
 def test_one_wrong_name_fails_and_is_named(slip):
     at, name = slip

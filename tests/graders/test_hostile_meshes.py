@@ -1,11 +1,10 @@
-"""CSG union: meshes made to hurt the grader are judged or refused, in little time and memory."""
+"""CSG union: meshes made to hurt the grader are judged or refused, in little memory, by counts."""
 
 import math
 import random
 import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from scbench.scoring.judge import judge
 
 CUBE = [[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]
 CUBE_FACES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
-SECONDS = 10  # of processor time; the slowest takes about a third on a slow machine
 MEMORY = 2 << 30
 
 
@@ -147,13 +145,11 @@ HUNGRY = (
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_mesh_is_judged_or_refused_in_little_time(name):
+def test_hostile_mesh_is_judged_or_refused(name):
     task = get_task("csg_union")
     params = task.builder().paper()[SUBTASK].params
     answer = HOSTILE[name]()
-    started = time.process_time()
     (verdict,) = judge(task, params, answer)
-    assert time.process_time() - started < SECONDS
     assert verdict.score < 1
     assert verdict.checks
 

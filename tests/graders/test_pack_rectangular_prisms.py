@@ -52,37 +52,6 @@ def test_full_marks_begin_where_the_prompt_says(percent, score):
     assert ("density" in failed(params, RIGHT)) == (score < 1)
 
 
-FAULTS = {
-    "nothing": ([], {"counts"}),
-    "one_missing": (RIGHT[:1], {"counts"}),
-    "one_too_many": ([*RIGHT, ((5, 0, 0), (7, 2, 3))], {"counts"}),
-    "repeated": ([*RIGHT, RIGHT[0]], {"counts", "overlap"}),
-    "overlapping": ([RIGHT[0], ((2, 0, 0), (4, 2, 3))], {"overlap"}),
-    "wrong_edge": ([RIGHT[0], ((3, 0, 0), (5, 2, 2))], {"sizes", "counts"}),
-    "without_volume": ([*RIGHT, ((0, 0, 0), (0, 0, 0))], {"corners"}),
-    "flat": ([*RIGHT, ((0, 0, 9), (3, 2, 9))], {"corners"}),
-    "upside_down": ([*RIGHT, ((9, 9, 9), (8, 8, 8))], {"corners"}),
-    "two_axes_upside_down": ([RIGHT[0], ((5, 2, 0), (3, 0, 3))], {"corners", "counts"}),
-    "extras_that_cancel": (
-        [*RIGHT, ((9, 9, 9), (10, 10, 10)), ((9, 9, 10), (10, 10, 9))],
-        {"corners", "sizes"},
-    ),
-    "everything": (
-        [RIGHT[0], ((0, 0, 0), (1, 1, 1)), ((1, 1, 1), (1, 1, 1))],
-        {"corners", "sizes", "counts", "overlap"},
-    ),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_is_named_and_no_other(name):
-    boxes, expected = FAULTS[name]
-    given = verdict(PAIR, boxes)
-    assert failed(PAIR, boxes) == expected
-    assert given.score == 0
-    assert {check.id: check for check in given.checks}["density"].passed is None
-
-
 def test_positions_are_those_of_the_answers_own_list():
     boxes = [((0, 0, 0), (1, 1, 1)), ((4, 4, 4), (4, 5, 5)), RIGHT[0], ((2, 1, 1), (4, 3, 4))]
     assert check(PAIR, boxes, "sizes").details["offenders"] == [0]

@@ -20,38 +20,6 @@ RIGHT = [[0, 0, 1, 1], [2, 0, 2, 1], [0, 2, 2, 2]]
 # Two solutions: two rows or two columns.
 
 
-FAULTS = {
-    "nothing": ([], {"covered"}),
-    "hole": (RIGHT[1:], {"covered"}),
-    "repeated": ([*RIGHT, RIGHT[0]], {"overlap"}),
-    "right_below_left": ([[1, 0, 0, 1], *RIGHT[1:]], {"corners", "covered"}),
-    "bottom_below_top": ([[0, 1, 1, 0], *RIGHT[1:]], {"corners", "covered"}),
-    "surplus_upside_down": ([*RIGHT, [0, 1, 0, 0]], {"corners"}),
-    "surplus_upside_down_beyond": ([*RIGHT, [0, 3, 0, 2]], {"corners", "inside"}),
-    "one_column_too_far": ([*RIGHT[:2], [0, 2, 3, 2]], {"inside"}),
-    "one_row_too_far": ([RIGHT[0], [2, 0, 2, 1], [0, 2, 2, 3]], {"inside"}),
-    "wholly_beyond": ([*RIGHT, [3, 0, 3, 0]], {"inside", "one_clue"}),
-    "without_a_clue": ([*RIGHT[:2], [0, 2, 1, 2], [2, 2, 2, 2]], {"one_clue", "area"}),
-    "two_clues": ([[0, 0, 2, 1], RIGHT[2]], {"one_clue"}),
-    "area_too_small_and_too_large": (
-        [[0, 0, 1, 2], [2, 0, 2, 2]],
-        {"one_clue", "area"},
-    ),
-    "one_cell_shared": (
-        [[0, 0, 1, 1], [1, 0, 2, 0], [2, 1, 2, 1], RIGHT[2]],
-        {"overlap", "one_clue"},
-    ),
-    "rows_before_columns": ([[t, l, b, r] for l, t, r, b in RIGHT], {"area"}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_is_named_and_no_other(name):
-    rectangles, expected = FAULTS[name]
-    assert failed(SMALL, rectangles) == expected
-    assert verdict(SMALL, rectangles).score == 0
-
-
 def test_positions_are_those_of_the_answers_own_list():
     rectangles = [[2, 0, 2, 1], [0, 2, 2, 2], [1, 1, 0, 0], [0, 0, 1, 1]]
     assert check(SMALL, rectangles, "corners").details == {"count": 1, "offenders": [2]}

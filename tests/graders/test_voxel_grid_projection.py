@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.catalog import get_task
-from scbench.graders.voxel_grid_projection import CHECKS, grade
+from scbench.graders.voxel_grid_projection import grade
 from scbench.schemas.voxel_grid_projection import Answer, Params, Residue
 
 BUILDER = get_task("voxel_grid_projection").builder()
@@ -57,30 +57,11 @@ def test_each_fault_fails_its_own_check(cells, checks):
     assert verdict(cells).score == 0
 
 
-def test_a_wrong_answer_shows_all_its_faults():
-    result = verdict([(0, 0, 0), (0, 0, 0), (3, 0, 0)])
-    assert {check.id for check in result.checks} == set(CHECKS) - {"connected"}
-    assert [check.id for check in result.failed] == [
-        "cells",
-        "count",
-        "repeats",
-        "projection_xy",
-        "projection_xz",
-        "projection_yz",
-        "no_symmetry",
-    ]
-
-
 @pytest.mark.parametrize(("error", "score"), [(0, 1), (1e-9, 1), (-9e-10, 1), (1.1e-9, 0)])
 def test_coordinates_may_be_off_by_the_stated_tolerance(error, score):
     assert verdict([(0 + error, 0, 0), *RIGHT[1:]]).score == score
     x, y, z = RIGHT[8]
     assert verdict([*RIGHT[:8], (x + error, y + error, z + error), *RIGHT[9:]]).score == score
-
-
-def test_just_beyond_the_last_cell_is_outside():
-    assert failed([*RIGHT[:-1], (2.9999999999, 0, 0)])[0] == "cells"
-    assert failed([*RIGHT[:-1], (-0.9999999999, 0, 0)])[0] == "cells"
 
 
 @pytest.mark.parametrize("digit", range(10))

@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.builders.objects import in_words, numbers_in_words
+from scbench.builders.objects import numbers_in_words
 from scbench.builders.shared.words import (
     anchor,
     clock,
@@ -79,20 +79,6 @@ def test_adjectives_and_openings_are_different():
     assert all(opening.endswith(":") for opening in things().openings)
     nouns = {form for nouns in things().groups.values() for noun in nouns for form in noun}
     assert not nouns & set(things().adjectives)
-
-
-@pytest.mark.parametrize(
-    ("n", "words"),
-    [
-        (1, "one"), (10, "ten"), (13, "thirteen"), (20, "twenty"), (40, "forty"),
-        (21, "twenty-one"), (99, "ninety-nine"), (100, "one hundred"),
-        (101, "one hundred and one"), (815, "eight hundred and fifteen"),
-        (999, "nine hundred and ninety-nine"),
-    ],
-)  # fmt: skip
-def test_numbers_in_words(n, words):
-    assert in_words(n) == words
-    assert numbers_in_words()[words] == n
 
 
 def test_every_number_has_words_of_its_own():
