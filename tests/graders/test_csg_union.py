@@ -1,6 +1,5 @@
 """CSG union: the checks one by one, the score's formula, and volumes measured a second way."""
 
-import copy
 import itertools
 import json
 import os
@@ -77,19 +76,6 @@ def test_union_has_the_volume_of_the_specification_and_of_a_mesh_boolean(subtask
     assert volume == pytest.approx(union_body(PAPER[subtask]).volume(), abs=1e-6)
 
 
-@pytest.mark.parametrize("subtask", [0, 1, 2, 3, 4, 5, 6, 9, 10, 15, 17, 19, 21])
-def test_union_of_boxes_has_the_volume_that_counting_cells_gives(subtask):
-    # All sides lie on multiples of a half.
-    cells = set()
-    for solid in PAPER[subtask].solids:
-        sides = [
-            range(round(2 * (t - s / 2)), round(2 * (t + s / 2)))
-            for s, t in zip(solid.size, solid.translation, strict=True)
-        ]
-        cells |= {(x, y, z) for x in sides[0] for y in sides[1] for z in sides[2]}
-    assert union_volume(union_parts(PAPER[subtask])) == pytest.approx(len(cells) / 8, abs=1e-9)
-
-
 def test_formula_of_the_score():
     # Subtask 0 is a box of 18 x 10 x 10. Half of it, and as much beside it: I = 900, V = 1800.
     low, high = [-5, -5, -5], [13, 5, 5]
@@ -114,22 +100,6 @@ def test_full_marks_begin_above_095():
     assert failed(0, boxes((low, [14.8, 5, 5]))) == {"union"}
 
 
-def test_scores_never_fall_below_zero():
-    assert verdict(0, boxes(([100, 0, 0], [110, 10, 10]))).score == 0
-    assert verdict(0, boxes(([-900] * 3, [900] * 3))).score == 0
-
-
-@pytest.mark.parametrize("subtask", [7, 8])
-def test_a_bare_cube_is_no_longer_the_answer_where_the_paper_lost_a_solid(subtask):
-    share = 1000 / VOLUMES[subtask]
-    score = verdict(subtask, boxes(([-5] * 3, [5] * 3))).score
-    assert score == pytest.approx(share - 0.5 * (1 - share))
-
-
-def test_a_solid_box_for_the_hollow_one_earns_what_the_formula_gives():
-    assert verdict(21, boxes(([-10] * 3, [10] * 3))).score == pytest.approx(1 - 2048 / 3904)
-
-
 def test_three_decimals_are_enough():
     for subtask in range(22):
         answer = reference(subtask)
@@ -138,54 +108,7 @@ def test_three_decimals_are_enough():
         assert verdict(subtask, answer).score == 1, subtask
 
 
-def test_triangles_of_a_mesh_boolean_are_as_good_as_tidy_faces():
-    for subtask in range(22):
-        found = union_body(PAPER[subtask]).to_mesh64()
-        answer = mesh(found.vert_properties.tolist(), found.tri_verts.tolist())
-        assert verdict(subtask, answer).score == 1, subtask
-
-
 # Checks.
-
-
-FAULTS = {
-    "face_missing": {"watertight"},
-    "face_turned": {"winding"},
-    "face_twice": {"winding", "edge_manifold", "touching"},
-    "both_sides_of_a_face": {"winding", "edge_manifold", "touching"},
-    "flat_shell": {"touching", "zero_volume"},
-    "index_past_the_end": {"indices", "watertight"},
-    "index_repeated": {"indices", "watertight"},
-    "corner_doubled": {"duplicate_vertices", "watertight"},
-    "all_corners_doubled": {"duplicate_vertices", "watertight"},
-    "far_vertex": {"outliers"},
-    "degenerate_face": {"degenerate_faces"},
-    "edge_split_on_one_side": {"watertight"},
-    "overlapping_copy": {"self_intersection", "touching"},
-    "bent_face": {"planar_faces"},
-    "half_its_size_away": {"union"},
-    "ten_percent_larger": {"union"},
-    "convex_hull": {"union"},
-    "last_solid_missing": {"union"},
-    "empty": {"not_empty"},
-    "no_faces": {"not_empty"},
-    "no_vertices": {"not_empty"},
-    "beyond_all_bounds": {"coordinates"},
-    "nothing": {"answer_schema"},
-    "two_coordinates": {"answer_schema"},
-    "strings": {"answer_schema"},
-    "booleans": {"answer_schema"},
-    "face_of_two": {"answer_schema"},
-    "fraction": {"answer_schema"},
-    "counted_from_the_end": {"answer_schema"},
-    "bare_lists": {"answer_schema"},
-}
-
-
-@pytest.mark.parametrize("subtask", [5, 12, 16])
-def test_each_fault_fails_the_check_named_for_it(subtask):
-    answers = TaskBuilder().counter_references(PAPER[subtask])
-    assert {name: failed(subtask, answers[name]) for name in FAULTS} == FAULTS
 
 
 @pytest.mark.parametrize("subtask", [s for s in range(22) if s not in {2, 3}])
@@ -496,21 +419,6 @@ def test_verdicts_are_the_same_bytes_in_one_thread_and_in_many(tmp_path):
     }
     assert len(outputs) == 1
     assert outputs.pop().count(b"\n") == 4
-
-
-def test_vertices_and_faces_may_come_in_any_order():
-    answer = reference(16)["polyhedron"]
-    n = len(answer["vertex"])
-    moved = copy.deepcopy(answer)
-    moved["vertex"] = [answer["vertex"][7 * i % n] for i in range(n)]
-    place = {7 * i % n: i for i in range(n)}
-    rings = [[place[k] for k in face["vertex"]] for face in answer["faces"]]
-    moved["faces"] = [{"vertex": ring[2:] + ring[:2]} for ring in reversed(rings)]
-    assert n % 7
-    assert verdict(16, {"polyhedron": moved}).metrics["score_by_volume"] == pytest.approx(
-        1, abs=1e-6
-    )
-    assert verdict(16, {"polyhedron": moved}).score == 1
 
 
 def test_a_polyhedron_that_is_not_convex_is_no_instance():

