@@ -83,11 +83,6 @@ def test_without_failed_items_it_says_so(report):
     assert "All 6 items." in words(report(rows, "again"))
 
 
-def test_failed_items_say_that_others_are_left_out(report):
-    rows = [{"subtask": i, "score": float(i > 1)} for i in range(6)]
-    assert "2 of 6 items: those short of full marks." in words(report(rows, items="failed"))
-
-
 def twenty():
     return [
         {"model": f"{LONG}-{run:02d}" if run else NASTY, "subtask": i, "score": float(i * run > 40)}

@@ -57,10 +57,3 @@ def test_too_many_or_too_few_names(drawn, shapes, names):
         4 - len(names), 0
     )
     assert not drawn_curves(shapes, drawing, "ink"), "nothing was judged, so nothing is shown"
-
-
-def test_text(drawn, answers):
-    picture = drawn(TASK, answers(TASK, 3)["always_known"], subtask=3)
-    assert max(map(len, picture.text.splitlines())) <= 120
-    assert "right: three domains" in picture.text
-    assert picture.text.count("[WRONG]") == 6

@@ -86,13 +86,6 @@ def test_open_edges_are_thick_lines(drawn):
     assert "4 edges are open" in picture.caption
 
 
-def test_edges_of_a_turned_face_are_dashed(drawn):
-    (panel,) = drawn(TASK, box((0, 0, 0), (20, 10, 10), turned=[1]), params=two_cubes()).panels
-    (lines,) = of(panel.view, Lines, "wrong")
-    assert lines.dashed
-    assert {x for path in lines.paths for x in path[:, 0]} == {20}
-
-
 def test_a_bent_face_is_filled(drawn):
     answer = box((0, 0, 0), (20, 10, 10))
     answer["polyhedron"]["vertex"][7]["xyz"] = [20.0, 10.0, 11.0]
@@ -122,13 +115,6 @@ def test_doubled_vertices_are_dots_with_their_numbers(drawn):
     assert (marks.points == [20, 10, 10]).all()
 
 
-def test_edges_of_the_union_are_dashed_where_the_answer_has_none(drawn):
-    scene = drawn(TASK, box((0, 0, 0), (15, 10, 10)), params=two_cubes()).panels[0].view
-    (lines,) = of(scene, Lines, "target")
-    assert lines.dashed
-    assert {x for path in lines.paths for x in path[:, 0]} == {10, 20}, "none from 0 to 10"
-
-
 def test_a_void_is_shown_by_a_cut(drawn, answers):
     task_answers = answers(TASK, 21)
     for case, filled in (("right", False), ("bounding_box", True)):
@@ -146,14 +132,6 @@ def test_a_void_is_shown_by_a_cut(drawn, answers):
             / 2
         )
         assert area == pytest.approx(400 if filled else 400 - 256)
-
-
-def test_differences_show_no_skins_of_faces_in_one_plane(drawn, answers):
-    scene = drawn(TASK, answers(TASK, 16)["largest_solid_only"], subtask=16).panels[1].view
-    missing = of(scene, Mesh, "missing")
-    # The sphere, which is there, reaches to x = -7.9.
-    assert bounds(*missing)[0][0] > 0
-    assert bounds(*missing)[1][0] == pytest.approx(13)
 
 
 @pytest.mark.parametrize("far", [1e300, 500.0])

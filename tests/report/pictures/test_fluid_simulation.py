@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from scbench.catalog import get_task
-from scbench.graders.fluid_simulation import columns_as_text
 from scbench.report.draw.scene import Lines, Mesh, Scene
-from scbench.report.pictures.fluid_simulation import cells_from_text
 from scbench.schemas.fluid_simulation import Params
 
 TASK = "fluid_simulation"
@@ -49,11 +47,6 @@ def view(picture, title):
 def meshes(picture, role):
     parts = view(picture, "after the rain").parts
     return [part for part in parts if isinstance(part, Mesh) and part.role == role]
-
-
-def test_text_of_cells_is_read_back():
-    cells = np.random.default_rng(0).random((8, 8, 5)) < 0.3
-    assert np.array_equal(cells_from_text(columns_as_text(cells), 8, 5), cells)
 
 
 def test_a_lake_is_drawn_where_the_water_is(drawn, golden, shapes):
@@ -110,33 +103,6 @@ def test_a_leak_is_marked_in_its_column(drawn, shapes):
     assert (line.paths[0][:, :2] == (4.5, 6.5)).all()
     assert len(shapes(view(picture, "cut at y = 6"), "polyline", "wrong")) == 1
     assert "out at the bottom" in picture.caption
-
-
-def test_rock_that_fell_is_red_where_it_came_to_lie(drawn):
-    picture = drawn(TASK, works(((2, 2, 5), (3, 3, 5), "Rock")), params=SURFACE)
-    (mesh,) = meshes(picture, "wrong")
-    assert np.array_equal(mesh.points.min(axis=0), (2, 2, 3))
-    assert np.array_equal(mesh.points.max(axis=0), (4, 4, 4))
-
-
-def test_ignored_boxes_are_frames(drawn):
-    picture = drawn(TASK, works(PIT, ((5, 5, 2), (500, 7, 2), "Air")), params=SURFACE)
-    (frame,) = (
-        part
-        for part in view(picture, "after the rain").parts
-        if isinstance(part, Lines) and part.name == "box 1, ignored"
-    )
-    points = np.concatenate(frame.paths)
-    assert points[:, 0].min() == 5
-    assert 12 < points[:, 0].max() < 20
-    assert "1 box was ignored" in picture.caption
-
-
-def test_levels_that_must_stay_dry_are_named(drawn):
-    params = world({"kind": "water_levels", "water_at": (2,), "dry_at": (1,)})
-    picture = drawn(TASK, works(((5, 5, 1), (7, 7, 2), "Air")), params=params)
-    assert "z = 1: must be dry" in view(picture, "level by level").render("x")
-    assert "wet levels that must be dry: 1; at most 0" in picture.panels[-1].alt
 
 
 def test_only_what_matters_of_a_large_world_is_drawn(drawn):

@@ -56,12 +56,6 @@ def test_cells_entered_again_or_blocked_or_outside_are_marked(drawn, shapes):
         assert words in legend
 
 
-def test_small_grids_number_the_steps(drawn, shapes):
-    drawing = drawn(TASK, tour(*ROUND), params=three()).panels[0].view
-    numbers = [t.text for t in shapes(drawing, "text", "quiet")]
-    assert [str(i) for i in range(1, 9)] == numbers[-8:]
-
-
 def test_text(drawn):
     picture = drawn(TASK, tour(*ROUND), params=three())
     assert picture.text.splitlines()[:3] == ["┌───┐", "│ # │", "└───┘"]

@@ -78,22 +78,3 @@ def test_overlaps_strays_and_people_in_the_wall_are_marked(drawn, shapes, hidden
     assert "1 pair of people overlaps" in picture.caption
     assert "1 person stands in the building" in picture.caption
     assert "1 person is too far away" in picture.caption
-
-
-def test_everybody_hidden_stands_in_the_shadow(drawn, shapes, hidden):
-    plan = drawn(TASK, listed(hidden)).panels[0].view
-    (shadow,) = shapes(plan, "polygon", "note")
-    corners = [tuple(map(float, p.split(","))) for p in shadow.get("points").split()]
-    for place in hidden:
-        x, y = plan.at(place)
-        inside = False
-        for (ax, ay), (bx, by) in zip(corners, corners[1:] + corners[:1], strict=True):
-            if (ay > y) != (by > y) and x < ax + (y - ay) / (by - ay) * (bx - ax):
-                inside = not inside
-        assert inside
-
-
-def test_a_wrong_count_is_on_a_gauge(drawn, shapes, hidden):
-    picture = drawn(TASK, listed(hidden[:3]))
-    assert "people placed: 3; exactly 4" in picture.panels[2].alt
-    assert len(shapes(picture.panels[2].view, "rect", "wrong", hatched=True)) == 1

@@ -65,14 +65,6 @@ def test_three_axes_are_slices_and_a_line_in_space(drawn, shapes):
     assert food.role == "wrong"
 
 
-def test_a_fault_in_space_is_red_from_the_last_good_cell(drawn):
-    params = Params(size=(2, 2, 2), start=(0, 0, 0), walls=(), food=())
-    cells = [(0, 0, 0), (0, 0, 1), (1, 1, 1), (1, 1, 0)]
-    scene = drawn("hyper_snake", listed(cells), params=params).panels[1].view
-    (fault,) = (p for p in scene.parts if isinstance(p, Lines) and p.role == "wrong")
-    assert np.allclose(fault.paths[0], [(0.5, 0.5, 1.5), (1.5, 1.5, 1.5)])
-
-
 def test_ten_axes_stay_small_and_readable(drawn):
     params = Params(size=(2,) * 10, start=(0,) * 10, walls=(), food=())
     cells = [tuple(i >> k & 1 for k in range(10)) for i in (j ^ j >> 1 for j in range(1024))]
@@ -81,10 +73,3 @@ def test_ten_axes_stay_small_and_readable(drawn):
     assert picture.panels[0].view.width <= 720
     assert max(map(len, picture.text.split("\n"))) <= 120
     assert "1024 of 1024" in picture.caption
-
-
-def test_a_huge_box_is_cut_and_says_so(drawn):
-    params = Params(size=(300, 300), start=(0, 0), walls=(), food=())
-    picture = drawn("hyper_snake", listed([(0, i) for i in range(300)]), params=params)
-    assert "Only a part of 300 x 26 cells is drawn." in picture.caption
-    assert len(picture.panels[0].view.render("x")) < 200_000

@@ -2,8 +2,6 @@
 
 import pytest
 
-from scbench.catalog import get_task
-
 TASK = "largest_printable_prime"
 
 
@@ -68,22 +66,3 @@ def test_what_cannot_be_printed_is_crossed_out(drawn, shapes):
     glyphs = picture.panels[0].view
     assert len([p for p in shapes(glyphs, "path", "wrong") if p.get("d").count("M") == 2]) == 1
     assert "1 cannot be printed as turned, first at position 0" in picture.caption
-
-
-def test_a_number_that_is_no_prime_is_called_so(drawn):
-    assert "not a prime" in drawn(TASK, flat("88")).panels[0].view.render("x")
-    assert "not a prime" not in drawn(TASK, flat("11")).panels[0].view.render("x")
-
-
-def test_the_reference_is_long_and_tall_enough(drawn):
-    builder = get_task(TASK).builder()
-    answer = builder.reference(builder.paper()[0].params).model_dump(mode="json")
-    picture = drawn(TASK, answer)
-    assert picture.panels[2].alt.startswith("digits: 65; at least 65; height: 158 mm")
-    assert "158 mm" in picture.panels[1].view.render("x")
-    assert picture.caption == "65 digits: a prime that can be printed. Score 1."
-
-
-def test_the_shapes_alone_show_what_may_stand_upright(drawn, shapes):
-    picture = drawn(TASK)
-    assert len(shapes(picture.panels[0].view, "path", "note")) == 4

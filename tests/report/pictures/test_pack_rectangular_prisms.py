@@ -24,14 +24,6 @@ def packing(*boxes):
     return {"boxes": [{"XyzMin": list(low), "XyzMax": list(high)} for low, high in boxes]}
 
 
-def test_the_instance_shows_one_of_each_size(drawn):
-    picture = drawn(TASK, params=two_kinds())
-    meshes = [part for part in picture.panels[0].view.parts if isinstance(part, Mesh)]
-    sizes = [np.round(np.ptp(mesh.points, axis=0), 9).tolist() for mesh in meshes]
-    assert [sorted(size) for size in sizes] == [[2, 2, 2], [1, 2, 4]]
-    assert [words for _, words in picture.legend] == ["2 of 2 x 2 x 2", "1 of 4 x 2 x 1"]
-
-
 def test_every_box_is_drawn_in_the_colour_of_its_size(drawn):
     picture = drawn(TASK, packing(*CUBES, LID), params=two_kinds())
     scene = picture.panels[0].view
@@ -65,17 +57,6 @@ def test_a_box_of_no_listed_size_is_named(drawn):
     assert marks.labels == ("2 not listed",)
     assert "1 of no listed size" in picture.caption
     assert "0 of 1 of 1 x 2 x 4 placed" in picture.caption
-
-
-def test_a_missing_box_stands_dashed_beside_the_packing(drawn):
-    picture = drawn(TASK, packing(*CUBES), params=two_kinds())
-    (outline,) = of(picture.panels[0].view, Lines, "missing")
-    assert outline.dashed
-    corners = np.concatenate(outline.paths)
-    assert sorted(np.ptp(corners, axis=0).tolist()) == [1, 2, 4]
-    assert corners[:, 0].min() > 2
-    (marks,) = of(picture.panels[0].view, Marks, "missing")
-    assert marks.labels == ("1 missing",)
 
 
 def test_a_long_box_is_cut_and_no_volume_is_lost(drawn, answers):

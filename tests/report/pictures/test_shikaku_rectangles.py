@@ -22,13 +22,6 @@ def starts(shape):
     return [tuple(map(float, move.partition("h")[0].split())) for move in moves]
 
 
-def test_a_right_cut_has_no_mark(drawn, shapes):
-    picture = drawn(TASK, {"rectangles": RIGHT}, params=puzzle())
-    assert not shapes(picture.panels[0].view, "circle", "wrong")
-    assert not shapes(picture.panels[0].view, "rect", "wrong")
-    assert picture.caption == "2 rectangles; 2 of 2 numbers have one of their area; score 1."
-
-
 def test_cells_left_over_are_hatched_and_a_number_too_low_is_ringed(drawn, shapes):
     picture = drawn(TASK, {"rectangles": [[0, 0, 0, 1], [1, 0, 2, 0]]}, params=puzzle())
     drawing = picture.panels[0].view

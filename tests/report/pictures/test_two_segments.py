@@ -57,12 +57,3 @@ def test_an_end_off_the_frame_is_ringed_and_tied_to_the_nearest_side(drawn, shap
     (_, foot) = (tuple(map(float, p.split(","))) for p in tie.get("points").split())
     assert foot == pytest.approx(drawing.at((0.5, 0)), abs=0.01)
     assert "0.1 off" in {t.text for t in shapes(drawing, "text", "wrong")}
-
-
-def test_ends_off_the_grid_have_dashed_rings(drawn, shapes):
-    answer = {"segments": [[[0.5, 0], [0.5, 1]], [[0, 0.21], [1, 0.2]]]}
-    picture = drawn(TASK, answer, subtask=0)
-    rings = shapes(picture.panels[0].view, "circle", "wrong")
-    assert len(rings) == 3
-    assert all(ring.get("stroke-dasharray") for ring in rings)
-    assert "3 ends not on the grid" in picture.caption
