@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -204,12 +202,3 @@ def test_a_folder_in_use_or_of_somebody_else_is_left_alone(run, tmp_path):
     assert done.exit_code == 2
     assert "was not made by scbench" in done.stderr
     assert [path.name for path in logs.iterdir()] == ["mine.eval"]
-
-
-def test_without_inspect_the_extra_is_named(tmp_path):
-    code = "import sys; sys.modules['inspect_ai'] = None; from scbench.cli.main import run; run()"
-    command = [sys.executable, "-c", code, "run", MODEL, "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "pip install 'scbench[inspect]'" in done.stderr
-    assert not (tmp_path / "out").exists()

@@ -108,3 +108,17 @@ def test_places_that_constraints_speak_of(drawn, shapes):
 def test_too_many_joints_are_counted(drawn):
     picture = drawn(TASK, loop(*[(1, 1)] * 3000), params=asked())
     assert picture.caption == "3000 of 4 joints, the first 2500 drawn; far too many; score 0."
+
+
+def test_hulls_and_distances(drawn, shapes):
+    constraints = (
+        {"type": "min_convex_hull_area", "area": 2.0},
+        {"type": "min_point_separation", "distance": 1.2},
+        {"type": "min_turns", "turns": 5},
+    )
+    picture = drawn(TASK, loop((1, 1), (2, 1), (2, 2), (1, 2)), params=asked(4, 4, 0, *constraints))
+    drawing = picture.panels[0].view
+    (hull,) = shapes(drawing, "polygon", "note")
+    assert sorted(points(hull)) == sorted(points(shapes(drawing, "polygon", "answer")[0]))
+    assert "turns: 4; at least 5" in picture.panels[1].alt
+    assert "hull: 1 m²; at least 2 m²" in picture.panels[1].alt
