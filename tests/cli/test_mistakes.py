@@ -93,17 +93,10 @@ def folder(tmp_path_factory) -> Path:
         (base / name).write_text(text, "utf-8")
     release = scbench.load_release()
     shared = dict.fromkeys(column_types()) | {
-        "task": "two_segments",
-        "bucket": "axiomatic",
-        "subtask": 0,
-        "sample": 0,
-        "model": "m",
-        "status": "answered",
-        "score": 1.0,
-        "grader_version": 1,
-        "release": release.version,
+        "task": "two_segments", "bucket": "axiomatic", "subtask": 0, "sample": 0, "model": "m",
+        "status": "answered", "score": 1.0, "grader_version": 1, "release": release.version,
         "release_hash": release.manifest.rows_hash,
-    }
+    }  # fmt: skip
     graded = [
         shared | {"id": instance.id, "instance_hash": instance.content_hash}
         for instance in release.instances(["two_segments"]).values()

@@ -51,15 +51,9 @@ def run(model, tmp_path):
     def called(*options: str, name: str = MODEL, out: str = "out"):
         # The client of the interface waits between tries of its own.
         answers = [
-            "-M",
-            "max_retries=0",
-            "--base-url",
-            model.url,
-            "--out",
-            str(tmp_path / out),
-            "--quiet",
+            "-M", "max_retries=0", "--base-url", model.url, "--out", str(tmp_path / out), "--quiet",
             *options,
-        ]
+        ]  # fmt: skip
         return CliRunner().invoke(app, ["run", name, *answers])
 
     return called

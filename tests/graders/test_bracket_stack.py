@@ -1,6 +1,5 @@
 """Bracket stack: against a recursive reader, and a search over all short endings."""
 
-from collections import Counter
 from itertools import accumulate, product
 
 from hypothesis import given, settings
@@ -58,12 +57,3 @@ def test_no_other_ending_is_taken(seed):
         if judge(TASK, params, {"answer": "".join(ending)})[0].score == 1
     ]
     assert taken == [BUILDER.target(params)]
-
-
-def test_every_number_of_open_brackets_is_equally_likely():
-    point = Space(length=40, max_depth=8, kinds=2)
-    found = Counter(
-        len(BUILDER.target(BUILDER.draw(point, Stream("open", seed)))) for seed in range(800)
-    )
-    assert sorted(found) == [2, 4, 6, 8]
-    assert min(found.values()) > 150

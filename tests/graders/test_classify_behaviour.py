@@ -15,15 +15,10 @@ KNOWN, THREE, AMBIGUOUS = "known behaviour", "three domains meeting", "ambiguous
 ONE_OF_EACH = Params(
     corner_order=RING,
     squares=(
-        (5, 5, 5, 5),
-        (1, 1, 2, 1),
-        (2, 2, 1, 1),
-        (1, 1, 2, 3),
-        (1, 2, 1, 2),
-        (1, 2, 1, 3),
+        (5, 5, 5, 5), (1, 1, 2, 1), (2, 2, 1, 1), (1, 1, 2, 3), (1, 2, 1, 2), (1, 2, 1, 3),
         (1, 2, 3, 4),
     ),
-)
+)  # fmt: skip
 RIGHT = [KNOWN, KNOWN, KNOWN, THREE, AMBIGUOUS, KNOWN, AMBIGUOUS]
 
 

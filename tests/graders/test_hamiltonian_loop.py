@@ -121,11 +121,6 @@ def test_positions_and_cells_are_told_for_a_picture():
     assert "[9, 9] at position 3" in check(GRID, cells, "inside").message
 
 
-def test_a_repeated_start_is_told_from_other_wrong_counts():
-    assert "repeated at the end" in check(GRID, [*RIGHT, RIGHT[0]], "count").message
-    assert "repeated at the end" not in check(GRID, [*RIGHT, RIGHT[1]], "count").message
-
-
 def test_long_lists_are_judged_up_to_a_bound():
     limit = 4 * 14 + 1000
     assert "repeats" in failed(GRID, RIGHT[:1] * limit)

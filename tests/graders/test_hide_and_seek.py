@@ -81,24 +81,6 @@ def test_hidden_crowds_show_nothing_in_either_picture():
         assert metrics["visible_places"] == metrics["visible_people"] == []
 
 
-def test_places_of_pixels_are_columns_and_rows_of_people():
-    people = [(-15, 12), (-12, -12), (15, -12)]
-    metrics = verdict(crowd(3), people).metrics
-    pixels = metrics["visible_places"]
-    assert len(pixels) == metrics["visible_pixels"] == sum(n for _, n in metrics["visible_people"])
-    assert {person for _, _, person in pixels} == {0, 2}
-    assert all(column > 500 for column, _, person in pixels if person == 0)
-    assert all(column < 300 for column, _, person in pixels if person == 2)
-    assert all(250 < row < 360 for _, row, _ in pixels)
-
-
-def test_people_hide_people():
-    # A step apart towards the eye; the one in front hides most of the other.
-    both = verdict(crowd(2), [(10, 10), (9.5, 9.5)]).metrics["visible_people"]
-    alone = verdict(crowd(1), [(9.5, 9.5)]).metrics["visible_people"]
-    assert both[1][1] < alone[0][1] / 2
-
-
 @pytest.mark.parametrize("count", [0, 1, 3, 5, 41])
 def test_the_count_must_be_exact(count):
     people = [(-10 - 0.6 * (i % 10), -10 - 0.6 * (i // 10)) for i in range(count)]
@@ -167,11 +149,6 @@ def test_one_answer_shows_all_its_faults():
     assert details(PAPER[1], people, "clear_of_building") == {"count": 2, "offenders": [0, 1]}
     assert details(PAPER[1], people, "people_apart") == {"count": 1, "offenders": [[0, 1]]}
     assert verdict(PAPER[1], people).metrics["visible_people"][0][0] == 3
-
-
-def test_whoever_is_too_far_is_left_out_of_the_picture():
-    given = verdict(crowd(2), [(-100, 100), (-20, 10)])
-    assert [person for person, _ in given.metrics["visible_people"]] == [1]
 
 
 free = st.floats(-25, 25).map(lambda v: round(v, 2))

@@ -141,13 +141,9 @@ def test_positions_are_those_of_the_answers_own_list():
     assert check(BOX, cells, "moves").details == {"count": 2, "offenders": [5, 6]}
     assert check(BOX, cells, "food").details == {"count": 1, "offenders": [(2, 3)]}
     assert verdict(BOX, cells).metrics == {
-        "length": 7,
-        "legal_prefix": 3,
-        "free_cells": 11,
-        "length_bound": 11,
-        "share_of_bound": 3 / 11,
-        "missed_food": [(2, 3)],
-    }
+        "length": 7, "legal_prefix": 3, "free_cells": 11, "length_bound": 11,
+        "share_of_bound": 3 / 11, "missed_food": [(2, 3)],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("subtask", [1, 5, 11])
@@ -233,20 +229,12 @@ def test_long_lists_are_judged_up_to_a_bound():
 @pytest.mark.parametrize(
     "change",
     [
-        {"start": (0, 4)},
-        {"start": (0, 0, 0)},
-        {"walls": ((3, 0),)},
-        {"walls": ((1, 1), (1, 1))},
-        {"walls": ((0, 0),)},
-        {"walls": ((2, 3),)},
-        {"food": ((2, 0), (2, 0))},
-        {"food": ((-1, 0),)},
-        {"size": (3, 0)},
-        {"size": ()},
-        {"size": (400, 400)},
+        {"start": (0, 4)}, {"start": (0, 0, 0)}, {"walls": ((3, 0),)}, {"walls": ((1, 1), (1, 1))},
+        {"walls": ((0, 0),)}, {"walls": ((2, 3),)}, {"food": ((2, 0), (2, 0))},
+        {"food": ((-1, 0),)}, {"size": (3, 0)}, {"size": ()}, {"size": (400, 400)},
     ],
     ids=repr,
-)
+)  # fmt: skip
 def test_boxes_that_make_no_sense_are_refused(change):
     fields = BOX.model_dump()
     assert Params.model_validate(fields) == BOX

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,8 +46,3 @@ def test_grader_builder_and_prompt_agree_at_any_point(point, seed):
     assert len(set(params.letters)) == point.letters
     assert all(letter in "".join(marked).lower() for letter in params.letters)
     assert len({word.lower() for word, _ in params.words}) == len(params.words)
-
-
-def test_too_many_words_are_refused_by_name():
-    with pytest.raises(ValueError, match=r"words \(24\) and confounders \(24\)"):
-        Space(words=24, confounders=24)

@@ -133,11 +133,6 @@ def test_line_ends_and_blanks_at_them_do_not_matter(text, wrap):
     assert grade(params(3, 5, 5, 1), Answer.model_validate(wrap(text))).score == 1
 
 
-@pytest.mark.parametrize("rows", [["A0B", "888", "222"], ["A0B ", "888\r\n", "222\t"]])
-def test_rows_are_taken_one_by_one(rows):
-    assert grade(params(3, 5, 5, 1), Answer.model_validate({"maze": rows})).score == 1
-
-
 def test_a_wrong_maze_shows_all_its_faults():
     result = verdict("A555/9999/9999/555B", params(4, 5, 5, 1, share=30))
     assert [check.id for check in result.checks] == list(CHECKS)

@@ -95,7 +95,6 @@ def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
 
 A = ("Alpha", 1990, ("crime", "drama"), ("police",))
 B = ("Beta", 1991, ("drama",), ("police", "family"))
-C = ("Gamma: The Return", 1992, ("comedy",), ("family", "work"))
 
 
 def of(*choices, liked=(A, B), genre=2, theme=3):
@@ -107,15 +106,6 @@ def of(*choices, liked=(A, B), genre=2, theme=3):
         template="list",
         opening=0,
     )
-
-
-def test_the_prompt_tells_facts_and_rule():
-    prompt = BUILDER.prompt(of(A, C, genre=1, theme=0))
-    assert "\n- Beta (1991); genres: drama; themes: police, family\n" in prompt
-    assert "\n(B) Gamma: The Return (1992); genres: comedy; themes: family, work\n" in prompt
-    assert "gives the choice\n1 point, and a theme that both have gives it 0 points." in prompt
-    prose = BUILDER.prompt(of(A, C).model_copy(update={"template": "prose"}))
-    assert "(A) Alpha (1990) is a crime and drama film about police.\n" in prose
 
 
 def test_a_tie_has_no_one_answer():

@@ -11,33 +11,15 @@ from scbench.builders.objects import Space, TaskBuilder
 from scbench.builders.shared.words import things
 from scbench.catalog import get_task
 from scbench.graders.objects import quantity_of
-from scbench.schemas.objects import Params
 from scbench.scoring.judge import judge
 
 TASK = get_task("objects")
 BUILDER = TaskBuilder()
 
 BELOW_20 = [
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+]  # fmt: skip
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 BELOW_100 = BELOW_20 + [ten + one for ten in TENS for one in ("", *(f"-{w}" for w in BELOW_20[:9]))]
 WORDS = BELOW_100 + [
@@ -119,20 +101,3 @@ def test_every_quantity_up_to_999_is_read():
 def test_what_is_no_quantity_is_refused(text):
     with pytest.raises(ValueError, match="is no quantity"):
         quantity_of(text)
-
-
-def of(*entries, groups=("tools",)):
-    return Params(entries=entries, groups=groups, anchor_format="none", opening=0)
-
-
-SAW = ("a", "", "saw", "tools")
-OWLS = ("thirty-two", "big", "owls", "birds")
-HOES = ("12", "old", "hoes", "tools")
-
-
-def test_the_prompt_says_what_a_case_needs():
-    prompt = BUILDER.prompt(of(SAW, OWLS, HOES, groups=("birds", "tools")))
-    assert "\na saw, thirty-two big owls and 12 old hoes.\n" in prompt
-    assert "How many birds and tools are there in this list altogether?" in prompt
-    assert '"a" and "an" mean\none' in prompt
-    assert "at the beginning of a line" not in prompt

@@ -84,13 +84,3 @@ def test_grader_builder_and_prompt_agree_at_any_point(point, seed):
     assert judge(TASK, params, {"answer": right})[0].score == 1
     off = [*right[:-1], right[-1] + 1]
     assert judge(TASK, params, {"answer": off})[0].score == 0
-
-
-def test_points_rarely_have_no_lively_sequence():
-    failed = 0
-    for seed in range(300):
-        try:
-            BUILDER.draw(Space(base_rules=1, interference_rules=3), Stream("lively", seed))
-        except GenerationError:
-            failed += 1
-    assert failed == 0

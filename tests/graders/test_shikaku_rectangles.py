@@ -43,11 +43,6 @@ def test_cells_are_column_then_row():
     assert "column 2 of row 0" in next(c.message for c in given.checks if c.id == "covered")
 
 
-def test_a_rectangle_that_leaves_the_grid_covers_cells_but_solves_no_clue():
-    given = verdict(SMALL, [*RIGHT[:2], [0, 2, 3, 2]])
-    assert given.metrics == {"overlapped": [], "uncovered": [], "open_clues": [(1, 2)]}
-
-
 def test_area_is_skipped_where_no_rectangle_holds_one_clue():
     by_id = {check.id: check for check in verdict(SMALL, [[0, 0, 2, 2]]).checks}
     assert by_id["area"].passed is None

@@ -98,12 +98,6 @@ def of(*events, asked=0, domain="balls"):
     )
 
 
-def test_depth_is_how_often_the_thing_moved():
-    assert BUILDER.facts(of()) == {"depth": 0, "misleading": 0}
-    chain = of((True, 0, 1, 0), (False, 0, 2, 0), (True, 1, 2, 0), (False, 0, 1, 0), asked=2)
-    assert BUILDER.facts(chain) == {"depth": 2, "misleading": 1}
-
-
 def test_options_that_nobody_has_are_refused():
     broken = of().model_copy(update={"options": ("red ball", "blue ball", "grey ball")})
     with pytest.raises(ValueError, match="things and options must be the same"):

@@ -3,11 +3,9 @@
 import gc
 import math
 import random
-import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
@@ -199,12 +197,6 @@ def test_the_verdict_says_what_it_was_judged_with_and_what_a_picture_needs():
     assert moved == pytest.approx(-4.0 * metrics["balls_lost"] / 16, abs=1e-9)
 
 
-def test_the_first_line_is_y_0_and_x_runs_along_it():
-    assert failed((1, 0, 8.0)) == {"level"}
-    assert failed((0, 1, 8.0)) == {"depth"}
-    assert failed((1, 2, 8.0)) == {"depth"}
-
-
 def test_raising_ground_by_negative_depths_scores_nothing():
     rows = PAPER[0].params.heights
     lift = [(x, y, h - 9.0) for y, row in enumerate(rows) for x, h in enumerate(row) if h < 9]
@@ -259,26 +251,6 @@ def test_largest_flat_region_against_merged_labels(n, data):
     assert len(region) == len(set(region)) == brute_flat(tenths, n, tolerance)
 
 
-@pytest.mark.parametrize("item", PAPER, ids=lambda item: f"{len(item.params.heights)}")
-def test_prompts_print_the_cells_that_their_own_rule_gives(item):
-    text = TASK.builder().prompt(item.params)
-    n = len(item.params.heights)
-    rows = re.findall(rf"^(?: *-?\d+\.\d){{{n}}}$", text, re.MULTILINE)
-    tenths = [round(10 * Decimal(word)) for row in rows for word in row.split()]
-    assert len(tenths) == n * n
-    before = brute_flat(tenths, n, 2)
-    assert f"Before any blast it has\n{before} cells." in text
-    assert f"after the plan - {before}) / {n * n / 2:g}" in text
-
-
-def test_neighbours_share_an_edge():
-    for n in (2, 3, 5):
-        for cell, around in enumerate(neighbours(n)):
-            y, x = divmod(cell, n)
-            wanted = {v * n + u for u in range(n) for v in range(n) if abs(u - x) + abs(v - y) == 1}
-            assert set(around) == wanted
-
-
 def test_a_gentle_slope_is_flat_and_the_rounding_of_doubles_does_not_count():
     slope = [0.1 * i for i in range(5) for _ in range(5)]
     assert len(largest_flat(slope, 5, 0.2)) == 25
@@ -286,12 +258,6 @@ def test_a_gentle_slope_is_flat_and_the_rounding_of_doubles_does_not_count():
     assert len(largest_flat([5.0, 4.8, 0, 9], 2, 0.2)) == 2
     assert len(largest_flat([5.0, 4.8 - 2e-9, 0, 9], 2, 0.2)) == 1
     assert len(largest_flat([5.0, 4.81, 0, 9], 2, 0.2)) == 2
-
-
-@pytest.mark.parametrize(("subtask", "before"), list(enumerate([5, 6, 5, 8, 8, 7, 10, 8, 6])))
-def test_flat_regions_before_are_those_of_the_specification(subtask, before):
-    params = PAPER[subtask].params
-    assert verdict(params).metrics["flat_before"] == before
 
 
 def test_work_is_bounded_by_counting(monkeypatch):
@@ -308,15 +274,6 @@ def test_work_is_bounded_by_counting(monkeypatch):
     assert failed(*[(0, 0, 40)] * 14, *[(0, 0, 5)] * 9, params=tower) == {"resource_limit"}
     assert failed(*[(0, 0, 0.1)] * 6665, params=tower) == {"level"}
     assert failed(*[(0, 0, 0.1)] * 6666, params=tower) == {"resource_limit"}
-
-
-def test_the_bound_on_work_is_printed():
-    builder, params = TASK.builder(), PAPER[0].params
-    words = " ".join(builder.prompt(params).split())
-    assert "m + (m/20)^4" in words
-    assert f"at most {terrain_levelling.MAX_WORK}" in words
-    assert f"at most {MAX_BLASTS}" in words
-    assert "(m/20)" not in builder.terse(params), "the paper gives no cap"
 
 
 def test_plans_stay_within_the_bound_with_room_to_spare():
@@ -382,18 +339,3 @@ def test_the_grader_is_imported_without_the_engine():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert done.stdout.strip() == str(len(CHECKS))
-
-
-NUMBERS = st.one_of(
-    st.integers(-2, 5), st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([0.25, 2])
-)
-
-
-@given(blasts=st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3), NUMBERS), max_size=5))
-@settings(max_examples=60, deadline=None)
-def test_any_short_plan_gets_a_verdict_and_void_plans_get_0(blasts):
-    given = verdict(STEP, *blasts)
-    assert given == verdict(STEP, *blasts)
-    sound = all(check.passed for check in given.checks if check.id != "level")
-    assert sound == (given.metrics["simulated"] == len(blasts))
-    assert sound or given.score == 0

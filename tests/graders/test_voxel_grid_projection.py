@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scbench.catalog import get_task
 from scbench.graders.voxel_grid_projection import grade
-from scbench.schemas.voxel_grid_projection import Answer, Params, Residue
+from scbench.schemas.voxel_grid_projection import Answer, Params
 
 BUILDER = get_task("voxel_grid_projection").builder()
 PAPER = [item.params for item in BUILDER.paper()]
@@ -73,16 +73,6 @@ def test_the_digit_rule_reads_decimal_digits(digit):
         cell = (x, y, total - x - y)
         barred = str(digit) in list(str(total))
         assert ("permitted" in failed([cell], params)) == barred, total
-
-
-def test_residues_and_single_cells_can_be_forbidden():
-    params = with_count(RIGHT, forbidden_residue=Residue(modulus=5, remainder=0))
-    assert verdict(RIGHT, params).checks[1].details == {
-        "count": 3,
-        "offenders": [[0, 0, 0], [2, 2, 1], [1, 2, 2]],
-    }
-    assert failed(RIGHT, with_count(RIGHT, forbidden_cells=((1, 2, 2),))) == ["permitted"]
-    assert failed(RIGHT, with_count(RIGHT, forbidden_cells=((2, 2, 2),))) == []
 
 
 @pytest.mark.parametrize(

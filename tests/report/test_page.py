@@ -264,14 +264,10 @@ def test_results_of_another_release_are_refused(many, installed, tmp_path):
 @pytest.mark.parametrize(
     ("score", "text", "sort"),
     [
-        (None, "none", "none"),
-        (0.0, "0", "zero"),
-        (1.0, "1", "full"),
-        (0.25, "0.25", "part"),
-        (0.9999, ">0.999", "part"),
-        (1e-9, "<0.001", "part"),
+        (None, "none", "none"), (0.0, "0", "zero"), (1.0, "1", "full"), (0.25, "0.25", "part"),
+        (0.9999, ">0.999", "part"), (1e-9, "<0.001", "part"),
     ],
-)
+)  # fmt: skip
 def test_a_score_is_one_only_if_it_is(score, text, sort):
     assert score_text(score) == text
     assert kind(score) == sort

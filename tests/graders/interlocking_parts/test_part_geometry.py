@@ -12,9 +12,7 @@ from manifold3d import CrossSection, FillRule, Manifold
 from scbench.graders.interlocking_parts import thickness
 from scbench.graders.interlocking_parts.print_checks import (
     Shell,
-    convex_hull,
     count_edges,
-    facets,
     grown,
     openings,
     strip_width,
@@ -78,15 +76,6 @@ def test_components_are_those_of_a_search(count, pairs):
             reach[b] |= reach[a]
     assert all((label[a] == label[b]) == (b in reach[a]) for a in reach for b in reach)
     assert set(label.tolist()) == set(range(label.max() + 1))
-
-
-def test_facets_are_whole_faces():
-    found = facets(mesh(bracket()), 1.0)
-    areas = sorted(round(facet.area) for facet in found)
-    assert [area for area in areas if area >= 100] == [100, 100, 300, 400, 500, 600, 872, 872]
-    whole = facets(mesh(Manifold.cube((3, 4, 5))), 1.0)
-    assert sorted(facet.area for facet in whole) == pytest.approx([12, 12, 15, 15, 20, 20])
-    assert sum(facet.normal for facet in whole) == pytest.approx([0, 0, 0])
 
 
 # ---- Rays ----
@@ -203,17 +192,6 @@ def test_no_direction_gives_a_narrower_strip(points):
     spans = np.ptp(cloud @ np.stack([np.cos(turns), np.sin(turns)]), axis=0)
     assert width <= spans.min() + 1e-9
     assert width >= spans.min() - 0.3  # a quarter of a degree over at most 57
-
-
-@given(st.lists(POINT, min_size=3, max_size=15))
-@settings(max_examples=200, deadline=None)
-def test_hulls_hold_all_points_and_turn_left(points):
-    hull = convex_hull(np.array(points, dtype=float)).tolist()
-    if len(hull) < 3:
-        return
-    for a, b in zip(hull, hull[1:] + hull[:1], strict=True):
-        for p in points:
-            assert (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) >= -1e-9
 
 
 @given(st.lists(POINT, min_size=3, max_size=6, unique=True), st.integers(1, 9), st.randoms())

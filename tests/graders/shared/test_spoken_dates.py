@@ -74,8 +74,3 @@ def test_every_month_is_known_by_name():
         name = day(2021, month, 5).strftime("%B")
         for written in (name, name[:3], name.upper(), f"{name[:3]}."):
             assert date(f"{written} 5, 2021") == (2021, month, 5)
-
-
-@given(st.text(alphabet="0123456789/-. marchT:ofth,", max_size=60))
-def test_no_text_raises(text):
-    date(text)

@@ -13,16 +13,10 @@ TASK = "fluid_simulation"
 def world(goal, width=12):
     return Params.model_validate(
         {
-            "width": width,
-            "height": 6,
-            "rock_layers": 3,
-            "ground": (),
-            "protected": (),
-            "rain": ((width // 2, width // 2),),
-            "max_boxes": None,
-            "goal": goal,
+            "width": width, "height": 6, "rock_layers": 3, "ground": (), "protected": (),
+            "rain": ((width // 2, width // 2),), "max_boxes": None, "goal": goal,
         }
-    )
+    )  # fmt: skip
 
 
 def works(*boxes):
