@@ -103,16 +103,11 @@ def test_a_reservoir_has_exactly_its_cells(voxels, levels):
 def test_parts_hold_what_they_should(part, voxels):
     flat = Params.model_validate(
         {
-            "width": 16,
-            "height": HEIGHT,
-            "rock_layers": LAYERS,
-            "ground": (),
-            "protected": (),
-            "rain": PAPER[0].rain,
-            "max_boxes": None,
+            "width": 16, "height": HEIGHT, "rock_layers": LAYERS, "ground": (), "protected": (),
+            "rain": PAPER[0].rain, "max_boxes": None,
             "goal": {"kind": "exact_volume", "voxels": voxels},
         }
-    )
+    )  # fmt: skip
     assert grade(flat, as_answer(part.boxes(*(part.at or (4, 4))))).score == 1
 
 

@@ -33,20 +33,16 @@ def solved(params):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"pipes": 3, "side": 1, "constraints": 1},
-        {"pipes": 4, "side": 1, "constraints": 1},
-        {"pipes": 15, "side": 5},
-        {"pipes": 60, "side": 7, "constraints": 3},
+        {"pipes": 3, "side": 1, "constraints": 1}, {"pipes": 4, "side": 1, "constraints": 1},
+        {"pipes": 15, "side": 5}, {"pipes": 60, "side": 7, "constraints": 3},
         {"pipes": 36, "constraints": 4, "strictness": 1.0},
         {"pipes": 36, "constraints": 4, "strictness": 0.0},
-        {"pipes": 40, "side": 6, "crossings": 1},
-        {"pipes": 60, "side": 10, "crossings": 4},
-        {"pipes": 36, "constraints": 0},
-        {"pipes": 36, "length_tolerance": 0.001},
+        {"pipes": 40, "side": 6, "crossings": 1}, {"pipes": 60, "side": 10, "crossings": 4},
+        {"pipes": 36, "constraints": 0}, {"pipes": 36, "length_tolerance": 0.001},
         {"pipes": 420, "side": 60, "constraints": 2},
     ],
     ids=repr,
-)
+)  # fmt: skip
 def test_rooms_at_the_ends_of_the_parameters_are_solved_and_refuse_wrong_answers(parameters):
     for seed in range(2):
         params = BUILDER.draw(Space(**parameters), Stream("test", seed))

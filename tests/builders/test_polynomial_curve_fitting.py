@@ -9,9 +9,7 @@ from scbench.base.seeding import Stream
 from scbench.builders.polynomial_curve_fitting import (
     Space,
     TaskBuilder,
-    _cut_at_level,
     as_text,
-    field,
     row_by_row,
     separate,
 )
@@ -23,34 +21,7 @@ from scbench.scoring.judge import judge
 
 BUILDER = TaskBuilder()
 PAPER = BUILDER.paper()
-SETTINGS = [
-    (0.45, 2, 3, 1, 2), (0.5, 2, 4, 2, 2), (0.38, 2, 5, 2, 3), (0.55, 2, 2, 1, 2),
-    (0.42, 3, 7, 3, 4), (0.45, 3, 8, 3, 4), (0.45, 3, 8, 3, 4), (0.3, 3, 12, 2, 1),
-    (0.45, 3, 8, 3, 4),
-]  # fmt: skip
-"""Share of black cells, frequency, blobs, waves and smoothings of the paper's pictures."""
 DEGREES = [2, 3, 4, 4, 4, 6, 6, 6, 7]
-
-
-class PaperSource(random.Random):
-    between = random.Random.randint
-    unit = random.Random.random
-
-
-@pytest.mark.parametrize("which", range(9))
-def test_the_papers_pictures_are_those_of_their_seeds(which):
-    item = PAPER[which]
-    fill, frequency, blobs, waves, smoothing = SETTINGS[which]
-    point = Space(
-        size=len(item.params.grid),
-        fill=fill,
-        frequency=frequency,
-        blobs=blobs,
-        hollows=max(1, blobs // 3),
-        waves=waves,
-        smoothing=smoothing,
-    )
-    assert _cut_at_level(field(point, PaperSource(item.seed)), fill) == item.params.grid
 
 
 @pytest.mark.parametrize("which", range(9))

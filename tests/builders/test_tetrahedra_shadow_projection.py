@@ -17,9 +17,7 @@ from scbench.builders.tetrahedra_shadow_projection import (
     is_wide,
     smallest_corner,
 )
-from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.catalog import get_task
-from scbench.graders.tetrahedra_shadow_projection import corners
 from scbench.scoring.judge import judge
 
 TASK = get_task("tetrahedra_shadow_projection")
@@ -27,32 +25,6 @@ PAPER = TaskBuilder().paper()
 
 
 # Outline (if it is a formula), area and divisor of each.
-
-
-def test_references_are_stacked_and_few():
-    for item in PAPER:
-        poses = TaskBuilder().reference(item.params).tetrahedrons
-        table = np.array([list(pose.model_dump().values()) for pose in poses])
-        heights = corners(table)[:, :, 2]
-        order = heights.min(axis=1).argsort()
-        low, high = heights.min(axis=1)[order], heights.max(axis=1)[order]
-        assert (low[1:] > high[:-1] + 0.009).all()
-        assert np.abs((table[:, 3:] ** 2).sum(axis=1) - 1).max() < 1e-8
-        area = Polygon(item.params.exterior, item.params.holes).area
-        assert 2 * area <= len(poses) <= 6 * area
-
-
-def test_first_quadrant_is_left_out_where_the_target_lies_there():
-    at_origin = PAPER[5].params.model_copy(update={"exterior": ((0, 0), (6, 0), (6, 2), (0, 2))})
-    assert "moved_to_the_first_quadrant" not in TaskBuilder().counter_references(at_origin)
-    assert "moved_to_the_first_quadrant" in TaskBuilder().counter_references(PAPER[5].params)
-
-
-def test_the_search_gives_its_poses_again():
-    target = Polygon(PAPER[10].params.exterior)
-    effort = Effort(0.05, 0.3, 60)
-    assert find_cover(target, effort) == find_cover(target, effort)
-    assert len(find_cover(target, Effort(0.05, 0.3, 7))) <= 7
 
 
 POINTS = [

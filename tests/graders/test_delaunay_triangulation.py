@@ -34,19 +34,14 @@ def test_four_points_on_a_circle_have_two_right_answers(diagonal):
 @pytest.mark.parametrize(
     ("triangles", "checks"),
     [
-        (FAN[1:], {"hull"}),
-        ([*FAN, FAN[0]], {"repeats"}),
-        ([*FAN, [4, 1, 0]], {"repeats"}),
-        ([*FAN, [0, 1, 5]], {"indices"}),
-        ([*FAN, [0, 0, 1]], {"indices"}),
+        (FAN[1:], {"hull"}), ([*FAN, FAN[0]], {"repeats"}), ([*FAN, [4, 1, 0]], {"repeats"}),
+        ([*FAN, [0, 1, 5]], {"indices"}), ([*FAN, [0, 0, 1]], {"indices"}),
         ([*FAN, [0, 1, 2]], {"overlap", "empty_circle"}),
-        ([[0, 1, 2], [0, 2, 3]], {"all_points", "empty_circle"}),
-        ([], {"all_points", "hull"}),
-        ([[0, 1, 4], [1, 2, 4], [2, 3, 4]], {"hull"}),
-        ([[0, 1, 3], [1, 2, 3]], {"all_points"}),
+        ([[0, 1, 2], [0, 2, 3]], {"all_points", "empty_circle"}), ([], {"all_points", "hull"}),
+        ([[0, 1, 4], [1, 2, 4], [2, 3, 4]], {"hull"}), ([[0, 1, 3], [1, 2, 3]], {"all_points"}),
         ([[0, 1, 5], [0, 0, 0]], {"indices", "all_points", "hull"}),
     ],
-)
+)  # fmt: skip
 def test_each_fault_fails_its_own_check(triangles, checks):
     assert checks <= failed(KITE, triangles)
     assert verdict(KITE, triangles).score == 0

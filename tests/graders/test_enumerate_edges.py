@@ -84,15 +84,11 @@ def test_right_means_exactly_the_joined_pairs(pairs):
 @pytest.mark.parametrize(
     "change",
     [
-        {"squares": []},
-        {"squares": [[1, 1, 1]]},
-        {"corner_order": RING[:3]},
-        {"corner_order": (*RING[:3], RING[0])},
-        {"edge_order": ("bottom", "right", "top", "top")},
-        {"edge_order": RING},
-        {"case_ids": [1]},
+        {"squares": []}, {"squares": [[1, 1, 1]]}, {"corner_order": RING[:3]},
+        {"corner_order": (*RING[:3], RING[0])}, {"edge_order": ("bottom", "right", "top", "top")},
+        {"edge_order": RING}, {"case_ids": [1]},
     ],
-)
+)  # fmt: skip
 def test_params_are_checked(change):
     with pytest.raises(ValidationError):
         Params.model_validate(ONE_OF_EACH.model_dump() | change)

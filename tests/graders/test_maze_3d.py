@@ -34,28 +34,21 @@ def failed(maze, wanted):
 @pytest.mark.parametrize(
     ("maze", "numbers", "wrong"),
     [
-        ("A0B/888/222", (3, 5, 5, 1), None),
-        ("A3B/888/222", (3, 5, 5, 1), None),
-        ("A4B/888/222", (3, 5, 5, 1), "jumps"),
-        ("A4B/888/222", (3, 5, 5, 0), None),
-        ("AB5/814/823", (3, 5, 0, 1), None),
-        ("A6B/888/222", (3, 5, 5, 0), None),
-        ("A7B/888/222", (3, 5, 5, 0), "route"),
-        ("A05/090/50B", (3, 5, 5, 1), "one_route"),
-        ("A0B/454/222", (3, 5, 5, 0), "one_route"),
-        ("A55B/9599/9559/9559", (4, 5, 5, 0), None),
-        ("A00B/9999/2222/7777", (4, 5, 5, 0), "route"),
-        ("A04/99B/222", (3, 5, 5, 0), "route"),
+        ("A0B/888/222", (3, 5, 5, 1), None), ("A3B/888/222", (3, 5, 5, 1), None),
+        ("A4B/888/222", (3, 5, 5, 1), "jumps"), ("A4B/888/222", (3, 5, 5, 0), None),
+        ("AB5/814/823", (3, 5, 0, 1), None), ("A6B/888/222", (3, 5, 5, 0), None),
+        ("A7B/888/222", (3, 5, 5, 0), "route"), ("A05/090/50B", (3, 5, 5, 1), "one_route"),
+        ("A0B/454/222", (3, 5, 5, 0), "one_route"), ("A55B/9599/9559/9559", (4, 5, 5, 0), None),
+        ("A00B/9999/2222/7777", (4, 5, 5, 0), "route"), ("A04/99B/222", (3, 5, 5, 0), "route"),
         ("A555B/99999/22222/77777/00000", (5, 5, 5, 0), None),
         ("A55B9/99999/22222/77777/00000", (5, 5, 5, 0), "coverage"),
-        ("A5/5B", (2, 5, 5, 0), "one_route"),
-        ("A0B/888/22", (3, 5, 5, 1), "shape"),
+        ("A5/5B", (2, 5, 5, 0), "one_route"), ("A0B/888/22", (3, 5, 5, 1), "shape"),
         ("A0B/4.4/222", (3, 5, 5, 0), "characters"),
         ("A669B/98581/01472/39160/87432", (5, 5, 0, 2, 30), None),
         ("A669B/95581/01472/39160/87432", (5, 5, 0, 2, 30), "one_route"),
         ("A669B/98581/01472/39360/87432", (5, 5, 0, 2, 30), "jumps"),
     ],
-)
+)  # fmt: skip
 def test_examples_of_the_specification(maze, numbers, wrong):
     assert failed(maze, params(*numbers)) == ([wrong] if wrong else [])
     assert verdict(maze, params(*numbers)).score == (wrong is None)
@@ -94,28 +87,20 @@ def test_shares_are_compared_exactly():
 @pytest.mark.parametrize(
     ("text", "checks"),
     [
-        ("", ["shape", "ends"]),
-        ("A0\n888\n222", ["shape", "ends"]),
-        ("A0B\n888", ["shape"]),
-        ("A0B\n888\n222\n222", ["shape"]),
-        ("0A0B\n 888\n 222", ["shape", "characters"]),
-        ("A0B\n\n888\n222", ["shape"]),
-        ("Here it is:\nA0B\n888\n222", ["shape", "characters"]),
+        ("", ["shape", "ends"]), ("A0\n888\n222", ["shape", "ends"]), ("A0B\n888", ["shape"]),
+        ("A0B\n888\n222\n222", ["shape"]), ("0A0B\n 888\n 222", ["shape", "characters"]),
+        ("A0B\n\n888\n222", ["shape"]), ("Here it is:\nA0B\n888\n222", ["shape", "characters"]),
         ("```\nA0B\n888\n222\n```", ["shape", "characters"]),
-        ("a0b\n888\n222", ["characters", "ends"]),
-        ("A0B\n8X8\n222", ["characters"]),
+        ("a0b\n888\n222", ["characters", "ends"]), ("A0B\n8X8\n222", ["characters"]),
         ("A0B\n8\N{SUPERSCRIPT TWO}8\n222", ["characters"]),
         ("A0B\n8\N{DEVANAGARI DIGIT TWO}8\n222", ["characters"]),
-        ("A0B\n8\N{FULLWIDTH DIGIT TWO}8\n222", ["characters"]),
-        ("A0A\n8B8\n222", ["ends"]),
-        ("000\n888\n222", ["ends"]),
-        ("A0B\r888\r222", ["shape", "characters"]),
-        ("__content_violation__", ["shape", "characters", "ends"]),
-        ("A" * 500, ["resource_limit"]),
+        ("A0B\n8\N{FULLWIDTH DIGIT TWO}8\n222", ["characters"]), ("A0A\n8B8\n222", ["ends"]),
+        ("000\n888\n222", ["ends"]), ("A0B\r888\r222", ["shape", "characters"]),
+        ("__content_violation__", ["shape", "characters", "ends"]), ("A" * 500, ["resource_limit"]),
         ("A\n" * 500, ["resource_limit"]),
         ("\r\n" * 10**6 + "A" + "\n" * 10**6 + "B", ["resource_limit"]),
     ],
-)
+)  # fmt: skip
 def test_bad_texts_fail_by_their_own_faults(text, checks):
     result = grade(params(3, 5, 5, 1, share=40), Answer.model_validate(text))
     assert [check.id for check in result.checks if check.passed is False] == checks

@@ -138,25 +138,16 @@ def test_balls_start_as_specified():
 @pytest.mark.parametrize(
     ("blasts", "checks"),
     [
-        ([(3, 0, 1)], {"grid"}),
-        ([(0, 3, 1)], {"grid"}),
-        ([(-1, 0, 1)], {"grid"}),
-        ([(0, -1, 1)], {"grid"}),
-        ([(10**30, 0, 1)], {"grid"}),
-        ([(0, -(10**5000), 1)], {"grid"}),
-        ([(0, 0, 0)], {"positive"}),
-        ([(0, 0, -1)], {"positive"}),
-        ([(0, 0, 5.001)], {"depth"}),
-        ([(1, 1, 2.5)], {"depth"}),
-        ([(0, 0, 1e308)], {"depth"}),
-        ([(0, 2, 0.001)], {"depth"}),
+        ([(3, 0, 1)], {"grid"}), ([(0, 3, 1)], {"grid"}), ([(-1, 0, 1)], {"grid"}),
+        ([(0, -1, 1)], {"grid"}), ([(10**30, 0, 1)], {"grid"}), ([(0, -(10**5000), 1)], {"grid"}),
+        ([(0, 0, 0)], {"positive"}), ([(0, 0, -1)], {"positive"}), ([(0, 0, 5.001)], {"depth"}),
+        ([(1, 1, 2.5)], {"depth"}), ([(0, 0, 1e308)], {"depth"}), ([(0, 2, 0.001)], {"depth"}),
         ([(1, 0, 5), (1, 0, 5)], {"depth"}),
         ([(1, 0, 9), (5, 5, -1)], {"grid", "positive", "depth"}),
-        ([(1, 0, 1), (0, 0, -1), (9, 0, 1)], {"grid", "positive"}),
-        ([(0, 0, 0.01)] * 6, {"count"}),
+        ([(1, 0, 1), (0, 0, -1), (9, 0, 1)], {"grid", "positive"}), ([(0, 0, 0.01)] * 6, {"count"}),
         ([], {"level"}),
     ],
-)
+)  # fmt: skip
 def test_each_fault_fails_its_own_check(blasts, checks):
     assert failed(*blasts) - {"level"} == checks - {"level"}
     if checks == {"level"}:

@@ -17,25 +17,15 @@ SEQUENCE = {
 }
 """5, 8, 16, 19 - 1 = 18, 36, 39."""
 DATE = {
-    "story": "well",
-    "opening": "Ann digs.",
-    "events": ["the start", "the end", "the middle"],
-    "date_format": "MM_DD_YYYY",
-    "given": [[0, 2024, 2, 28, 0]],
-    "steps": [[1, "days", 5, 0]],
-    "asked": 1,
-    "style": 0,
-}
+    "story": "well", "opening": "Ann digs.", "events": ["the start", "the end", "the middle"],
+    "date_format": "MM_DD_YYYY", "given": [[0, 2024, 2, 28, 0]], "steps": [[1, "days", 5, 0]],
+    "asked": 1, "style": 0,
+}  # fmt: skip
 BALLS = {
-    "domain": "balls",
-    "people": ["Alice", "Omar", "Vera"],
-    "things": ["red ball", "blue ball", "green ball"],
-    "events": [[True, 0, 1, 0]],
-    "asked": 0,
-    "options": ["green ball", "red ball", "blue ball"],
-    "anchor_format": "number",
-    "opening": 0,
-}
+    "domain": "balls", "people": ["Alice", "Omar", "Vera"],
+    "things": ["red ball", "blue ball", "green ball"], "events": [[True, 0, 1, 0]], "asked": 0,
+    "options": ["green ball", "red ball", "blue ball"], "anchor_format": "number", "opening": 0,
+}  # fmt: skip
 THINGS = {
     "entries": [
         ["a", "", "saw", "tools"],

@@ -86,15 +86,12 @@ def test_a_failure_mode_keeps_its_colour_and_its_count_can_be_read():
     modes = list(Mode)
     table = pl.DataFrame(
         {
-            "model": ["m"] * len(modes),
-            "setting": [None] * len(modes),
-            "judged": [3] * len(modes),
+            "model": ["m"] * len(modes), "setting": [None] * len(modes), "judged": [3] * len(modes),
             "failure_mode": [mode.value for mode in modes],
-            "count": [1, 0, *[1] * (len(modes) - 2)],
-            "share": [0.5] * len(modes),
+            "count": [1, 0, *[1] * (len(modes) - 2)], "share": [0.5] * len(modes),
         },
         schema_overrides={"setting": pl.String},
-    )
+    )  # fmt: skip
     scale = failure_chart(table)["layer"][0]["encoding"]["color"]["scale"]
     assert len(scale["domain"]) == len(modes) - 1, "one does not occur"
     assert scale["range"] == [colour for i, colour in enumerate(COLOURS[: len(modes)]) if i != 1]

@@ -105,17 +105,13 @@ def test_names_are_different_by_more_than_a_letter():
 @pytest.mark.parametrize(
     ("form", "texts"),
     [
-        ("none", ["", "", ""]),
-        ("number", ["1. ", "2. ", "29. "]),
-        ("roman", ["I. ", "II. ", "XXIX. "]),
-        ("hex", ["0x1: ", "0x2: ", "0x1D: "]),
-        ("letter", ["a) ", "b) ", "ac) "]),
-        ("bullet", ["- ", "- ", "- "]),
-        ("ordinal", ["1st: ", "2nd: ", "29th: "]),
-        ("step", ["Step 1: ", "Step 2: ", "Step 29: "]),
+        ("none", ["", "", ""]), ("number", ["1. ", "2. ", "29. "]),
+        ("roman", ["I. ", "II. ", "XXIX. "]), ("hex", ["0x1: ", "0x2: ", "0x1D: "]),
+        ("letter", ["a) ", "b) ", "ac) "]), ("bullet", ["- ", "- ", "- "]),
+        ("ordinal", ["1st: ", "2nd: ", "29th: "]), ("step", ["Step 1: ", "Step 2: ", "Step 29: "]),
         ("clock", ["09:01 ", "09:02 ", "09:29 "]),
     ],
-)
+)  # fmt: skip
 def test_anchors(form, texts):
     assert [anchor(form, n) for n in (1, 2, 29)] == texts
 

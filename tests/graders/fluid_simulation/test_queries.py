@@ -28,15 +28,10 @@ def ask(kind, params, boxes, **fields):
 def world(width, height, layers=3, **changes):
     c = width // 2
     fields = {
-        "width": width,
-        "height": height,
-        "rock_layers": layers,
-        "ground": (),
-        "protected": (),
-        "rain": ((c, c), (c + 1, c), (1, 2)),
-        "max_boxes": None,
+        "width": width, "height": height, "rock_layers": layers, "ground": (), "protected": (),
+        "rain": ((c, c), (c + 1, c), (1, 2)), "max_boxes": None,
         "goal": {"kind": "lake_surface", "min_columns": 4},
-    }
+    }  # fmt: skip
     return Params.model_validate(fields | changes)
 
 

@@ -121,34 +121,22 @@ def test_what_is_no_truth_value_is_none(value):
 
 
 LISTS = {
-    "apple, Pear, fig": ("apple", "Pear", "fig"),
-    "apple Pear fig": ("apple", "Pear", "fig"),
-    "apple; Pear; fig.": ("apple", "Pear", "fig"),
-    "apple > Pear > fig": ("apple", "Pear", "fig"),
-    "apple -> Pear → fig": ("apple", "Pear", "fig"),
-    "apple | Pear | fig": ("apple", "Pear", "fig"),
+    "apple, Pear, fig": ("apple", "Pear", "fig"), "apple Pear fig": ("apple", "Pear", "fig"),
+    "apple; Pear; fig.": ("apple", "Pear", "fig"), "apple > Pear > fig": ("apple", "Pear", "fig"),
+    "apple -> Pear → fig": ("apple", "Pear", "fig"), "apple | Pear | fig": ("apple", "Pear", "fig"),
     "apple\nPear\r\nfig": ("apple", "Pear", "fig"),
     "1. apple\n2. Pear\n3) fig": ("apple", "Pear", "fig"),
     "- apple\n- Pear\n* fig": ("apple", "Pear", "fig"),
     "[apple, Pear, fig]": ("apple", "Pear", "fig"),
     "['apple', \"Pear\", fig]": ("apple", "Pear", "fig"),
-    "{apple, Pear, fig}": ("apple", "Pear", "fig"),
-    "apple, Pear and fig": ("apple", "Pear", "fig"),
-    "apple, Pear, and fig": ("apple", "Pear", "fig"),
-    "and, band, sand": ("and", "band", "sand"),
-    "band, sand, and": ("band", "sand", "and"),
-    "apple,": ("apple",),
-    "**apple**, `Pear`": ("apple", "Pear"),
-    "3, 1, -2": ("3", "1", "-2"),
-    "Here they are: apple, Pear, fig.": ("apple", "Pear", "fig"),
-    "A & C": ("A", "C"),
-    "": (),
-    "[]": (),
-    ("apple", " Pear "): ("apple", "Pear"),
-    (3, 1, "x"): ("3", "1", "x"),
-    (): (),
+    "{apple, Pear, fig}": ("apple", "Pear", "fig"), "apple, Pear and fig": ("apple", "Pear", "fig"),
+    "apple, Pear, and fig": ("apple", "Pear", "fig"), "and, band, sand": ("and", "band", "sand"),
+    "band, sand, and": ("band", "sand", "and"), "apple,": ("apple",),
+    "**apple**, `Pear`": ("apple", "Pear"), "3, 1, -2": ("3", "1", "-2"),
+    "Here they are: apple, Pear, fig.": ("apple", "Pear", "fig"), "A & C": ("A", "C"), "": (),
+    "[]": (), ("apple", " Pear "): ("apple", "Pear"), (3, 1, "x"): ("3", "1", "x"), (): (),
     5: ("5",),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("value", "expected"), LISTS.items(), ids=map(repr, LISTS))
