@@ -127,29 +127,6 @@ def test_plain_packed_and_piped_files_give_the_same_rows(grade, write_lines, tmp
     assert all(frame.equals(frames[0]) for frame in frames)
 
 
-def test_several_models_settings_samples_and_budgets_are_kept_apart(grade, write_lines, tmp_path):
-    runs = [
-        {"model": "a", "setting": "no_tools"},
-        {"model": "a", "setting": "tools"},
-        {"model": "b", "sample": 0},
-        {"model": "b", "sample": 1},
-        {"model": "b", "budget": 1024},
-    ]
-    path = write_lines(*(row(i, bit=r, **run) for r, run in enumerate(runs) for i in range(4)))
-    done = grade(path, "--tasks", "parity", "--out", "out", "--format", "json")
-    assert done.returncode == 0, done.stderr
-    table = {
-        (r["model"], r["setting"], r["budget"]): (r["n"], r["samples"], r["mean"])
-        for r in json.loads(done.stdout)["tasks"]
-    }
-    assert table == {
-        ("a", "no_tools", None): (4, 1, 0.75),
-        ("a", "tools", None): (4, 1, 0.25),
-        ("b", None, None): (4, 2, 0.0),
-        ("b", None, 1024): (4, 1, 0.0),
-    }
-
-
 def test_an_incomplete_file_is_a_problem_unless_it_is_meant_to_be(grade, write_lines, tmp_path):
     path = write_lines(row(0), row(2))
     done = grade(path, "--tasks", "parity", "--out", "out")
@@ -273,24 +250,6 @@ def test_self_test_of_the_installed_release_passes(command):
         "two_segments": 27, "csg_union": 22, "maze_3d": 6, "fluid_simulation": 11
     }  # fmt: skip
     assert all(result["below"][task] >= 3 * count for task, count in result["right"].items())
-
-
-def test_unknown_keys_are_warned_of_once_each_and_change_nothing(grade, write_lines, tmp_path):
-    lines = [{**row(i), "modell": "x"} for i in range(4)]
-    lines[0]["finish_reson"] = "stop"
-    path = write_lines(*lines)
-    done = grade(path, "--tasks", "parity", "--format", "json", "--out", tmp_path / "out")
-    assert done.returncode == 0
-    assert done.stderr.count("warning: ") == 2
-    assert (
-        "'modell' is not known and was not read, in 4 lines; is it meant for 'model'" in done.stderr
-    )
-    summary = json.loads(done.stdout)
-    assert summary["unread_keys"] == {"modell": 4, "finish_reson": 1}
-    assert len(summary["warnings"]) == 2
-    checked = grade(path, "--tasks", "parity", "--check")
-    assert checked.returncode == 0
-    assert checked.stdout.count("is not known and was not read") == 2
 
 
 @pytest.mark.parametrize("mode", [(), ("--check",)])

@@ -4,7 +4,6 @@ All in this process, and none gets as far as grading.
 """
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +13,6 @@ from typer.testing import CliRunner
 import scbench
 from scbench.base.errors import PredictionsError
 from scbench.cli import main
-from scbench.formats.predictions import parse_line, unread_keys
 from scbench.grading.rows.columns import column_types
 
 SEGMENTS = {"segments": [[[0, 0], [1, 0.2]], [[1, 0.4], [0, 0.8]]]}
@@ -132,20 +130,6 @@ def test_chat_messages_are_no_answer(messages):
 def test_what_json_cannot_hold_is_no_answer():
     with pytest.raises(PredictionsError, match="text or JSON, not bytes"):
         scbench.score("two_segments/07", b"{}")
-
-
-def test_a_short_number_is_completed():
-    with pytest.raises(PredictionsError, match="Did you mean 'two_segments/07'"):
-        scbench.score("two_segments/7", "{}")
-
-
-def test_a_text_as_answer_is_told_when_graded():
-    result = parse_line(FILES["text.jsonl"].encode(), 1)
-    (warning,) = unread_keys(Counter(result.unread))
-    assert warning == (
-        '"answer" is a text in 1 line, and no task takes one: give the object itself, or put the '
-        'text into "response"'
-    )
 
 
 def test_a_file_in_place_of_a_command(monkeypatch, tmp_path, capsys):

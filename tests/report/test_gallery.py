@@ -120,15 +120,6 @@ def test_a_palette_keeps_the_picture():
         assert small == with_palette(small)
 
 
-def test_many_colours_become_their_neighbours():
-    rows = [[(8 * x % 256, 8 * y % 256, 0, 255) for x in range(32)] for y in range(32)]
-    rows += [[(0, 0, 0, 255)] * 32] * 8
-    small = colours(with_palette(png(rows)))
-    seen = {pixel for row in small for pixel in row}
-    assert len(seen) == 128
-    assert small[39] == [(0, 0, 0)] * 32, "the most frequent ones stay as they are"
-
-
 def test_opacity_is_part_of_few_colours():
     rows = [[(0, 0, 0, 0), (8, 16, 248, 119)], [(255, 255, 255, 255), (8, 16, 248, 255)]]
     with Image.open(io.BytesIO(few_colours(np.array(rows)))) as image:

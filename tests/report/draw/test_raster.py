@@ -106,13 +106,6 @@ def test_a_dashed_line_has_gaps_and_a_solid_one_none():
     assert changes[1] > 20
 
 
-def test_meshes_are_seen_from_both_sides():
-    points = np.array([[0.0, 0, 0], [2, 0, 0], [0, 0, 2]])
-    for face in ((0, 1, 2), (0, 2, 1)):
-        scene = Scene((Mesh(points, np.array([face]), "right"),), azimuth=-90, elevation=0)
-        assert is_shade(pixels(scene)[at(scene, (0.5, 0, 0.5))], "right")
-
-
 def test_triangles_of_one_surface_leave_no_gaps():
     grid = np.array([[x, y, 0.0] for x in range(8) for y in range(8)]) * 20 / 7 + [3.3, 4.7, 0]
     faces = [(i * 8 + j, i * 8 + j + 1, i * 8 + j + 8) for i in range(7) for j in range(7)]

@@ -37,17 +37,6 @@ def test_interfaces_are_drawn_as_they_are(drawn, shapes, labels, name, solid, da
     assert "1 of 1" in picture.caption
 
 
-def test_a_wrong_name_stands_above_the_right_one(drawn, shapes):
-    params = one_square(1, 2, 1, 3)
-    drawing = drawn(TASK, {"labels": ["ambiguous"]}, params=params).panels[0].view
-    (wrong,) = shapes(drawing, "text", "wrong")
-    (right,) = shapes(drawing, "text", "right")
-    assert (wrong.text, right.text) == ("✗ ambiguous", "right: known")
-    assert float(wrong.get("y")) < float(right.get("y"))
-    # The interfaces are the true ones, whatever the answer called them.
-    assert len(drawn_curves(shapes, drawing, "ink")) == 2
-
-
 @pytest.mark.parametrize("names", [[], ["ambiguous"] * 300_000, ["ambiguous"] * 3])
 def test_too_many_or_too_few_names(drawn, shapes, names):
     picture = drawn(TASK, {"labels": names})

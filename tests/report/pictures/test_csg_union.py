@@ -39,26 +39,6 @@ def mesh(corners, faces):
     }
 
 
-def test_the_instance_shows_every_solid(drawn):
-    (panel,) = drawn(TASK, params=two_cubes()).panels
-    solids = [part for part in panel.view.parts if isinstance(part, Mesh)]
-    assert [bounds(solid) for solid in solids] == [
-        ([0, 0, 0], [10, 10, 10]),
-        ([10, 0, 0], [20, 10, 10]),
-    ]
-    assert len({solid.role for solid in solids}) == 2
-    assert panel.view.grid == ((0, 0, 0), (20, 10, 10))
-
-
-def test_a_right_answer_is_all_right(drawn):
-    picture = drawn(TASK, box((0, 0, 0), (20, 10, 10)), params=two_cubes())
-    (panel,) = picture.panels
-    assert {part.role for part in panel.view.parts} == {"right"}
-    assert [role for role, _ in picture.legend] == ["right"]
-    assert picture.caption == "A mesh of 8 vertices and 6 faces; score 1."
-    assert "union" in picture.text
-
-
 def test_missing_and_surplus_volume_are_where_they_are(drawn):
     picture = drawn(TASK, box((5, 0, 0), (22, 10, 10)), params=two_cubes())
     _, volumes = picture.panels
@@ -104,15 +84,6 @@ def test_faces_that_cut_each_other_are_filled(drawn):
     low, high = bounds(*of(panel.view, Mesh, "wrong"))
     assert (low[0], high[0]) == (8, 20)
     assert {bounds(part)[0][0] for part in of(panel.view, Mesh, "answer")} == {0}
-
-
-def test_doubled_vertices_are_dots_with_their_numbers(drawn):
-    answer = box((0, 0, 0), (20, 10, 10))
-    answer["polyhedron"]["vertex"].append({"xyz": [20.0, 10.0, 10.0]})
-    (panel,) = drawn(TASK, answer, params=two_cubes()).panels
-    (marks,) = of(panel.view, Marks, "wrong")
-    assert marks.labels == ("7", "8")
-    assert (marks.points == [20, 10, 10]).all()
 
 
 def test_a_void_is_shown_by_a_cut(drawn, answers):

@@ -5,7 +5,7 @@ from drawn_parts import of
 
 from scbench.catalog import get_task
 from scbench.graders.half_subdivision_neighbours import boxes
-from scbench.report.draw.scene import Lines, Marks, Mesh
+from scbench.report.draw.scene import Lines, Mesh
 from scbench.report.pictures.half_subdivision_neighbours import unit_boxes
 
 TASK = "half_subdivision_neighbours"
@@ -43,12 +43,6 @@ def test_parts_cover_their_quarters(drawn, shapes):
     assert picture.caption.startswith("1 of 2 neighbours named; 1 that is no neighbour (1 touch")
 
 
-def test_a_small_target_has_a_close_view_with_labels(drawn, answers, shapes):
-    picture = drawn(TASK, answers(TASK, 9)["right"], subtask=9)
-    assert [panel.title for panel in picture.panels] == ["the square", "close to the target"]
-    assert "0100001001" in {t.text for t in shapes(picture.panels[1].view, "text")}
-
-
 def test_boxes_of_a_scene_are_those_of_the_leaves(drawn, answers):
     right = answers(TASK, SOLID)["right"]["neighbors"]
     params = get_task(TASK).builder().paper()[SOLID].params
@@ -69,27 +63,9 @@ def test_boxes_of_a_scene_are_those_of_the_leaves(drawn, answers):
     assert list(zip(box.min(axis=0), box.max(axis=0), strict=True)) == list(all_places[right[0]])
 
 
-def test_pulled_apart_boxes_keep_clear_of_the_target(drawn, answers):
-    scene = drawn(TASK, answers(TASK, 1)["right"], subtask=1).panels[1].view
-    (target,) = of(scene, Mesh, "target")
-    low, high = target.points.min(axis=0), target.points.max(axis=0)
-    (near,) = of(scene, Mesh, "right")
-    for box in near.points.reshape(-1, 8, 3):
-        apart = (box.min(axis=0) > high + 0.01) | (box.max(axis=0) < low - 0.01)
-        assert apart.sum() == 1, "a neighbour lies beside the target along one axis"
-    labels = {label for marks in of(scene, Marks, "ink") for label in marks.labels}
-    assert labels == {"0001011", *answers(TASK, 1)["right"]["neighbors"]}
-
-
 def test_unit_boxes_are_those_of_the_grader():
     labels = ["000", "001", "01", "1"]
     exact = boxes(labels, "xyz", "xyz")
     assert unit_boxes(labels, "xyz", "xyz") == {
         label: tuple((a / 8, b / 8) for a, b in box) for label, box in exact.items()
     }
-
-
-def test_text(drawn, answers):
-    text = drawn(TASK, answers(TASK, 1)["inner_box_instead"], subtask=1).text
-    assert "a neighbour, but not named:\n  0000011" in text
-    assert "named, but no leaf:\n  000001" in text

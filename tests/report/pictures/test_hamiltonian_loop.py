@@ -38,12 +38,6 @@ def test_a_jump_is_an_arrow_and_what_it_skips_is_hatched(drawn, shapes):
     assert [start] == at(drawing, (2.5, 0.5))
 
 
-def test_an_open_end_is_tied_to_the_start_by_a_dashed_line(drawn, shapes):
-    drawing = drawn(TASK, tour(*ROUND[:-1]), params=three()).panels[0].view
-    (gap,) = [p for p in shapes(drawing, "polyline", "wrong") if p.get("stroke-dasharray")]
-    assert points(gap) == at(drawing, (1, 3), (1, 1))
-
-
 def test_cells_entered_again_or_blocked_or_outside_are_marked(drawn, shapes):
     cells = [(1, 1), (1, 2), (2, 2), (1, 2), (0, 2)]
     picture = drawn(TASK, tour(*cells), params=three())

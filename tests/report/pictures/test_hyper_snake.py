@@ -1,10 +1,8 @@
 """Pictures of snakes: paths, food, and the first fault where it is."""
 
-import numpy as np
 import pytest
 from drawn_parts import middle, rings
 
-from scbench.report.draw.scene import Lines, Marks
 from scbench.schemas.hyper_snake import Params
 
 FLAT = Params(size=(3, 3), start=(0, 0), walls=((1, 1),), food=((2, 2), (0, 2)))
@@ -54,15 +52,6 @@ def test_each_kind_of_fault_is_ringed_where_it_is(drawn, shapes, cells, says, pl
     flat = picture.panels[0].view
     assert says in picture.caption
     assert middle(flat, *place) in set(rings(shapes(flat, "circle", "wrong")))
-
-
-def test_three_axes_are_slices_and_a_line_in_space(drawn, shapes):
-    params = Params(size=(2, 2, 2), start=(0, 0, 0), walls=(), food=((1, 1, 1),))
-    picture = drawn("hyper_snake", listed([(0, 0, 0), (0, 0, 1), (0, 1, 1)]), params=params)
-    lines = [p for p in picture.panels[1].view.parts if isinstance(p, Lines) and p.role == "answer"]
-    assert np.allclose(lines[0].paths[0], [(0.5, 0.5, 0.5), (0.5, 0.5, 1.5), (0.5, 1.5, 1.5)])
-    (food,) = (p for p in picture.panels[1].view.parts if isinstance(p, Marks) and p.name == "food")
-    assert food.role == "wrong"
 
 
 def test_ten_axes_stay_small_and_readable(drawn):

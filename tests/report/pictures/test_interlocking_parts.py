@@ -63,14 +63,6 @@ def test_a_right_answer_is_put_together_taken_apart_and_laid_out(drawn, answers)
     assert found.caption == "10 parts, 10 asked for; 9 of 9 criteria met."
 
 
-def test_the_cut_along_a_rod_shows_parts_in_turns(drawn, answers, shapes):
-    cut = drawn(TASK, answers(TASK)["right"]).panels[3].view
-    tips = {line.find("title").text for line in shapes(cut, "polyline", "ink") if len(line)}
-    assert len(tips) == 6, "floor, roof, and two walls on each of two storeys"
-    (rod,) = shapes(cut, "rect", "given")
-    assert rod.get("class") == "f-given s-ink"
-
-
 def test_what_overlaps_is_a_solid_box_with_the_numbers_of_the_parts(drawn, answers):
     found = drawn(TASK, answers(TASK)["one_part_shifted_into_another"])
     together = found.panels[0].view

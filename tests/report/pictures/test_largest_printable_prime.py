@@ -59,10 +59,3 @@ def test_groups_that_occur_twice_are_shaded(drawn, shapes):
     assert len([p for p in shapes(glyphs, "polygon", "wrong") if p.get("fill-opacity")]) == 2
     assert "111 occurs more than once" in picture.caption
     assert picture.text.split("\n")[1] == "=== ==="
-
-
-def test_what_cannot_be_printed_is_crossed_out(drawn, shapes):
-    picture = drawn(TASK, tower((8, "rotate90X"), (1, "flat")))
-    glyphs = picture.panels[0].view
-    assert len([p for p in shapes(glyphs, "path", "wrong") if p.get("d").count("M") == 2]) == 1
-    assert "1 cannot be printed as turned, first at position 0" in picture.caption

@@ -63,13 +63,6 @@ def test_a_wrong_brick_is_marked_in_every_view(drawn, shapes, extra, word):
         assert high == pytest.approx(cut.at((extra[0] + wide / 2, extra[2] - 4.8)), abs=0.02)
 
 
-def test_of_a_grid_the_brick_that_is_off_is_marked(drawn):
-    ring = [(55, 0, 4.8, 90), (55, 32, 4.8, 90), (55, 16, 14.4, 90), (59, 48, 14.4, 90)]
-    picture = drawn(TASK, bricks(*ring))
-    (mesh,) = of(picture.panels[0].view, Mesh, "wrong")
-    assert np.ravel(boxes_of(mesh)) == pytest.approx([51, 32, 9.6, 67, 64, 19.2])
-
-
 def test_what_tips_over_shows_its_centre_beside_its_support(drawn, shapes):
     stairs = [(40, 0, 4.8, 0), (64, 0, 14.4, 0), (88, 0, 24, 0)]
     layers = drawn(TASK, bricks(*stairs)).panels[2].view

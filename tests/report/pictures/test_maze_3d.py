@@ -48,24 +48,9 @@ def test_where_there_is_no_route_b_is_ringed_and_what_can_be_reached_shaded(draw
     assert "1 cell can be reached, but not B" in picture.caption
 
 
-def test_strange_characters_are_crossed_out(drawn, shapes):
-    plan = drawn("maze_3d", "A0B\n4.4\n222", params=small()).panels[0].view
-    (cross,) = (p for p in shapes(plan, "path", "wrong") if p.get("d").count("M") == 2)
-    x, y = middle(plan, 1, 1)
-    first, second = cross.get("d").split("M")[1].replace("L", " ").split()[:2]
-    assert float(first) < x < float(first) + plan.scale
-    assert float(second) < y < float(second) + plan.scale
-
-
 def test_gauges_show_what_is_short(drawn, shapes):
     picture = drawn("maze_3d", "A0B\n888\n222", params=small(jumps=3, min_route_percent=50))
     gauges = picture.panels[-1]
     assert "cells on the route: 22.2 %; at least 50 %" in gauges.alt
     assert "jumps on the route: 1; at least 3" in gauges.alt
     assert len(shapes(gauges.view, "rect", "wrong", hatched=True)) == 2
-
-
-def test_the_text_shows_maze_and_route_side_by_side(drawn):
-    text = drawn("maze_3d", RIGHT).text
-    assert "A669B       A66.B" in text
-    assert max(map(len, text.split("\n"))) <= 120

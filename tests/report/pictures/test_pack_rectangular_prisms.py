@@ -48,17 +48,6 @@ def test_what_boxes_have_in_common_is_solid(drawn):
     assert "2 pairs overlap" in picture.caption
 
 
-def test_a_box_of_no_listed_size_is_named(drawn):
-    picture = drawn(TASK, packing(*CUBES, ((0, 0, 2), (4, 2, 4))), params=two_kinds())
-    scene = picture.panels[0].view
-    (wrong,) = of(scene, Mesh, "wrong")
-    assert boxes_of(wrong) == [([0, 0, 2], [2, 4, 4])], "y, x, z of the answer"
-    (marks,) = of(scene, Marks, "wrong")
-    assert marks.labels == ("2 not listed",)
-    assert "1 of no listed size" in picture.caption
-    assert "0 of 1 of 1 x 2 x 4 placed" in picture.caption
-
-
 def test_a_long_box_is_cut_and_no_volume_is_lost(drawn, answers):
     picture = drawn(TASK, answers(TASK, 2)["right"], subtask=2)
     panel = picture.panels[0]

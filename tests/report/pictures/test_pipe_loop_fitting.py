@@ -25,16 +25,6 @@ def loop(*joints):
 SQUARE = [(1, 1), (2, 1), (2, 2), (1, 2)]
 
 
-def test_a_right_loop_has_no_mark(drawn, shapes):
-    picture = drawn(TASK, loop(*SQUARE), params=asked())
-    (drawing,) = (panel.view for panel in picture.panels)
-    (line,) = shapes(drawing, "polygon", "right")
-    assert points(line) == at(drawing, *SQUARE)
-    for tag in ("circle", "polyline"):
-        assert not shapes(drawing, tag, "wrong")
-    assert picture.caption == "4 joints; score 1."
-
-
 def test_a_crossing_is_ringed_where_it_is(drawn, shapes):
     crossed = [SQUARE[0], SQUARE[2], SQUARE[1], SQUARE[3]]
     picture = drawn(TASK, loop(*crossed), params=asked())

@@ -85,18 +85,6 @@ def test_there_is_no_curve_without_trust_in_it(text):
     assert zero_curve(text, signs) == []
 
 
-def test_text(drawn):
-    text = drawn(TASK, formula("x - 2.5 + 0*y"), params=grid()).text
-    assert [line.split() for line in text.splitlines()[1:]] == [
-        ["..##", "...#", "..-#"],
-        ["..##", "...#", "..-#"],
-        ["..##", "...#", "..-#"],
-        ["...#", "...#", "...#"],
-    ]
-    assert drawn(TASK, params=grid()).text.splitlines() == GRID
-    assert drawn(TASK, subtask=8).text is None
-
-
 def test_a_formula_without_any_value_says_so(drawn):
     picture = drawn(
         "polynomial_curve_fitting", {"function": "def f(x, y):\n    return (x + y) / 0"}

@@ -50,10 +50,3 @@ def test_a_rectangle_outside_is_drawn_beside_the_grid(drawn, shapes):
     assert float(wrong.get("x")) > drawing.at((3, 0))[0]
     assert float(wrong.get("x")) + float(wrong.get("width")) <= drawing.width
     assert "1 outside the grid" in picture.caption
-
-
-def test_text(drawn):
-    params = puzzle()
-    assert drawn(TASK, params=params).text == "2 . 4\n. . ."
-    text = drawn(TASK, {"rectangles": [[0, 0, 1, 0], [1, 0, 2, 0]]}, params=params).text
-    assert text.splitlines()[-2:] == ["a # b", ". . ."]

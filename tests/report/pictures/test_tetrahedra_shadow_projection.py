@@ -65,13 +65,6 @@ def test_bodies_that_cut_each_other_are_thick_in_every_view(drawn, shapes):
     assert "1 pairs cut each other" in picture.caption
 
 
-def test_a_long_quaternion_is_marked_and_its_body_drawn(drawn, shapes):
-    plan, *_ = (panel.view for panel in drawn(TASK, poses((0, 0, 0), q0=1.5)).panels)
-    (shape,) = shapes(plan, "polygon", "wrong")
-    assert same_ring(shape, plan, [(0, 0), (1, 0), (0.5, 3**0.5 / 2)])
-    assert "quaternion" in shape.find("title").text
-
-
 def test_a_tall_stack_lies_on_its_side_and_is_squeezed_in_space(drawn, answers):
     picture = drawn(TASK, answers(TASK)["right"])
     _, space, side = picture.panels

@@ -27,12 +27,6 @@ def test_a_pattern_that_does_not_force_is_drawn_with_its_classes_apart(drawn, sh
     assert dict(picture.legend).keys() == {"wrong", "missing"}
 
 
-def test_a_pattern_under_other_names_is_marked_as_repeated(drawn, answers, shapes):
-    answer = answers(TASK, 2)["one_repeated_under_other_names"]
-    listed = drawn(TASK, answer, subtask=2).panels[1].view
-    assert [t.text for t in shapes(listed, "text", "wrong")] == ["listed before"]
-
-
 def test_polygons_have_as_many_corners_as_asked(drawn, shapes):
     task = get_task(TASK)
     for k in (5, 6):
