@@ -5,7 +5,7 @@ import pytest
 from manifold3d import Manifold
 
 from scbench.report.draw.scene import boxes
-from scbench.report.draw.solids import body_mesh, creases, upright_prisms
+from scbench.report.draw.solids import body_mesh, creases, pulled_in, upright_prisms
 
 
 def area(mesh):
@@ -71,3 +71,9 @@ def test_nothing_is_left_of_a_skin_alone():
     bare = body_mesh(skin, "missing", thickness=0.01)
     assert bare.faces.shape == (0, 3)
     assert bare.outline == ()
+
+
+def test_points_far_away_are_pulled_in():
+    points, far = pulled_in(np.array([[0.5, 0, 0], [9, 0, -1e300]]), (0, 0, 0), (1, 1, 1))
+    assert points.tolist() == [[0.5, 0, 0], [1, 0, 0]]
+    assert far.tolist() == [False, True]

@@ -139,3 +139,11 @@ def test_large_meshes_are_left_out():
     faces = sum(len(p.faces) for p in found.panels[0].view.parts if isinstance(p, Mesh))
     assert faces == 4 * 4800
     assert "1 cannot be drawn" in found.caption
+
+
+def test_the_cut_along_a_rod_shows_parts_in_turns(drawn, answers, shapes):
+    cut = drawn(TASK, answers(TASK)["right"]).panels[3].view
+    tips = {line.find("title").text for line in shapes(cut, "polyline", "ink") if len(line)}
+    assert len(tips) == 6, "floor, roof, and two walls on each of two storeys"
+    (rod,) = shapes(cut, "rect", "given")
+    assert rod.get("class") == "f-given s-ink"
