@@ -3,6 +3,7 @@
 import math
 import random
 import resource
+import time
 
 import numpy as np
 import pytest
@@ -188,9 +189,10 @@ def peak():
 
 
 @pytest.mark.parametrize("name", FLOODS)
-def test_floods_are_judged_or_refused_in_little_memory(name):
-    before = peak()
+def test_floods_are_judged_or_refused_quickly(name):
+    started, before = time.perf_counter(), peak()
     given = verdict(PAPER[5], FLOODS[name])
+    assert time.perf_counter() - started < 10
     assert peak() - before < 2 * 1024 * 1024
     assert given.score == 0
     assert ({c.id for c in given.checks} == {"resource_limit"}) is (len(FLOODS[name]) > 2000)

@@ -2,6 +2,7 @@
 
 import math
 import resource
+import time
 
 import numpy as np
 import pytest
@@ -274,10 +275,12 @@ TOO_CROWDED = {"ten thousand almost in one place", "a heap of towers", "a hundre
 
 
 @pytest.mark.parametrize("name", CROWDS)
-def test_crowds_are_judged_or_refused_in_little_memory(name):
+def test_crowds_are_judged_or_refused_in_little_time_and_memory(name):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.perf_counter()
     given = verdict(CROWDS[name], PAPER[7])
     assert given.score == 0
+    assert time.perf_counter() - start < 5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1_000_000  # kilobytes
     refused = any(check.id == "resource_limit" for check in given.checks)
     assert refused == (name in TOO_CROWDED)

@@ -223,12 +223,29 @@ _CHECKS = (
 )
 
 
-def test_five_thousand_items_open_and_filter(browser, many):
+def test_five_thousand_items_open_and_filter_smoothly(browser, many):
     assert len(many) == 10, "the tables, and nine of items"
     driver = browser.driver
+    started = time.monotonic()
     browser.open(many[1])
+    opened = time.monotonic() - started
     assert shown(driver) == 600
-    choose(driver, "q", "two_segments/01")
+    took = driver.execute_script(
+        """
+        const start = performance.now();
+        const field = document.querySelector("form [name=q]");
+        const count = document.querySelector(".count");
+        field.value = "two_segments/01";
+        field.dispatchEvent(new Event("input", {bubbles: true}));
+        return new Promise(done => {
+          new MutationObserver(() => done(performance.now() - start))
+            .observe(count, {childList: true, characterData: true, subtree: true});
+        });
+        """
+    )
+    print(f"opened in {opened:.2f} s, filtered in {took:.0f} ms")  # noqa: T201
+    assert took < 3_000
+    assert opened < 20
     assert shown(driver) == 20, "one instance, twenty samples"
     links = driver.find_elements("css selector", "nav.pages a")
     assert len(links) == 10
