@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from random import Random
 
+import polars as pl
 import pytest
 
 from scbench.freezing.example import example_predictions
@@ -106,6 +107,30 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path):
     assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
 
 
+def test_a_changed_line_is_graded_again(slow_run):
+    args, out = slow_run
+    lines = Path(args[1]).read_text().splitlines()[:4]
+    quick = [line.replace("slow", "") for line in lines]
+    Path(args[1]).write_text("\n".join(quick))
+    assert subprocess.run(args, check=False, capture_output=True, timeout=60).returncode == 0
+    before = pl.read_parquet(out / "results.parquet")
+    # An interrupted run's journal with one line of other content, and one of another place.
+    changed = [quick[0].replace('"bit": 0', '"bit": 1'), *quick[1:]]
+    Path(args[1]).write_text("\n".join(changed))
+    done = subprocess.run(
+        [*args, "--restart", "--format", "json"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert json.loads(done.stdout)["resumed"] == 0
+    after = pl.read_parquet(out / "results.parquet")
+    assert before["score"][0] == 1
+    assert after["score"][0] == 0
+    assert before["score"][1:].equals(after["score"][1:])
+
+
 def test_no_worker_outlives_a_killed_run(slow_run):
     args, out = slow_run
     process = start(args)
@@ -188,6 +213,27 @@ def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run,
     for key in ("problems", "problem_counts", "tasks", "buckets", "exit_code", "predictions"):
         assert summaries[0][key] == summaries[1][key], key
     assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_of_heavy_items_judges_no_line_twice(mixed_run, tmp_path):
+    args, complete = mixed_run
+    out = tmp_path / "out"
+    process = start([*args, str(out)])
+    deadline = time.monotonic() + 60
+    while len(records(out)) - len(parts(out)) <= 10:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    _, messages = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "continue with --resume" in messages
+    lines = len(records(out)) - len(parts(out)) + lines_in(parts(out))
+    done = subprocess.run(
+        [*args, out, "--resume"], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert f"{lines} lines were graded before" in done.stderr
+    assert (out / "results.parquet").read_bytes() == (complete / "results.parquet").read_bytes()
 
 
 def test_two_runs_do_not_write_to_one_folder(slow_run):

@@ -111,6 +111,46 @@ def test_three_decimals_are_enough():
 # Checks.
 
 
+FAULTS = {
+    "face_missing": {"watertight"},
+    "face_turned": {"winding"},
+    "face_twice": {"winding", "edge_manifold", "touching"},
+    "both_sides_of_a_face": {"winding", "edge_manifold", "touching"},
+    "flat_shell": {"touching", "zero_volume"},
+    "index_past_the_end": {"indices", "watertight"},
+    "index_repeated": {"indices", "watertight"},
+    "corner_doubled": {"duplicate_vertices", "watertight"},
+    "all_corners_doubled": {"duplicate_vertices", "watertight"},
+    "far_vertex": {"outliers"},
+    "degenerate_face": {"degenerate_faces"},
+    "edge_split_on_one_side": {"watertight"},
+    "overlapping_copy": {"self_intersection", "touching"},
+    "bent_face": {"planar_faces"},
+    "half_its_size_away": {"union"},
+    "ten_percent_larger": {"union"},
+    "convex_hull": {"union"},
+    "last_solid_missing": {"union"},
+    "empty": {"not_empty"},
+    "no_faces": {"not_empty"},
+    "no_vertices": {"not_empty"},
+    "beyond_all_bounds": {"coordinates"},
+    "nothing": {"answer_schema"},
+    "two_coordinates": {"answer_schema"},
+    "strings": {"answer_schema"},
+    "booleans": {"answer_schema"},
+    "face_of_two": {"answer_schema"},
+    "fraction": {"answer_schema"},
+    "counted_from_the_end": {"answer_schema"},
+    "bare_lists": {"answer_schema"},
+}
+
+
+@pytest.mark.parametrize("subtask", [5, 12, 16])
+def test_each_fault_fails_the_check_named_for_it(subtask):
+    answers = TaskBuilder().counter_references(PAPER[subtask])
+    assert {name: failed(subtask, answers[name]) for name in FAULTS} == FAULTS
+
+
 @pytest.mark.parametrize("subtask", [s for s in range(22) if s not in {2, 3}])
 def test_unmerged_solids_are_refused_whether_they_overlap_or_touch(subtask):
     answers = TaskBuilder().counter_references(PAPER[subtask])

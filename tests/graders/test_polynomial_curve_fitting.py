@@ -1,6 +1,7 @@
 """Polynomials: scores at the boundaries, every hole of the research grader, hostile texts."""
 
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -176,6 +177,39 @@ def test_cells_without_a_value_match_nothing():
     assert [check.id for check in result.failed] == ["defined"]
     assert result.checks[4].details["offenders"] == [[7, y] for y in range(8)]
     assert result.score == (56 / 64) ** 4
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 3),
+    st.integers(1, 9),
+    st.sampled_from([" ", "\n", "\t", "\\\n"]),
+    st.integers(0, 20),
+)
+def test_what_keeps_the_sign_keeps_the_score(which, factor, blank, shift):
+    params = PAPER[which]
+    text = BUILDER.reference(params).function
+    body = text.partition("return ")[2]
+    for _ in range(shift % 3):
+        body = f"({body})"
+    assert grade(params, Answer(function=f"{HEAD}{factor}*({body})*(1 + x**2*y**2)")).score == 1
+    spaced = re.sub(r"([-+*])(?!\*)(?<!\*\*)", rf"\1{blank}", body)
+    assert grade(params, Answer(function=f"{HEAD}({spaced})")).score == 1
+    mirrored = Params(grid=tuple(row[::-1] for row in params.grid))
+    flipped = body.replace("x", f"({len(params.grid) - 1}-x)")
+    assert grade(mirrored, Answer(function=HEAD + flipped)).score == 1
+    turned = Params(grid=tuple(map("".join, zip(*params.grid, strict=True))))
+    exchanged = body.translate(str.maketrans("xy", "yx"))
+    assert grade(turned, Answer(function=HEAD + exchanged)).score == 1
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.text(st.sampled_from("xy+-*/() 0123456789.e\n\\,:#[]'\"_=<>") | st.characters(), max_size=30)
+)
+def test_any_text_gets_a_score(text):
+    for whole in (text, HEAD + text):
+        assert 0 <= grade(HALVES, Answer(function=whole)).score <= 1
 
 
 @settings(max_examples=80, deadline=None)

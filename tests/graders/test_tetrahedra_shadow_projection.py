@@ -15,6 +15,7 @@ TASK = get_task("tetrahedra_shadow_projection")
 ROOT = math.sqrt(3) / 2
 # The target is exactly the shadow of the tetrahedron as it stands.
 TRIANGLE = Params(title="a triangle", exterior=((0, 0), (1, 0), (0.5, ROOT)), holes=(), divisor=1.0)
+AREA = ROOT / 2
 IDENTITY = (1, 0, 0, 0)
 NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
 
@@ -42,6 +43,11 @@ def test_whole_numbers_and_a_single_tetrahedron_can_be_right():
     assert right.metrics["covered"] == pytest.approx(1, abs=1e-8)
     assert right.metrics["gaps"] == right.metrics["spills"] == right.metrics["cutting_pairs"] == []
     assert failed([pose()]) == set()
+
+
+def test_height_and_surplus_are_free():
+    assert verdict([pose(z=-7.25)]).score == 1
+    assert verdict([pose(z=i) for i in range(40)]).score == 1
 
 
 @pytest.mark.parametrize(
