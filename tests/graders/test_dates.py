@@ -55,29 +55,6 @@ def story(given, steps, asked=1):
     )
 
 
-@pytest.mark.parametrize(
-    ("start", "step", "end"),
-    [
-        ((2023, 12, 31), ("days", 1), (2024, 1, 1)), ((2024, 3, 1), ("days", -1), (2024, 2, 29)),
-        ((2100, 3, 1), ("days", -1), (2100, 2, 28)), ((2024, 2, 20), ("weeks", 2), (2024, 3, 5)),
-        ((2024, 1, 31), ("months", 1), (2024, 2, 29)),
-        ((2024, 12, 31), ("months", 2), (2025, 2, 28)),
-        ((2024, 3, 31), ("months", -4), (2023, 11, 30)),
-        ((2024, 2, 29), ("years", 3), (2027, 2, 28)), ((2024, 2, 29), ("years", -4), (2020, 2, 29)),
-        ((2024, 2, 28), ("counted_day", 1), (2024, 2, 28)),
-        ((2024, 2, 28), ("counted_day", 3), (2024, 3, 1)),
-        ((2023, 12, 5), ("month_last", 0), (2023, 12, 31)),
-        ((2023, 12, 31), ("month_first", 0), (2024, 1, 1)),
-        ((2024, 11, 20), ("weekday_after", 2), (2024, 11, 27)),
-        ((2024, 11, 20), ("weekday_after", 0), (2024, 11, 25)),
-        ((2024, 11, 20), ("weekday_before", 2), (2024, 11, 13)),
-        ((2024, 11, 20), ("weekday_before", 6), (2024, 11, 17)),
-    ],
-)  # fmt: skip
-def test_one_step_worked_out_by_hand(start, step, end):
-    assert date_of(story([(0, *start, 0)], [(1, *step, 0)])) == end
-
-
 def test_a_story_that_leads_nowhere_has_no_date():
     with pytest.raises(ValueError, match="nothing leads to event 1"):
         date_of(story([(0, 2024, 1, 1, 0)], [(1, "days", 1, 2), (2, "days", 1, 1)]))

@@ -34,29 +34,6 @@ def with_count(cells, **changes):
     return Params(size=3, cells=len(cells), **changes)
 
 
-@pytest.mark.parametrize(
-    ("cells", "checks"),
-    [
-        ([], {"count", "projection_xy", "projection_xz", "projection_yz"}),
-        (RIGHT[:-1], {"count"}),
-        ([*RIGHT, (2, 2, 2)], {"count"}),
-        ([*RIGHT, RIGHT[0]], {"count", "repeats"}),
-        ([*RIGHT[:-1], RIGHT[0]], {"repeats"}),
-        ([*RIGHT[:-1], (1, 2, 3)], {"cells"}),
-        ([*RIGHT[:-1], (-1, 2, 2)], {"cells"}),
-        ([*RIGHT[:-1], (1, 2, 2.5)], {"cells"}),
-        ([*RIGHT[:-1], (1, 1e300, 0)], {"cells"}),
-        ([*RIGHT[:-1], (1, 2.4, 2.6)], {"cells"}),
-        (RIGHT[:9], {"count", "no_symmetry"}),
-        ([*RIGHT[1:], (0, 1, 2)], {"projection_xz"}),
-        ([*RIGHT[:9], (0, 0, 1), (1, 1, 0), (2, 2, 2)], {"no_symmetry"}),
-    ],
-)
-def test_each_fault_fails_its_own_check(cells, checks):
-    assert checks <= set(failed(cells))
-    assert verdict(cells).score == 0
-
-
 @pytest.mark.parametrize(("error", "score"), [(0, 1), (1e-9, 1), (-9e-10, 1), (1.1e-9, 0)])
 def test_coordinates_may_be_off_by_the_stated_tolerance(error, score):
     assert verdict([(0 + error, 0, 0), *RIGHT[1:]]).score == score
