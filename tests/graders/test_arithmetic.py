@@ -95,27 +95,6 @@ def test_cases_keep_their_parameters(point, seed):
         assert " ".join(tokens).replace("( ", "(").replace(" )", ")") == params.expression
 
 
-def test_every_parameter_moves_what_it_says():
-    def drawn(**parameters):
-        return [
-            case["instance"]["expression"]
-            for case in BUILDER.generate_random(count=60, **parameters)
-        ]
-
-    assert {text.count("(") for text in drawn(max_depth=0)} == {0}
-    few, many = drawn(length=30, prob_open=0.1), drawn(length=30, prob_open=0.6)
-    assert sum(text.count("(") for text in few) < sum(text.count("(") for text in many) / 2
-    deep = [BUILDER.facts(Params(expression=t))["depth"] for t in drawn(length=50, max_depth=8)]
-    assert max(deep) == 8
-    assert sum(deep) / len(deep) > 6
-    blanks = [sum(t.count(" ") for t in drawn(prob_dewhitespace=p)) for p in (0, 0.5, 1)]
-    assert blanks[2] == 0
-    assert 0.4 < blanks[1] / blanks[0] < 0.6
-    divided = drawn(division=True, max_number=9, min_number=1)
-    assert any("/" in text for text in divided)
-    assert any(evaluate(text).denominator > 1 for text in divided)
-
-
 @pytest.mark.parametrize(
     "expression", ["", "1 +", "(1", "1)", "1 2", "()", "* 2", "1 + * 2", "- 3", "-(3)", "--3"]
 )

@@ -198,13 +198,6 @@ def test_a_joint_is_straight_above_175_degrees(bend, straight):
     assert (1 in check(params, loop, "max_straight_run").details["joints"]) == straight
 
 
-def test_straight_runs_go_around_the_end_of_the_list():
-    for turn in range(12):
-        points = RING[turn:] + RING[:turn]
-        assert verdict(room(12, 4, 0, MaxStraightRun(joints=2)), points).score == 1
-        assert failed(room(12, 4, 0, MaxStraightRun(joints=1)), points) == {"max_straight_run"}
-
-
 def test_a_joint_in_the_middle_lies_in_no_quadrant():
     square = [(2, 2), (3, 2), (3, 3), (2, 3)]
     found = check(room(4, 4, 0, CoverQuadrants()), square, "coverage_quadrants").details

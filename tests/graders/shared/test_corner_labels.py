@@ -13,14 +13,12 @@ from scbench.graders.shared.corner_labels import (
     crossed_sides,
     joined_sides,
     letters,
-    meeting_patterns,
     must_meet,
     on_ring,
     patterns,
     winding,
 )
 from scbench.schemas.corner_labels import CORNERS
-from scbench.schemas.topology_enumeration import POLYGONS
 
 
 def border(ring, size):
@@ -89,11 +87,6 @@ def test_counts_of_patterns_are_stirling_numbers():
         (6, 2): 31, (6, 3): 90, (6, 4): 65, (7, 2): 63, (7, 3): 301, (7, 4): 350,
         (8, 2): 127, (8, 3): 966, (8, 4): 1701,
     }  # fmt: skip
-
-
-def test_lengths_of_lists():
-    sizes = [len(meeting_patterns(n, POLYGONS[k], POLYGONS[k])) for k in POLYGONS for n in (2, 3)]
-    assert sizes == [7, 4, 15, 15, 31, 51, 63, 168, 127, 540]
 
 
 def test_winding_counts_turns_with_their_sense():
