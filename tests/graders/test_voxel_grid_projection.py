@@ -34,6 +34,22 @@ def with_count(cells, **changes):
     return Params(size=3, cells=len(cells), **changes)
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        (1, 2, 3),
+        (-1, 2, 2),
+        (1, 2, 2.5),
+        (1, 1e300, 0),
+        (2.9999999999, 0, 0),
+        (-0.9999999999, 0, 0),
+    ],
+)
+def test_what_is_no_cell_of_the_grid_fails_for_that(cell):
+    assert failed([*RIGHT[:-1], cell])[0] == "cells"
+    assert verdict([*RIGHT[:-1], cell]).score == 0
+
+
 @pytest.mark.parametrize(("error", "score"), [(0, 1), (1e-9, 1), (-9e-10, 1), (1.1e-9, 0)])
 def test_coordinates_may_be_off_by_the_stated_tolerance(error, score):
     assert verdict([(0 + error, 0, 0), *RIGHT[1:]]).score == score
