@@ -48,18 +48,6 @@ def test_fresh_sets_are_in_general_position(layout, points):
         ), "no four points share an empty circle"
 
 
-def test_a_margin_keeps_circles_clear():
-    loose = BUILDER.draw(Space(points=8, min_margin=0.001), Stream("margin"))
-    grid = to_integers(loose.points, 3)
-    third = third_corners(grid, triangulate(grid)[0])
-    margins = [
-        -in_circle(grid[a], grid[b], grid[c], grid[third[b, a]])
-        for (a, b), c in third.items()
-        if (b, a) in third
-    ]
-    assert min(margins) > 0.001 * 1000**4
-
-
 def test_an_impossible_point_ends_with_a_reason():
     with pytest.raises(GenerationError, match="ask for fewer points"):
         BUILDER.draw(Space(points=200, decimals=2), Stream("crowded"))

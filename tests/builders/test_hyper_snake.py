@@ -150,17 +150,6 @@ def test_a_fence_leaves_one_way_to_the_food_and_none_beyond(dims):
         assert TaskBuilder().reference(params).path[-1]["pos"] == corner
 
 
-def test_walls_near_the_start_are_nearer_than_scattered_ones():
-    def distance(layout):
-        total = 0
-        for seed in range(5):
-            p = draw(seed, wall_layout=layout, max_cells=120, walls=4)
-            total += sum(abs(a - b) for w in p.walls for a, b in zip(w, p.start, strict=True))
-        return total
-
-    assert distance("near_start") < 0.7 * distance("scattered")
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

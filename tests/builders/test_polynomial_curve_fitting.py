@@ -1,7 +1,5 @@
 """Pictures: the paper's are re-made from their seeds, and each has a polynomial of known degree."""
 
-import random
-
 import pytest
 
 from scbench.base.errors import GenerationError
@@ -33,18 +31,6 @@ def test_no_lower_degree_draws_a_paper_picture(which):
     text = as_text(separation.coefficients, len(grid))
     assert grade(PAPER[which].params, Answer(function=text)).score == 1
     assert BUILDER.reference(PAPER[which].params).function == text
-
-
-@pytest.mark.parametrize("which", [0, 1, 3, 7])
-def test_references_have_room_for_a_solvers_tolerance(which):
-    # Coefficients off by a part in a million, as another solver might give, draw the same picture.
-    params = PAPER[which].params
-    n = len(params.grid)
-    coefficients = separate(params.grid, DEGREES[which]).coefficients
-    rng = random.Random(which)
-    for _ in range(5):
-        disturbed = [[10**6 * c + rng.randint(-1, 1) * c for c in row] for row in coefficients]
-        assert grade(params, Answer(function=as_text(disturbed, n))).score == 1
 
 
 @pytest.mark.parametrize(
