@@ -62,11 +62,6 @@ BELLS = {
 }
 """Right are B and D."""
 BELL = BELLS | {"question": "but_for", "candidates": [0]}
-WORDS = {
-    "words": ["beta", "Zoo", "alpha", "ALPS"],
-    "order": "ascending",
-    "case_sensitive": True,
-}
 HALF = {
     "path": "M 10,0 A 10 10 0 0 1 -10,0 Z",
     "options": [
@@ -162,17 +157,6 @@ CASES = [
         "shape": ["B", "ellipse", "J) sector"],
         "readable": ["A) ellipse", "K", "circle", "ellipse or sector", "A, B", 1, ""],
         "answer_schema": [["A"], True, None],
-    }),
-    ("word_sorting", WORDS, [
-        ["ALPS", "Zoo", "alpha", "beta"], ["alps", "zoo", "Alpha", "BETA"],
-        "ALPS, Zoo, alpha, beta", "[ALPS, Zoo, alpha, beta]", "1. ALPS\n2. Zoo\n3. alpha\n4. beta",
-        "ALPS -> Zoo -> alpha -> beta", "ALPS Zoo alpha beta", "ALPS, Zoo, alpha and beta",
-    ], "", {
-        "order": [["alpha", "ALPS", "beta", "Zoo"]],
-        "words": [
-            ["ALPS", "Zoo", "alpha"], ["ALPS", "Zoo", "alpha", "beta", "beta"],
-            ["ALPS", "Zoo", "alpha", "gamma"], ["beta", "ALPS"], "",
-        ],
     }),
 ]  # fmt: skip
 
