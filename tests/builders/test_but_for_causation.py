@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.but_for_causation import Space, TaskBuilder, flips, settings
-from scbench.schemas.but_for_causation import Params
 
 BUILDER = TaskBuilder()
 
@@ -122,7 +121,7 @@ def struck_out(rules, origins, outcome):
     return {event for event in {*rules, *origins} if value_without(event) != actual}
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(50))
 def test_all_worlds_tried_one_by_one_give_the_same_flips(seed):
     """Rules of any form, not only those that stories have; outcomes may fail to happen."""
     rng = Stream("worlds", seed)
@@ -139,55 +138,6 @@ def test_all_worlds_tried_one_by_one_give_the_same_flips(seed):
         assert {event for event in range(outcome + 1) if bits >> event & 1} == struck_out(
             rules, origins, outcome
         )
-
-
-EXAMPLE = {
-    "story": "forest",
-    "opening": "In a fable the animals of a forest listen to one another.",
-    "events": [
-        ["the fox", "bark", "barks", "barked", "barked"],
-        ["the crow", "fly up", "flies up", "flew up", "flown up"],
-        ["the hare", "run off", "runs off", "ran off", "run off"],
-        ["the owl", "hoot", "hoots", "hooted", "hooted"],
-    ],
-    "told": [[0, True], [1, True]],
-    "outcome": 3,
-    "question": "necessary_set",
-    "style": 1,
-}
-
-
-@pytest.mark.parametrize(
-    ("rules", "candidates", "target"),
-    [
-        # Both are needed.
-        ([[3, "all", [[0, True], [1, True]]]], [0, 1], "A, B"),
-        # Overdetermined: neither is.
-        ([[3, "any", [[0, True], [1, True]]], [2, "all", [[3, True]]]], [2, 0, 1], ""),
-        # The crow brings about the hare, and either leads to the owl.
-        ([[2, "all", [[1, True]]], [3, "any", [[1, True], [2, True]]]], [0, 1, 2], "B"),
-        # Without the fox the hare would run off, and that would do.
-        ([[2, "all", [[0, False]]], [3, "any", [[0, True], [2, True]]]], [0], ""),
-        # Without the fox the hare would run off, but not without the crow.
-        (
-            [[2, "all", [[1, True], [0, False]]], [3, "any", [[0, True], [2, True]]]],
-            [0, 1],
-            "",
-        ),
-        # The hare would be in the way.
-        ([[2, "all", [[0, False]]], [3, "all", [[1, True], [2, False]]]], [0, 1], "A, B"),
-    ],
-)
-def test_stories_worked_out_by_hand(rules, candidates, target):
-    params = Params.model_validate(EXAMPLE | {"rules": rules, "candidates": candidates})
-    assert BUILDER.target(params) == target
-    assert by_reading(BUILDER.prompt(params)) == target
-    for place, event in enumerate(candidates):
-        question = {"rules": rules, "candidates": [event], "question": "but_for"}
-        params = Params.model_validate(EXAMPLE | question)
-        expected = "no" if "ABC"[place] in target else "yes"
-        assert BUILDER.target(params) == expected
-        assert by_reading(BUILDER.prompt(params)) == expected
 
 
 @pytest.mark.parametrize(
@@ -236,13 +186,6 @@ def test_parameters_move_what_they_name():
     assert spare[0] + 0.8 < spare[1] < spare[2] - 0.8
 
 
-def test_where_chance_makes_up_for_every_cause_the_outcome_is_spared():
-    for case in BUILDER.generate_random(
-        count=20, events=5, max_depth=1, prob_overdetermination=1, question="necessary_set"
-    ):
-        assert case["target"]
-
-
 def test_distractors_change_nothing():
     for case in BUILDER.generate_random(count=100, distractors=6, question="necessary_set"):
         rules = {rule[0]: rule[2] for rule in case["instance"]["rules"]}
@@ -287,14 +230,3 @@ def test_settings_hold_many_different_events():
                 assert tense.split()[1:] == tail
             if past.split()[0].endswith("ed"):
                 assert past == participle
-
-
-@pytest.mark.parametrize("question", ["but_for", "necessary_set"])
-def test_every_setting_is_told_and_rules_stand_in_any_order(question):
-    cases = BUILDER.generate_random(count=200, question=question)
-    assert len({case["story"] for case in cases}) == 8
-    firsts = Counter(
-        case["instance"]["rules"][0][0] == case["instance"]["outcome"] for case in cases
-    )
-    assert 10 < firsts[True] < 90
-    assert all(case["input"].count("\n- ") == len(case["instance"]["rules"]) for case in cases)

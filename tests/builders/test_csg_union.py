@@ -13,7 +13,6 @@ from scbench.catalog import get_task
 from scbench.graders.csg_union.solids import parts_of_union, solid_mesh, union_volume
 from scbench.graders.shared.meshes import (
     PolygonMesh,
-    newell_normals,
     shells,
     signed_volumes,
     triangulate,
@@ -22,36 +21,10 @@ from scbench.schemas.csg_union import Params
 from scbench.scoring.judge import judge
 
 BUILDER = TaskBuilder()
-PAPER = [item.params for item in BUILDER.paper()]
 KINDS = ("box", "prism", "cone", "sphere", "tetrahedron", "wedge")
 
-RING = 7.931558891
 
 # Surface area, lowest and highest coordinates, outer shells and voids, from the specification.
-FIGURES = [
-    (920.0, (-5, -5, -5), (13, 5, 5), 1, 0),
-    (950.0, (-5, -5, -5), (10, 10, 5), 1, 0),
-    (1200.0, (-5, -5, -5), (20, 5, 5), 2, 0),
-    (2400.0, (-10, -10, -10), (10, 10, 10), 1, 0),
-    (2950.0, (-5, -10, -15), (17.5, 10, 15), 1, 0),
-    (2200.0, (-15, -15, -5), (15, 15, 5), 1, 0),
-    (3000.0, (-15, -15, -15), (15, 15, 15), 1, 0),
-    (941.421356237, (-5, -5, -5), (15, 5, 10), 1, 0),
-    (768.86478487, (-5, -7.07, -5), (8.16, 7.07, 15), 1, 0),
-    (1800.0, (-15, -5, -5), (15, 15, 5), 1, 0),
-    (1600.0, (-5, -5, -5), (25, 5, 15), 1, 0),
-    (974.244282165, (-5, -5, -10), (10, 5, 10), 1, 0),
-    (1167.056354886, (-10, -5, -10), (10, 5, 10), 1, 0),
-    (551.511505722, (-5, -4.330127019, -5), (9, 4.330127019, 5), 1, 0),
-    (477.27344919, (-5, -5, -5), (5, 5, 5), 1, 0),
-    (342.0, (-2.5, -2.5, -2.5), (6.5, 6.5, 2.5), 1, 0),
-    (1077.621989062, (-RING, -RING, -RING), (13, RING, RING), 1, 0),
-    (1000.0, (-5, -5, -5), (15, 5, 5), 1, 0),
-    (702.943725152, (-7.071067812, -7.071067812, -5), (7.071067812, 7.071067812, 5), 1, 0),
-    (2000.0, (-15, -5, -15), (15, 5, 10), 1, 0),
-    (768.117329019, (-8, -8, 0), (8, 8, 15), 1, 0),
-    (3936.0, (-10, -10, -10), (10, 10, 10), 1, 1),
-]  # fmt: skip
 
 
 def reference_mesh(params):
@@ -67,63 +40,6 @@ def shell_volumes(mesh):
 def draw_scenes(seed, **parameters):
     case = BUILDER.case(Space(**parameters), seed)
     return Params.model_validate(case.instance)
-
-
-@pytest.mark.parametrize("subtask", range(22))
-def test_reference_has_the_figures_of_the_specification(subtask):
-    area, low, high, outer, voids = FIGURES[subtask]
-    mesh = reference_mesh(PAPER[subtask])
-    assert np.sqrt((newell_normals(mesh) ** 2).sum(axis=1)).sum() / 2 == pytest.approx(
-        area, abs=1e-4
-    )
-    assert mesh.points.min(axis=0) == pytest.approx(low, abs=1e-6)
-    assert mesh.points.max(axis=0) == pytest.approx(high, abs=1e-6)
-    volumes = shell_volumes(mesh)
-    assert ((volumes > 0).sum(), (volumes < 0).sum()) == (outer, voids)
-
-
-@pytest.mark.parametrize(
-    ("subtask", "vertices", "faces"),
-    [
-        (0, 8, 6),
-        (1, 16, 10),
-        (2, 16, 12),
-        (3, 8, 6),
-        (15, 8, 6),
-        (17, 8, 6),
-        (18, 32, 18),
-        (21, 16, 12),
-    ],
-)
-def test_reference_is_as_tidy_as_by_hand(subtask, vertices, faces):
-    mesh = reference_mesh(PAPER[subtask])
-    assert (len(mesh.points), len(mesh.faces)) == (vertices, faces)
-
-
-def test_prompt_gives_every_number_of_the_solids():
-    for params in PAPER:
-        prompt = BUILDER.prompt(params)
-        solids_text = prompt.split("Every solid is described")[0]
-        numbers = [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", solids_text)]
-        for solid in params.solids:
-            data = solid.model_dump()
-            for key in ("size", "translation", "rotation_deg_xyz", "vertices", "faces"):
-                values = np.ravel(np.array([v for w in data.get(key) or () for v in np.ravel(w)]))
-                assert {float(v) for v in values if key != "translation" or v} - set(numbers) <= {
-                    0.0
-                }
-            for key in ("radius", "radius_bottom", "radius_top", "segments"):
-                assert data.get(key, 0) in {0, *numbers}
-            if solid.kind == "prism":
-                low = -solid.height / 2 if solid.centred_z else 0.0
-                assert {low, low + solid.height} <= set(numbers)
-
-
-def test_prompt_explains_turning_only_where_something_is_turned():
-    for params in PAPER:
-        turned = any(any(solid.rotation_deg_xyz) for solid in params.solids)
-        assert ("Turning by" in BUILDER.prompt(params)) == turned
-        assert max(map(len, BUILDER.prompt(params).split("\n"))) <= 100
 
 
 def test_example_of_the_prompt_is_a_mesh_that_keeps_the_rules():
@@ -183,32 +99,6 @@ def test_panels_enclose_a_void():
         assert total == pytest.approx(sum(sizes))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_can_be_drawn_alone(kind):
-    params = draw_scenes(1, kinds=(kind,), relation="overlap", solids=2)
-    sides = {getattr(solid, "segments", 4) for solid in params.solids}
-    assert all(4 <= n <= 8 for n in sides)
-    expected = {
-        "cone": "prism",
-        "sphere": "uv_sphere",
-        "tetrahedron": "polyhedron",
-        "wedge": "polyhedron",
-    }
-    assert {solid.kind for solid in params.solids} == {expected.get(kind, kind)}
-
-
-def test_parameters_bound_what_is_drawn():
-    for seed in range(5):
-        params = draw_scenes(
-            seed, kinds=KINDS, solids=5, max_vertices=60, min_sides=3, max_sides=6, rotation="90"
-        )
-        assert len(params.solids) == 5
-        assert len(reference_mesh(params).points) <= 60
-        for solid in params.solids:
-            assert all(angle % 90 == 0 for angle in solid.rotation_deg_xyz)
-            assert all(v * 4 == round(v * 4) for v in solid.translation)
-
-
 def test_three_decimals_of_fresh_references_are_enough():
     # Contacts put faces of opposite directions in one plane, which mesh booleans take badly.
     task = get_task("csg_union")
@@ -254,19 +144,3 @@ def test_what_is_found_out_about_two_boxes_is_counted_by_hand():
     assert boxes((0, 0, 0), (4, 0, 0)) == 1 + 8 + 8  # a contact, four corners of each gone
     # One of each is gone, and six crossings have coordinates that the prompt gives.
     assert boxes((0, 0, 0), (2, 2, 2)) == 1 + 2 + 20 + 6
-
-
-def test_turned_solids_and_slanted_crossings_take_more():
-    def two(turn):
-        solids = [
-            {"kind": "box", "size": (4, 4, 4), "translation": (0, 0, 0)},
-            {
-                "kind": "box",
-                "size": (4, 4, 4),
-                "rotation_deg_xyz": turn,
-                "translation": (2, 1, 1.5),
-            },
-        ]
-        return BUILDER.measure(Params.model_validate({"solids": solids}))
-
-    assert two((0, 0, 0)) < two((0, 0, 30)) < two((20, 10, 30))

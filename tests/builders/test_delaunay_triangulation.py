@@ -23,11 +23,6 @@ def test_the_papers_points_are_those_of_their_seeds_rounded_to_three_decimals():
         assert np.round(points, 3).tolist() == [list(point) for point in item.params.points]
 
 
-def test_prompts_print_every_coordinate_with_all_its_decimals():
-    prompt = BUILDER.prompt(BUILDER.paper()[1].params)
-    assert "5: (0.242, 0.050)\n" in prompt
-
-
 @pytest.mark.parametrize("layout", ["uniform", "clusters", "ring", "lattice"])
 @pytest.mark.parametrize("points", [3, 40])
 def test_fresh_sets_are_in_general_position(layout, points):
@@ -51,18 +46,6 @@ def test_fresh_sets_are_in_general_position(layout, points):
             for (a, b), c in third.items()
             if (b, a) in third
         ), "no four points share an empty circle"
-
-
-def test_a_margin_keeps_circles_clear():
-    loose = BUILDER.draw(Space(points=8, min_margin=0.001), Stream("margin"))
-    grid = to_integers(loose.points, 3)
-    third = third_corners(grid, triangulate(grid)[0])
-    margins = [
-        -in_circle(grid[a], grid[b], grid[c], grid[third[b, a]])
-        for (a, b), c in third.items()
-        if (b, a) in third
-    ]
-    assert min(margins) > 0.001 * 1000**4
 
 
 def test_an_impossible_point_ends_with_a_reason():

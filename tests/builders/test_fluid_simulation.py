@@ -1,13 +1,11 @@
 """Fluid simulation worlds: every goal can be drawn and solved, and prompts say what is graded."""
 
-import json
-
 import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.fluid_simulation import GOAL_KINDS, HEIGHT, LAYERS, Space, TaskBuilder
-from scbench.builders.fluid_simulation.plans import Box, as_answer, basin, reservoir, roofed, well
+from scbench.builders.fluid_simulation.plans import as_answer, basin, reservoir, roofed, well
 from scbench.graders.fluid_simulation import grade
 from scbench.graders.fluid_simulation.earthworks import ground, settle
 from scbench.schemas.fluid_simulation import Answer, Params
@@ -105,55 +103,16 @@ def test_a_reservoir_has_exactly_its_cells(voxels, levels):
 def test_parts_hold_what_they_should(part, voxels):
     flat = Params.model_validate(
         {
-            "width": 16,
-            "height": HEIGHT,
-            "rock_layers": LAYERS,
-            "ground": (),
-            "protected": (),
-            "rain": PAPER[0].rain,
-            "max_boxes": None,
+            "width": 16, "height": HEIGHT, "rock_layers": LAYERS, "ground": (), "protected": (),
+            "rain": PAPER[0].rain, "max_boxes": None,
             "goal": {"kind": "exact_volume", "voxels": voxels},
         }
-    )
+    )  # fmt: skip
     assert grade(flat, as_answer(part.boxes(*(part.at or (4, 4))))).score == 1
-
-
-SLIPS = {
-    "nothing_done", "boxes_that_leave_the_world", "unknown_material", "coordinates_as_text",
-    "booleans", "older_format", "dug_through_to_the_bottom", "swapped_corners",
-    "pits_open_to_the_side", "floating_walls",
-}  # fmt: skip
-
-
-def test_every_paper_instance_has_the_faults_that_were_met():
-    for params in PAPER:
-        assert set(BUILDER.counter_references(params)) >= SLIPS
-    assert {"pond_on_the_island", "narrow_island", "bridge_to_the_island"} <= set(
-        BUILDER.counter_references(PAPER[7])
-    )
-    for subtask in (3, 10):
-        names = set(BUILDER.counter_references(PAPER[subtask]))
-        assert {"no_roof", "roof_without_pillar", "visible"} <= names
-    assert {"one_voxel_more", "one_voxel_less"} <= set(BUILDER.counter_references(PAPER[9]))
 
 
 def test_paper_goals_cannot_be_met_by_doing_nothing_or_by_empty_lists():
     assert [grade(params, Answer(earthworks=())).score for params in PAPER] == [0] * 11
-
-
-def test_prompts_print_the_world_and_the_goal():
-    for params in PAPER:
-        prompt = BUILDER.prompt(params)
-        size = f"{params.width} x {params.width} x {params.height}"
-        assert size in prompt
-        assert ", ".join(str(column) for column in params.rain) in prompt
-        assert "no limit on the number of boxes" in prompt
-        numbers = params.goal.model_dump(exclude={"kind"}).values()
-        goal = prompt.partition("GOAL\n")[2].partition("Give your answer")[0]
-        for number in numbers:
-            for value in number if isinstance(number, tuple) else (number,):
-                assert str(value) in goal
-    assert "at least 200 voxels" in BUILDER.prompt(PAPER[6])
 
 
 def test_prompts_print_ground_zones_and_the_limit():
@@ -163,16 +122,3 @@ def test_prompts_print_ground_zones_and_the_limit():
         (x, y, z), (u, v, w) = box.low, box.high
         assert f"- x = {x} to {u}, y = {y} to {v}, z = {z} to {w}" in prompt
     assert f"at most {params.max_boxes} boxes" in prompt
-
-
-@pytest.mark.parametrize("goal", [params.goal for params in PAPER], ids=lambda goal: goal.kind)
-def test_the_papers_goals_cover_all_kinds(goal):
-    assert goal.kind in GOAL_KINDS
-    assert len({params.goal.kind for params in PAPER}) == len(GOAL_KINDS)
-
-
-def test_plans_become_answers_of_whole_numbers():
-    answer = as_answer([Box((1, 2, 3), (4, 5, 6), "Rock")])
-    assert json.loads(answer.model_dump_json()) == {
-        "earthworks": [{"xyzMin": [1, 2, 3], "xyzMax": [4, 5, 6], "material": "Rock"}]
-    }

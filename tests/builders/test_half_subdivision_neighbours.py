@@ -7,41 +7,14 @@ from scbench.builders.half_subdivision_neighbours import Space, TaskBuilder, gro
 from scbench.graders.half_subdivision_neighbours import boxes
 
 BUILDER = TaskBuilder()
-PAPER = BUILDER.paper()
 
 # Least depth, greatest depth and chance of a cut of the paper's trees.
-GROWN = [
-    (5, 7, 0.75), (6, 9, 0.35), (6, 7, 0.0), (6, 7, 0.0), (3, 5, 0.15), (3, 5, 0.35),
-    (5, 8, 0.95), (7, 10, 0.85), (7, 9, 0.6), (8, 10, 0.9), (6, 8, 0.7), (7, 9, 0.5),
-    (4, 9, 0.8), (8, 10, 0.7), (6, 8, 0.65), (6, 10, 0.55), (8, 10, 0.8),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("i", range(17))
-def test_paper_trees_grow_from_their_seeds(i):
-    rng = random.Random(PAPER[i].seed)
-    leaves = grow(*GROWN[i], rng.random, 1000)
-    assert tuple(leaves) == PAPER[i].params.leaves
-    assert rng.choice(leaves) == PAPER[i].params.target
 
 
 def test_growing_stops_at_the_limit():
     assert len(grow(3, 3, 0.0, random.Random(1).random, 8)) == 8
     assert grow(3, 3, 0.0, random.Random(1).random, 7) is None
     assert grow(60, 60, 0.0, random.Random(1).random, 1000) is None
-
-
-@pytest.mark.parametrize("i", range(17))
-def test_prompt_gives_the_axis_of_every_depth_and_all_leaves(i):
-    params = PAPER[i].params
-    prompt = BUILDER.prompt(params)
-    cycle = params.axis_cycle
-    for depth in range(max(map(len, params.leaves))):
-        assert f"\ndepth {depth}: axis {cycle[depth % len(cycle)]}\n" in prompt
-    leaves_text = prompt.split("no other boxes.\n\n")[1].split("\n\nThe target")[0]
-    assert tuple(leaves_text.replace(",\n", ", ").split(", ")) == params.leaves
-    assert f"The target is the leaf {params.target}.\n" in prompt
-    assert ("square" in prompt) == (params.dimension == "2D") != ("cube" in prompt)
 
 
 @pytest.mark.parametrize(

@@ -25,17 +25,6 @@ def verdict(params, people):
     return only
 
 
-def test_the_papers_scenes():
-    shape = [(params.people, params.building) for params in PAPER]
-    pairs = [(4, 2), (20, 4), (40, 6), (80, 8), (150, 10), (200, 7)]
-    assert shape == [(people, (width, width, 10)) for people, width in pairs]
-    for params in PAPER:
-        assert (params.sniper, params.look_at) == ((100, 100, 20), (0, 0, 2))
-        assert (params.person, params.max_distance) == ((0.5, 0.5, 2), 30)
-        assert (params.field_of_view, params.image) == (22.5, (800, 600))
-        assert params.penalty_per_pixel == 0.005
-
-
 def test_the_reference_fills_the_places_of_the_specification():
     stored = json.loads(SPEC.read_text())
     for params, answers in zip(PAPER, stored, strict=True):
@@ -69,15 +58,6 @@ def test_hidden_agrees_with_the_picture_up_to_its_margin():
     assert visible.sum() > 20
 
 
-@pytest.mark.parametrize("signs", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
-def test_places_are_mirrored_with_the_sniper(signs):
-    sniper = (100.0 * signs[0], 90.0 * signs[1], 20.0)
-    params = PAPER[1].model_copy(update={"sniper": sniper})
-    plain = PAPER[1].model_copy(update={"sniper": (100.0, 90.0, 20.0)})
-    mirrored = {tuple(xy) for xy in (hiding_places(plain) * signs + 0.0).tolist()}
-    assert {tuple(xy) for xy in hiding_places(params).tolist()} == mirrored
-
-
 POINTS = [
     {"width": 3, "depth": 12},
     {"height": 4, "sniper_height": 40, "fill": 0.5},
@@ -104,28 +84,6 @@ def test_fresh_scenes_keep_their_parameters(parameters, seed):
     assert judge(TASK, params, right)[0].score == 1
 
 
-def test_everybody_within_the_distance_is_in_the_picture():
-    for seed in range(4):
-        params = TaskBuilder().draw(Space(radius=28), Stream("picture", seed))
-        low = params.model_copy(update={"people": 1, "building": (0.1, 0.1, 0.1)})
-        for i in range(16):
-            angle = i * math.pi / 8
-            pixels = verdict(low, [(28 * math.cos(angle), 28 * math.sin(angle))]).metrics
-            assert pixels["visible_pixels"] > 100
-
-
-@pytest.mark.parametrize("parameters", [{}, *POINTS], ids=str)
-def test_whoever_stands_in_the_open_is_seen_on_a_hundred_pixels(parameters):
-    params = TaskBuilder().draw(Space(**parameters), Stream("open", 0))
-    open_scene = params.model_copy(update={"people": 1, "building": (0.01, 0.01, 0.01)})
-    rng = Stream("anywhere", 0)
-    for i in range(40):
-        far = params.max_distance * (1 if i < 24 else rng.unit())
-        angle = rng.uniform(0, 2 * math.pi)
-        spot = (0.999 * far * math.cos(angle), 0.999 * far * math.sin(angle))
-        assert verdict(open_scene, [spot]).metrics["visible_pixels"] >= 100
-
-
 def test_a_sniper_among_the_people_is_refused_in_plain_words():
     with pytest.raises(GenerationError, match=r"stands among the people.*more than 61\.1"):
         TaskBuilder().draw(Space(sniper_distance=60, radius=60), Stream("among", 0))
@@ -150,28 +108,6 @@ def test_more_people_than_places_have_no_reference():
         TaskBuilder().reference(PAPER[0].model_copy(update={"people": 300}))
 
 
-def test_counter_references_break_the_rule_they_are_named_for():
-    broken = {
-        "nobody": {"count"},
-        "one_missing": {"count"},
-        "one_too_many": {"count"},
-        "one_inside_the_building": {"clear_of_building"},
-        "one_too_far": {"distance"},
-        "one_in_front": {"hidden"},
-        "diagonal_overlap": {"people_apart"},
-        "one_place_twice": {"people_apart"},
-        "one_past_the_end_of_the_wall": {"hidden"},
-        "one_peeking_round_the_end": {"hidden"},
-        "hidden_only_in_the_published_picture": {"hidden"},
-        "numbers_as_strings": {"answer_schema"},
-    }
-    for params in PAPER:
-        counters = TaskBuilder().counter_references(params)
-        for name, checks in broken.items():
-            result = judge(TASK, params, counters[name])[0]
-            assert {check.id for check in result.failed} == checks, name
-
-
 def test_the_published_picture_misses_a_crowd_that_the_sniper_sees():
     for params in PAPER:
         counters = TaskBuilder().counter_references(params)
@@ -181,27 +117,15 @@ def test_the_published_picture_misses_a_crowd_that_the_sniper_sees():
         assert judge(TASK, params, crowd)[0].metrics["visible_pixels"] > 0
 
 
-def test_diagonal_neighbours_are_farther_apart_than_a_person_is_wide():
-    for params in PAPER:
-        counters = TaskBuilder().counter_references(params)
-        first, second = (p["xy"] for p in counters["diagonal_overlap"]["people"][:2])
-        assert math.dist(first, second) >= 0.5
-
-
 def test_the_prompt_prints_every_number_that_is_graded():
     odd = PAPER[0].model_copy(
         update={
-            "people": 7,
-            "building": (3.25, 4.125, 9.0625),
-            "person": (0.4375, 0.625, 1.75),
-            "sniper": (123.4567, -98.76543, 21.5),
-            "look_at": (0.5, -0.25, 1.5),
-            "max_distance": 28.03125,
-            "field_of_view": 23.75,
-            "image": (640, 480),
+            "people": 7, "building": (3.25, 4.125, 9.0625), "person": (0.4375, 0.625, 1.75),
+            "sniper": (123.4567, -98.76543, 21.5), "look_at": (0.5, -0.25, 1.5),
+            "max_distance": 28.03125, "field_of_view": 23.75, "image": (640, 480),
             "penalty_per_pixel": 0.0025,
         }
-    )
+    )  # fmt: skip
     printed = {float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", TaskBuilder().prompt(odd))}
     numbers = set()
     for value in odd.model_dump().values():

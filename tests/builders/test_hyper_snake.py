@@ -72,15 +72,6 @@ def test_solver_reaches_the_bound_exactly_where_plain_search_does(case, seed):
         assert food <= set(path)
 
 
-def test_boxes_know_neighbours_dead_ends_and_whether_they_hang_together():
-    box = Box.make((3, 2), [(1, 0)])
-    assert box.cells == ((0, 0), (0, 1), (1, 1), (2, 0), (2, 1))
-    assert [set(near) for near in box.near] == [{1}, {0, 2}, {1, 4}, {4}, {3, 2}]
-    assert box.dead_ends(0) == [3]
-    assert box.connected()
-    assert not Box.make((3, 2), [(1, 0), (1, 1)]).connected()
-
-
 def test_work_is_bounded_where_there_is_no_path():
     shut_in = Box.make((3, 3), [(0, 1), (1, 0)])
     assert find_path(shut_in, shut_in.number[0, 0], [], Stream("shut"), None, WORK) is None
@@ -95,17 +86,6 @@ def test_work_is_bounded_where_there_is_no_path():
     assert len(path) == 7
 
 
-def test_work_is_bounded_where_food_cannot_be_had_with_the_length():
-    # The path that is long enough leaves out a cell of the start's colour; here that is the food.
-    box = Box.make((2, 2), [(0, 1)])
-    assert find_path(box, box.number[1, 0], [box.number[0, 0]], Stream("two"), 2, WORK) is not None
-    food = [box.number[0, 0], box.number[1, 1]]
-    assert find_path(box, box.number[1, 0], food, Stream("both"), None, WORK) is None
-    line = Box.make((5,), [])
-    assert find_path(line, 2, [1], Stream("line"), 3, WORK) == [2, 1, 0]
-    assert find_path(line, 2, [1, 3], Stream("line"), 3, WORK) is None
-
-
 def test_a_path_of_a_given_length_is_found_and_none_beyond_the_bound():
     box = Box.make((4, 4, 4), [(1, 1, 1)])
     for length in (1, 2, 30, 62, 63):
@@ -116,35 +96,6 @@ def test_a_path_of_a_given_length_is_found_and_none_beyond_the_bound():
 
 
 PAPER = [item.params for item in TaskBuilder().paper()]
-LONGEST = [64, 60, 63, 62, 619, 219, 1022, 2047, 726, 2183, 1940, 2045, 1022]
-NEEDED = [64, 60, 62, 62, 610, 218, 1003, 2007, 714, 2142, 1904, 2006, 1002]
-
-
-@pytest.mark.parametrize("subtask", range(13))
-def test_references_are_as_long_as_the_specification_says_can_be(subtask):
-    assert len(TaskBuilder().reference(PAPER[subtask]).path) == LONGEST[subtask]
-
-
-def in_words(cells):
-    return ", ".join(str(list(cell)) for cell in cells)
-
-
-@pytest.mark.parametrize("subtask", range(13))
-def test_prompts_show_the_whole_instance_and_the_score_rule(subtask):
-    params = PAPER[subtask]
-    prompt = TaskBuilder().prompt(params)
-    assert f"of {' x '.join(map(str, params.size))} cells" in prompt
-    assert f"\nStart: {list(params.start)}\n" in prompt
-    assert f"\nFood: {in_words(params.food)}\n" in prompt
-    assert "m + 1" in prompt
-    free = len(list(product(*map(range, params.size)))) - len(params.walls)
-    assert f"L / {free}" in prompt
-    if params.walls:
-        assert f"\nWalls: {in_words(params.walls)}\n" in prompt
-        assert f"So {NEEDED[subtask]} cells are enough for 1" in prompt
-    ranges = [int(n) + 1 for n in re.findall(r"0\.\.(\d+)", prompt)]
-    assert ranges in ([*params.size], [params.size[0]])
-    assert len(set(params.size)) == 1 or ranges == [*params.size]
 
 
 def test_walls_and_food_are_not_spoken_of_where_there_are_none():
@@ -158,33 +109,11 @@ def test_a_box_without_a_path_is_reported():
         TaskBuilder().reference(Params(size=(3, 3), start=(0, 1), walls=(), food=()))
 
 
-ALWAYS = {
-    "start_left_out", "reversed", "one_left_out", "one_step_back", "one_listed_twice",
-    "stops_half_way", "below_zero", "strings", "fractions", "plain_lists", "one_number_more",
-}  # fmt: skip
-
-
-def test_every_instance_has_the_slips_that_are_always_wrong():
-    builder = TaskBuilder()
-    instances = [builder.draw(Space(), Stream("slips", i)) for i in range(5)]
-    for params in PAPER + instances:
-        counters = builder.counter_references(params)
-        assert set(counters) >= ALWAYS
-        assert "stops_before_the_last_food" in counters
-        assert ("into_a_wall" in counters) == bool(params.walls)
-
-
-def test_the_path_through_the_wall_of_subtask_2_is_among_the_slips():
-    path = TaskBuilder().counter_references(PAPER[2])["walls_ignored"]["path"]
-    assert len(path) == 64
-    assert {"pos": [1, 1, 1]} in path
-
-
 def draw(seed=0, **parameters):
     return TaskBuilder().draw(Space(**parameters), Stream("knobs", seed))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -210,14 +139,6 @@ def test_boxes_are_as_the_parameters_say(seed, parameters):
     assert len(path) >= (0.98 * free if params.walls else free)
 
 
-def test_the_start_can_be_a_corner():
-    for seed in range(5):
-        params = draw(seed, start="corner")
-        assert all(c in {0, n - 1} for c, n in zip(params.start, params.size, strict=True))
-    anywhere = [draw(seed) for seed in range(5)]
-    assert any(0 < c < n - 1 for p in anywhere for c, n in zip(p.start, p.size, strict=True))
-
-
 @pytest.mark.parametrize("dims", [2, 3, 4])
 def test_a_fence_leaves_one_way_to_the_food_and_none_beyond(dims):
     for seed in range(3):
@@ -227,17 +148,6 @@ def test_a_fence_leaves_one_way_to_the_food_and_none_beyond(dims):
         assert all(c in {0, n - 1} for c, n in zip(corner, params.size, strict=True))
         assert len(box.near[box.number[corner]]) == 1
         assert TaskBuilder().reference(params).path[-1]["pos"] == corner
-
-
-def test_walls_near_the_start_are_nearer_than_scattered_ones():
-    def distance(layout):
-        total = 0
-        for seed in range(5):
-            p = draw(seed, wall_layout=layout, max_cells=120, walls=4)
-            total += sum(abs(a - b) for w in p.walls for a, b in zip(w, p.start, strict=True))
-        return total
-
-    assert distance("near_start") < 0.7 * distance("scattered")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from scbench.builders.largest_printable_prime import (
     Space,
     TaskBuilder,
     _Graph,
-    greedy_number,
     longest_prime,
     lowest,
     tallest,
@@ -101,27 +100,6 @@ def test_65_digits_are_the_most_under_the_papers_rules():
     assert not list(_Graph(PAPER).numbers(66))
     # Even without a height to reach there is nothing longer.
     assert longest_prime(with_params(target_height_mm=0.0)).number == LONGEST
-
-
-def test_simpler_ways_do_not_reach_it():
-    assert len(greedy_number(PAPER)) < 65
-    first = BUILDER.counter_references(PAPER)["composite"]["numberSequence"]
-    assert len(first) == 65
-    assert not is_prime("".join(str(item["digit"]) for item in first))
-
-
-def test_the_greedy_number_is_a_legal_prime():
-    params = with_params(digits=(1, 3, 7), target_height_mm=0.0)
-    greedy = greedy_number(params)
-    assert 0 < len(greedy) < len(longest_prime(params).number)
-    assert is_prime(greedy)
-    assert tallest(params, greedy) is not None
-
-
-def test_limits_are_kept():
-    assert len(longest_prime(with_params(max_digits=40)).number) == 40
-    tall = longest_prime(with_params(target_height_mm=150.0))
-    assert tallest(PAPER, tall.number)[1] > 1500
 
 
 def test_heights_are_the_extremes_over_all_orientations():

@@ -1,7 +1,6 @@
 """Fresh rooms at the ends of their parameters, the loops of the solver, and what prompts print."""
 
 import math
-import re
 
 import pytest
 
@@ -19,7 +18,7 @@ from scbench.builders.pipe_loop_fitting.solver import (
 )
 from scbench.catalog import get_task
 from scbench.graders.pipe_loop_fitting.loop_constraints import contacts, measure
-from scbench.schemas.pipe_loop_fitting import FixedStart, Params
+from scbench.schemas.pipe_loop_fitting import Params
 from scbench.scoring.judge import judge
 
 BUILDER = TaskBuilder()
@@ -34,20 +33,16 @@ def solved(params):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"pipes": 3, "side": 1, "constraints": 1},
-        {"pipes": 4, "side": 1, "constraints": 1},
-        {"pipes": 15, "side": 5},
-        {"pipes": 60, "side": 7, "constraints": 3},
+        {"pipes": 3, "side": 1, "constraints": 1}, {"pipes": 4, "side": 1, "constraints": 1},
+        {"pipes": 15, "side": 5}, {"pipes": 60, "side": 7, "constraints": 3},
         {"pipes": 36, "constraints": 4, "strictness": 1.0},
         {"pipes": 36, "constraints": 4, "strictness": 0.0},
-        {"pipes": 40, "side": 6, "crossings": 1},
-        {"pipes": 60, "side": 10, "crossings": 4},
-        {"pipes": 36, "constraints": 0},
-        {"pipes": 36, "length_tolerance": 0.001},
+        {"pipes": 40, "side": 6, "crossings": 1}, {"pipes": 60, "side": 10, "crossings": 4},
+        {"pipes": 36, "constraints": 0}, {"pipes": 36, "length_tolerance": 0.001},
         {"pipes": 420, "side": 60, "constraints": 2},
     ],
     ids=repr,
-)
+)  # fmt: skip
 def test_rooms_at_the_ends_of_the_parameters_are_solved_and_refuse_wrong_answers(parameters):
     for seed in range(2):
         params = BUILDER.draw(Space(**parameters), Stream("test", seed))
@@ -135,26 +130,3 @@ def test_stars_that_cannot_be_are_not_made():
     assert star(36, 0.5, (2, 2)) is None
     assert many_pointed(6, 9) is None
     assert len(contacts(measure(many_pointed(5, 2)).points).crossings) == 5
-
-
-def test_prompts_print_every_number_that_is_graded():
-    for item in BUILDER.paper():
-        prompt = BUILDER.prompt(item.params)
-        printed = {float(text) for text in re.findall(r"\d+(?:\.\d+)?", prompt)}
-        for constraint in item.params.constraints:
-            numbers = [v for v in constraint.model_dump().values() if not isinstance(v, str)]
-            assert {float(v) for v in numbers} <= printed, constraint
-        assert {float(item.params.pipes), float(item.params.side), 0.05} <= printed
-        times = {0: "does not cross itself", 1: "exactly once", 2: "exactly 2 times"}
-        assert times[item.params.crossings] in prompt
-
-
-def test_the_paper_list_is_that_of_the_spec():
-    params = [item.params for item in BUILDER.paper()]
-    sizes = [(p.pipes, p.side) for p in params]
-    assert sizes[:3] == [(3, 1), (6, 2), (8, 2)]
-    assert sizes[15] == (36, 6)
-    assert sizes[37:] == [(390, 35), (400, 40), (420, 50)]
-    assert [i for i, p in enumerate(params) if p.constraints] == list(range(11, 21))
-    assert [p.crossings for p in params[15:19]] == [0, 1, 2, 0]
-    assert params[18].constraints[0] == FixedStart(x=3.5, y=3.5, tolerance=0.25)

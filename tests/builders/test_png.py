@@ -60,15 +60,10 @@ def test_magnified_cells_are_squares():
 @pytest.mark.parametrize(
     ("pixels", "palette"),
     [
-        ([], [(0, 0, 0)]),
-        ([[]], [(0, 0, 0)]),
-        ([[0], [0, 0]], [(0, 0, 0)]),
-        ([[1]], [(0, 0, 0)]),
-        ([[-1]], [(0, 0, 0)]),
-        ([[0]], []),
-        ([[0]], [(0, 0, 0)] * 17),
+        ([], [(0, 0, 0)]), ([[]], [(0, 0, 0)]), ([[0], [0, 0]], [(0, 0, 0)]), ([[1]], [(0, 0, 0)]),
+        ([[-1]], [(0, 0, 0)]), ([[0]], []), ([[0]], [(0, 0, 0)] * 17),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_picture_is_refused(pixels, palette):
     with pytest.raises(ValueError):
         indexed_png(pixels, palette)

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from scbench.builders.shuffle import TaskBuilder, names, stories
-from scbench.schemas.shuffle import AnchorFormat, Domain
+from scbench.schemas.shuffle import Domain
 
 BUILDER = TaskBuilder()
 DOMAINS = get_args(Domain)
@@ -16,11 +16,6 @@ DOMAINS = get_args(Domain)
 
 def draw_cases(count=300, **parameters):
     return BUILDER.generate_random(count=count, **parameters)
-
-
-def test_there_is_a_story_for_every_domain():
-    assert tuple(stories()) == DOMAINS == ("dancing", "books", "soccer", "gifts", "balls")
-    assert len(get_args(AnchorFormat)) == 9
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -36,11 +31,6 @@ def test_sentences_are_different_and_name_whom_they_are_about(domain):
     assert len(story.things) >= 12 or domain == "dancing"
     assert not {word for thing in story.things for word in thing.split()} & set(names())
     assert not any(thing.startswith("the ") for thing in story.things)
-
-
-def test_no_one_is_two_things():
-    for case in draw_cases(100, domain="dancing", people=12):
-        assert len({*case["instance"]["people"], *case["instance"]["things"]}) == 24
 
 
 def test_events_are_as_many_as_the_parameters_say_and_no_swap_is_undone_at_once():
@@ -83,15 +73,6 @@ def test_what_the_person_had_at_first_is_no_better_guess_than_any():
         for case in cases
     ]
     assert 0.15 < sum(stayed) / len(stayed) < 0.26
-
-
-def test_every_sentence_comes_up():
-    for domain in DOMAINS:
-        cases = draw_cases(100, domain=domain)
-        sentences = {(event[0], event[3]) for case in cases for event in case["instance"]["events"]}
-        story = stories()[domain]
-        assert len(sentences) == len(story.swaps) + len(story.idle)
-        assert len({case["instance"]["opening"] for case in cases}) == len(story.openings)
 
 
 @pytest.mark.parametrize(

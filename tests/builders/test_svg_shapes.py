@@ -16,7 +16,6 @@ from scbench.builders.svg_shapes import (
     Space,
     TaskBuilder,
     kind_name,
-    kind_of,
     pieces_of,
     sides_of,
 )
@@ -24,14 +23,6 @@ from scbench.report.pictures.svg_shapes import flattened
 
 BUILDER = TaskBuilder()
 look = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("svg_outlines.py"))))
-RIMS = [
-    {},
-    {"noise": 0.05, "aspect": 3, "segments": 12, "commands": "relative"},
-    {"noise": 0.05, "aspect": 1, "segments": 1, "scale": 10},
-    {"noise": 0.05, "aspect": 3, "segments": 2, "scale": 10, "rotation": 0},
-    {"aspect": 3, "segments": 1, "scale": 10, "commands": "relative"},
-    {"aspect": 3, "segments": 2, "scale": 1000},
-]
 
 
 @st.composite
@@ -55,18 +46,6 @@ def test_the_outline_looks_like_the_shape_at_any_point(point, seed):
     assert kind == point.shape
     assert smooth < math.radians(10), "a curve has a corner"
     assert BUILDER.target(params) == kind_name(point.shape)
-
-
-@pytest.mark.parametrize("rim", RIMS, ids=str)
-def test_the_builder_reads_its_own_paths_at_the_rim(rim):
-    for kind in KINDS:
-        point = Space(shape=kind, **rim)
-        rng = Stream("rim", kind)
-        for i in range(80):
-            params = BUILDER.draw(point, rng)
-            assert BUILDER.target(params) == kind_name(kind)
-            if i < 8:
-                assert look.classified(params.path)[0] == kind
 
 
 @pytest.mark.parametrize("rim", [{"aspect": 3}, {"aspect": 1, "scale": 10}], ids=str)
@@ -156,13 +135,6 @@ def test_rotation_turns():
         assert min(degrees) < 0 < max(degrees)
 
 
-@pytest.mark.parametrize("scale", [10, 100, 1000])
-def test_scale_sets_the_length(scale):
-    for path in paths(shape="kite", scale=scale):
-        a, b, c, d = corners(path)
-        assert 0.79 * scale < max(abs(a - c), abs(b - d)) < 1.01 * scale
-
-
 def test_aspect_stretches():
     def thinnest(path):
         a, b, c, _ = corners(path)
@@ -214,34 +186,3 @@ def test_commands_are_of_one_sort_and_say_the_same():
             assert not [c for c in there if c.isupper()]
             for p, q in zip(flattened(here)[1], flattened(there)[1], strict=True):
                 assert abs(p - q) < 0.001
-
-
-def test_closing_lines_are_drawn_or_left_out():
-    endings = Counter(
-        abs(flattened(path)[1][-1] - flattened(path)[1][0]) < 0.01
-        for path in paths(shape="pentagon")
-    )
-    assert min(endings[True], endings[False]) > 15
-
-
-def test_facts_count_what_is_there():
-    for case in BUILDER.generate_random(count=60, segments=5):
-        path = case["instance"]["path"]
-        assert case["characters"] == len(path)
-        assert case["curves"] == path.count("C") + path.count("A")
-        assert case["lines"] == path.count("L")
-
-
-def test_a_blurred_corner_is_drawn_anew():
-    for i in range(30):
-        rng = Stream("blurred", i)
-        point = Space(shape="sector", scale=10, aspect=3, segments=12, noise=0.05)
-        assert kind_of(BUILDER.draw(point, rng).path) == "sector"
-
-
-def test_the_prompt_explains_every_option():
-    for case in BUILDER.generate_random(count=20):
-        lines = case["input"].splitlines()
-        assert case["instance"]["path"] in lines
-        for letter, kind in zip("ABCDEFGHIJ", case["instance"]["options"], strict=True):
-            assert sum(line.startswith(f"{letter}) {kind_name(kind)}: ") for line in lines) == 1

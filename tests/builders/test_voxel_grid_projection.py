@@ -7,7 +7,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.voxel_grid_projection import Space, TaskBuilder, _cover
 from scbench.graders.voxel_grid_projection import grade
-from scbench.schemas.voxel_grid_projection import Params, Residue
+from scbench.schemas.voxel_grid_projection import Residue
 
 BUILDER = TaskBuilder()
 PARAMETERS = [
@@ -58,18 +58,3 @@ def test_impossible_points_end_with_a_reason():
         BUILDER.draw(Space(size=4, spare=32, forbidden_cells=21), Stream("crowded"))
     with pytest.raises(ValidationError, match="below the modulus"):
         Residue(modulus=5, remainder=5)
-
-
-def test_prompts_print_every_forbidden_thing():
-    prompt = BUILDER.prompt(BUILDER.paper()[5].params)
-    assert "The forbidden sums are 7, 17, 27, 37, 47, 57." in prompt
-    params = Params(
-        size=4,
-        cells=20,
-        forbidden_residue=Residue(modulus=4, remainder=2),
-        forbidden_cells=((0, 1, 2), (3, 3, 3)),
-        connected=True,
-    )
-    prompt = BUILDER.prompt(params)
-    for text in ("remainder 2", "divided by 4", "2, 6", "(0, 1, 2) (3, 3, 3)", "shared faces"):
-        assert text in prompt

@@ -127,30 +127,6 @@ def test_wrong_decisions_are_listed_and_nothing_is_written(modes, graded, tmp_pa
     assert not (tmp_path / "new.parquet").exists()
 
 
-def test_predictions_that_were_not_graded_are_refused(modes, graded, tmp_path):
-    lines = (graded / "p.jsonl").read_text().splitlines(keepends=True)
-    (tmp_path / "p.jsonl").write_text("".join(lines).replace('"sloppy"', '"sloppy "'))
-    done = modes("export", graded / "out", "--predictions", "p.jsonl", "--out", "b.jsonl")
-    assert done.returncode == 2
-    assert "not the predictions that were graded" in done.stderr
-    assert "differs" in done.stderr
-    assert not (tmp_path / "b.jsonl").exists()
-
-
-def test_a_card_prints_and_pipes(modes):
-    done = modes("card", "shikaku_rectangles")
-    assert done.returncode == 0
-    assert done.stdout.startswith("# 1. Shikaku Rectangles (`shikaku_rectangles`)\n")
-    assert "`one_clue`" in done.stdout
-
-
-def test_help_says_what_there_is(modes):
-    done = modes("--help")
-    for name in ("card", "judge", "export", "import", "shares", "deltas", "matrix", "agree"):
-        line = next(x for x in done.stdout.splitlines() if x.startswith(f"  {name} "))
-        assert not line.endswith("...")
-
-
 @pytest.mark.parametrize(
     ("args", "words"),
     [

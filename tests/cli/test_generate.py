@@ -62,14 +62,6 @@ def test_options_are_read_in_every_usual_form(inside):
     assert json.loads(plain)["params"]["division"] is False
 
 
-def test_cases_are_printed_for_reading(inside):
-    done = inside("generate", "boolean", "--format", "text", "--format", "T_F", "--count", 2)
-    assert done.stdout.count("=== boolean, case ") == 2
-    assert re.search(r"^--- target: [TF]$", done.stdout, re.MULTILINE)
-    assert "format T_F" in done.stdout
-    assert "Work out the truth value of this expression:" in done.stdout
-
-
 @pytest.mark.parametrize(
     ("args", "said"),
     [
@@ -171,22 +163,6 @@ def test_a_private_seed_is_drawn_shown_once_and_verifies(inside, experiment, tmp
     ).read_bytes()
     short = inside("generate", "boolean", "--private", "--seed", 3, "--out", "short")
     assert "a private seed this short can be found by trying" in short.stderr
-
-
-def test_overlap_is_measured_and_printed(inside, experiment):
-    for seed in (1, 2):
-        assert inside("generate", "e.toml", "--seed", seed, "--out", f"s{seed}").returncode == 0
-    none = inside("release", "overlap", "s1", "s2")
-    assert none.returncode == 0
-    assert none.stdout.splitlines() == [
-        "boolean: 0 prompts and 0 params of 48 are among the 48",
-        "enumerate_edges: 0 prompts and 0 params of 3 are among the 3",
-    ]
-    assert none.stderr == "0 shared\n"
-    complete = inside("release", "overlap", "s1", "s1")
-    assert complete.returncode == 1
-    assert "boolean: 48 prompts and 48 params of 48 are among the 48" in complete.stdout
-    assert ":boolean/00" in complete.stdout
 
 
 # Tasks.

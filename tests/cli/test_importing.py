@@ -10,7 +10,6 @@ import pytest
 
 from scbench.formats.custom_id import RequestKey
 from scbench.freezing.example import example_predictions
-from scbench.grading.api import grade_file
 
 
 @pytest.fixture
@@ -77,23 +76,6 @@ def test_a_batch_gets_the_scores_of_the_same_replies_row_by_row(
     done = command("scbench", "import", out, err)
     assert done.returncode == 1
     assert done.stdout.encode() == lines
-
-
-def test_python_takes_the_same_files(files, parity_release, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    of_run, out, _ = files
-    first = grade_file(of_run, "one", release=parity_release, workers=1)
-    two = grade_file([out], "two", release=parity_release, partial=True, workers=1)
-    assert (first.exit_code, two.exit_code) == (0, 0)
-    answered = pl.col("id") != "parity/00"
-    result = [rows(tmp_path / name).filter(answered) for name in ("one", "two")]
-    assert result[0].equals(result[1])
-
-
-def test_one_file_of_our_own_is_graded_as_it_stands(command, files, parity_release, tmp_path):
-    done = command("scbench-grade", files[0], "--release", parity_release.root, "--out", "one")
-    assert "recognised" not in done.stderr
-    assert not (tmp_path / "one" / "imported.jsonl").exists()
 
 
 def test_two_files_of_our_own_make_one_run_and_name_duplicates(

@@ -45,12 +45,6 @@ def test_levels_for_programs_and_by_rung(inside, two):
     assert "█" not in latex
 
 
-def test_a_chart_is_drawn(inside, two, tmp_path):
-    done = inside("ladder", two, "--partial", "--plot", tmp_path / "ladder.svg")
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "ladder.svg").read_text("utf-8").startswith("<svg")
-
-
 def test_compare_on_a_ladder_says_what_differs_in_rungs(inside, two):
     text = inside("compare", two, "--partial").stdout
     assert "Levels, aurora no_tools and boreal no_tools" in text
@@ -80,11 +74,6 @@ def test_next_prints_ids_and_nothing_else(command, begun, tmp_path):
     assert done.stdout == command("scbench", "next", path, "--max-items", 5).stdout
     command("scbench", "next", path, "--max-items", 5, "--out", tmp_path / "ids.txt")
     assert (tmp_path / "ids.txt").read_text("utf-8") == done.stdout
-
-
-def test_next_for_programs_says_why(inside, begun):
-    table = json.loads(inside("next", begun[0], "--format", "json").stdout)
-    assert table[0].keys() == {"id", "task", "rung", "information", "error"}
 
 
 def test_next_says_what_is_passed_and_when_nothing_is_left(inside, tmp_path):

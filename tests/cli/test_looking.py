@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,15 +48,6 @@ def test_grading_writes_the_report_beside_the_results(graded):
     assert "example.jsonl, SHA-256" in page
 
 
-def test_report_makes_the_same_page_from_the_results(inside, graded, tmp_path):
-    done = inside("report", graded, "--out", "again.html")
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "again.html written: 5 items" in done.stderr
-    assert (tmp_path / "again.html").read_bytes() == (graded / "report.html").read_bytes().replace(
-        b"report.html", b"again.html"
-    )
-
-
 def test_report_shows_responses_and_all_items_if_asked(inside, graded, example, tmp_path):
     done = inside(
         "report", graded, "--predictions", example, "--items", "all", "--out", "f.html", "-q"
@@ -88,42 +78,6 @@ def test_wrong_usage_says_why(inside, args, said):
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stdout == ""
-
-
-def test_reports_go_with_grading_only(command, example):
-    for second in ("--check",):
-        done = command("scbench-grade", example, second, "--report")
-        assert done.returncode == 2
-        assert "--report goes with grading" in done.stderr
-
-
-def test_a_missing_library_is_said_before_grading(example, tmp_path):
-    """What is not there is hidden from the interpreter that runs the command."""
-    code = (
-        "import sys; sys.modules['plotly'] = None\n"
-        "import importlib.util as u; real = u.find_spec\n"
-        "u.find_spec = lambda name, *a: None if name == 'plotly' else real(name, *a)\n"
-        "from scbench.cli.grade import app\n"
-        f"app([{str(example)!r}, '--tasks', 'maze_3d', '--out', 'o', '--report'])\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert "plotly is not installed; this needs `pip install 'scbench[report]'`" in done.stderr
-    assert not (tmp_path / "o").exists(), "nothing was graded"
-
-
-def test_show_prints_what_has_a_text_form(command, example):
-    done = command("scbench", "show", "maze_3d/00", "--reference")
-    assert done.returncode == 0, done.stderr
-    assert "reference: score 1, answered" in done.stdout
-    assert "ok      one_route: " in done.stdout
-    grid = [line for line in done.stdout.splitlines() if re.match(r"[0-9AB]{5}\b", line)]
-    assert len(grid) == 5
-    second = command("scbench", "show", "maze_3d/00", "--predictions", example, "--model", "oracle")
-    assert second.returncode == 0, second.stderr
-    assert second.stdout.replace("oracle", "reference") == done.stdout
 
 
 def test_show_writes_every_form(inside, graded, tmp_path):

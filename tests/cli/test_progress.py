@@ -46,16 +46,6 @@ def test_a_total_that_is_known_later_gives_shares(capsys, later):
     assert len(lines) == 10
 
 
-def test_without_a_total_lines_grow_rare(capsys, later):
-    with progress(None, quiet=False) as bar:
-        for rows in range(1, 5001):
-            later(3)
-            bar.done(rows, rows)
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[-1] == "graded 4,096 rows"
-    assert len(lines) == 13
-
-
 def test_an_item_that_takes_long_is_named_every_half_minute(capsys, later):
     with progress(None, quiet=False) as bar:
         for _ in range(100):
@@ -80,14 +70,6 @@ def test_a_reader_who_has_gone_is_no_reason_to_stop(monkeypatch, later):
         bar.done(50, 500)
         bar.waiting((ITEM,))
     assert hushed == [True, True]
-
-
-def test_quiet_is_quiet(capsys, later):
-    with progress(1000, quiet=True) as bar:
-        later(100)
-        bar.done(50, 500)
-        bar.waiting((ITEM,))
-    assert capsys.readouterr() == ("", "")
 
 
 class Terminal(io.StringIO):

@@ -2,7 +2,6 @@
 
 import json
 
-import polars as pl
 import pytest
 from PIL import Image
 
@@ -41,18 +40,6 @@ def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
     assert again.returncode == 0
     hashes = {read_manifest(tmp_path / name).rows_hash for name in ("secret", "again")}
     assert len(hashes) == 1
-
-
-def test_one_rung_is_drawn_and_one_beyond_the_top(inside, tmp_path):
-    beyond = len(ladder().tasks["maze_3d"].rungs) + 1
-    for rung in (2, beyond):
-        out = f"rung{rung}"
-        done = inside("generate", "maze_3d", "--rung", rung, "--out", out, "--workers", 1)
-        assert done.returncode == 0, done.stderr
-        rows = pl.read_parquet(tmp_path / out / "data" / "maze_3d.parquet")
-        assert rows["rung"].to_list() == [rung] * ladder().count
-        size = ladder().tasks["maze_3d"].all_rungs[rung - 1]["size"]
-        assert {json.loads(text)["size"] for text in rows["params"]} == {size}
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -53,15 +51,9 @@ def run(model, tmp_path):
     def called(*options: str, name: str = MODEL, out: str = "out"):
         # The client of the interface waits between tries of its own.
         answers = [
-            "-M",
-            "max_retries=0",
-            "--base-url",
-            model.url,
-            "--out",
-            str(tmp_path / out),
-            "--quiet",
+            "-M", "max_retries=0", "--base-url", model.url, "--out", str(tmp_path / out), "--quiet",
             *options,
-        ]
+        ]  # fmt: skip
         return CliRunner().invoke(app, ["run", name, *answers])
 
     return called
@@ -204,12 +196,3 @@ def test_a_folder_in_use_or_of_somebody_else_is_left_alone(run, tmp_path):
     assert done.exit_code == 2
     assert "was not made by scbench" in done.stderr
     assert [path.name for path in logs.iterdir()] == ["mine.eval"]
-
-
-def test_without_inspect_the_extra_is_named(tmp_path):
-    code = "import sys; sys.modules['inspect_ai'] = None; from scbench.cli.main import run; run()"
-    command = [sys.executable, "-c", code, "run", MODEL, "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "pip install 'scbench[inspect]'" in done.stderr
-    assert not (tmp_path / "out").exists()

@@ -42,16 +42,6 @@ def test_a_stream_may_be_closed(grade, tmp_path, number):
     assert ("parity" in done.stdout) == (number != 1)
 
 
-def test_nobody_need_read_what_is_printed(grade, tmp_path):
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = grade(capture_output=False, stdout=writer, stderr=subprocess.PIPE)
-    os.close(writer)
-    assert done.returncode == 0
-    assert "Traceback" not in done.stderr
-    assert (tmp_path / "out" / "summary.json").exists()
-
-
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_signs_that_a_terminal_lacks_are_escaped(grade, encoding):
     done = grade(env=os.environ | {"PYTHONIOENCODING": encoding})

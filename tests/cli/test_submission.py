@@ -14,7 +14,7 @@ import yaml
 
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
-from scbench.release.load import find_release, installed_releases
+from scbench.release.load import find_release
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -124,31 +124,6 @@ def test_validate_prints_every_problem_in_three_forms(entry, inside, small):
     assert "77%25,:x" in marked[1]
 
 
-def test_annotations_escape_what_would_end_them():
-    from scbench.leaderboard.findings import Finding, as_annotation
-
-    result = Finding("code", "50% of a,b:c\r\n::error::x", "do", "f")
-    line = as_annotation(result, "a,b:c%\n/f")
-    assert line == "::error file=a%2Cb%3Ac%25%0A/f,title=code::50%25 of a,b:c%0D%0A::error::x; do"
-
-
-def test_several_are_validated_and_one_bad_one_is_enough(entry, inside, small, tmp_path):
-    bad = shutil.copytree(entry, tmp_path / "subs" / "bad")
-    spoil(bad)
-    done = inside("submission", "validate", entry, bad, "--release", small, "--format", "json")
-    assert done.returncode == 1
-    assert [record["valid"] for record in json.loads(done.stdout)] == [True, False]
-
-
-def test_another_release_than_asked_for_is_refused(entry, inside, small):
-    arguments = [*installed_releases()][-1]
-    done = inside("submission", "validate", entry, "--release", arguments)
-    assert done.returncode == 1
-    assert f"[wrong_release] it answers release 0.0.1, but {arguments} is asked for" in done.stdout
-    done = inside("submission", "validate", entry)
-    assert "[unknown_release]" in done.stdout
-
-
 def test_wrong_usage_is_told(inside, tmp_path):
     for args in (
         ("submission", "validate", "nowhere"),
@@ -239,36 +214,6 @@ def test_a_report_lies_beside_the_results_and_the_board_links_it(entry, command,
     assert "<html" in (tmp_path / "site/graded/aurora/report.html").read_text("utf-8")
 
 
-@pytest.mark.parametrize("library", ["yaml", "jinja2"])
-def test_a_missing_library_is_named_with_the_extra_that_brings_it(tmp_path, library):
-    code = (
-        f"import sys; sys.modules[{library!r}] = None; from scbench.cli.main import run; "
-        "sys.argv = ['scbench', 'leaderboard', 'build', 'subs', '--no-report']; run()"
-    )
-    (tmp_path / "subs").mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2, done.stderr
-    assert f"{library} is not installed" in done.stderr
-    assert "scbench[leaderboard]" in done.stderr
-
-
-def test_a_missing_report_library_is_told_before_grading(entry, tmp_path):
-    code = (
-        "import importlib.util as u, sys; real = u.find_spec; "
-        "u.find_spec = lambda name, *a: None if name == 'plotly' else real(name, *a); "
-        "from scbench.cli.main import run; "
-        "sys.argv = ['scbench', 'submission', 'grade', 'subs/aurora']; run()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2, done.stderr
-    assert "scbench[report]" in done.stderr
-    assert "--no-report" in done.stderr
-
-
 WORKFLOWS = sorted((ROOT / "docs" / "workflows").glob("*.yml"))
 
 
@@ -288,22 +233,6 @@ def test_workflows_use_options_that_exist_and_put_no_foreign_text_in_scripts(pat
             assert output.returncode == 0, command
             for option in (word for word in words if word.startswith("--")):
                 assert option in output.stdout, command
-
-
-def test_there_is_a_workflow_for_pull_requests():
-    assert [path.name for path in WORKFLOWS] == [
-        "comment-on-submission.yml", "update-board.yml", "validate-submission.yml",
-    ]  # fmt: skip
-
-
-def test_the_example_of_the_documentation_is_valid():
-    from scbench.leaderboard.submission import read_submission
-
-    text = (ROOT / "docs" / "leaderboard.md").read_text("utf-8")
-    (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
-    about, findings = read_submission(example.encode(), "submission.yaml")
-    assert findings == []
-    assert about.tools == ("python", "web search")
 
 
 def test_the_workflow_validates_what_a_pull_request_changes(tmp_path):

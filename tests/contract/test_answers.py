@@ -1,7 +1,9 @@
 """Answers of every task: whole numbers, the schema that providers take, and faults in our words."""
 
 import json
+import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
@@ -12,6 +14,7 @@ from scbench.base.errors import CannotGrade
 from scbench.base.model import Prediction
 from scbench.schemas.base import json_schema
 from scbench.schemas.shapes import provider_schema
+from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import judge
 from scbench.scoring.outcomes import grade_prediction
 
@@ -103,6 +106,14 @@ def test_what_the_schema_of_the_rows_leaves_out_its_descriptions_say(task):
             assert re.search(said, told), key
 
 
+def parts(node: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
+    """Every part of a JSON value, with its path."""
+    yield path, node
+    if isinstance(node, dict | list):
+        for key, child in node.items() if isinstance(node, dict) else enumerate(node):
+            yield from parts(child, (*path, key))
+
+
 def floated(value: Any) -> Any:
     """The same with every whole number as a float."""
     if isinstance(value, dict):
@@ -128,6 +139,23 @@ def test_a_whole_number_may_be_written_as_a_float(task):
             assert [v.score for v in outcome(task, params, response=text).verdicts] == (
                 [1.0] * task.scores
             )
+
+
+def test_nothing_but_a_number_is_one(task):
+    """At the first and the last number of a right answer."""
+    params, reference, _ = items(task.id)[0]
+    found = {path: part for path, part in parts(reference) if type(part) in {int, float}}
+    for path in [*found][:3] + [*found][-1:]:
+        for bad in (True, str(found[path]), None, [found[path]], math.nan, math.inf):
+            answer = {"it": json.loads(json.dumps(reference))}
+            part = answer
+            for key in ("it", *path[:-1]):
+                part = part[key]
+            part[path[-1]] = bad
+            failed = [check.id for v in judge(task, params, answer["it"]) for check in v.failed]
+            # Fluid simulation leaves bad boxes out, and short answers may be words.
+            named = {"answer_schema", "boxes"} & {*failed}
+            assert named or shape_of(task.answer_model).is_short, bad
 
 
 def test_a_short_answer_that_is_a_whole_number_may_be_a_float(task):

@@ -1,7 +1,6 @@
 """Every task's picture: of an instance alone, of right answers, and of wrong ones."""
 
 import html
-import json
 import random
 import re
 import xml.etree.ElementTree as ET
@@ -10,10 +9,9 @@ from itertools import combinations, cycle
 
 import pytest
 from contract import JUNK, items, lengthy, mutate
+from drawn_parts import read_back
 from pydantic import ValidationError
 
-from scbench.base.canonical import canonical_json
-from scbench.base.model import Check, Verdict
 from scbench.catalog import SECONDS, available_tasks, get_task
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Picture, draw_of, is_marked, roles_in, with_reasons
@@ -27,25 +25,6 @@ TEXT = re.compile(
     r'<text x="([-\d.]+)" y="([-\d.]+)" font-size="([\d.]+)" text-anchor="(\w+)" '
     r'class="halo [^"]*"(?: font-weight="700")?>([^<]*)<'
 )
-
-
-def plain(data):
-    return json.loads(canonical_json(dict(data)))
-
-
-def read_back(verdicts):
-    """The verdicts as a report has them: read from the JSON in the results."""
-    return tuple(
-        Verdict(
-            verdict.score,
-            tuple(
-                Check(check.id, check.passed, check.message, plain(check.details))
-                for check in verdict.checks
-            ),
-            plain(verdict.metrics),
-        )
-        for verdict in verdicts
-    )
 
 
 def examine(picture: Picture) -> None:

@@ -1,16 +1,14 @@
 """Bracket stack: against a recursive reader, and a search over all short endings."""
 
-from collections import Counter
 from itertools import accumulate, product
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
 from scbench.builders.bracket_stack import Space, TaskBuilder
 from scbench.catalog import get_task
-from scbench.schemas.bracket_stack import PAIRS, Params
+from scbench.schemas.bracket_stack import PAIRS
 from scbench.scoring.judge import judge
 
 TASK = get_task("bracket_stack")
@@ -59,37 +57,3 @@ def test_no_other_ending_is_taken(seed):
         if judge(TASK, params, {"answer": "".join(ending)})[0].score == 1
     ]
     assert taken == [BUILDER.target(params)]
-
-
-def test_every_number_of_open_brackets_is_equally_likely():
-    point = Space(length=40, max_depth=8, kinds=2)
-    found = Counter(
-        len(BUILDER.target(BUILDER.draw(point, Stream("open", seed)))) for seed in range(800)
-    )
-    assert sorted(found) == [2, 4, 6, 8]
-    assert min(found.values()) > 150
-
-
-OPEN = Params(sequence="([{}<")
-
-
-@pytest.mark.parametrize(
-    ("answer", "check"),
-    [
-        (">])", None),
-        ("> ] )", None),
-        ("`>])`", None),
-        ('">])"', None),
-        (">)]", "value"),
-        (">]", "value"),
-        (">]))", "value"),
-        ("([{}<>])", "readable"),
-        ("three", "readable"),
-        ("", "readable"),
-        (3, "readable"),
-    ],
-)
-def test_forms_of_the_answer(answer, check):
-    verdict = judge(TASK, OPEN, {"answer": answer})[0]
-    assert verdict.score == (check is None)
-    assert [c.id for c in verdict.checks if c.passed is False] == ([check] if check else [])

@@ -1,7 +1,5 @@
 """Classify behaviour: the disputed squares, the spelling of names, and what each check catches."""
 
-from itertools import product
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,15 +15,10 @@ KNOWN, THREE, AMBIGUOUS = "known behaviour", "three domains meeting", "ambiguous
 ONE_OF_EACH = Params(
     corner_order=RING,
     squares=(
-        (5, 5, 5, 5),
-        (1, 1, 2, 1),
-        (2, 2, 1, 1),
-        (1, 1, 2, 3),
-        (1, 2, 1, 2),
-        (1, 2, 1, 3),
+        (5, 5, 5, 5), (1, 1, 2, 1), (2, 2, 1, 1), (1, 1, 2, 3), (1, 2, 1, 2), (1, 2, 1, 3),
         (1, 2, 3, 4),
     ),
-)
+)  # fmt: skip
 RIGHT = [KNOWN, KNOWN, KNOWN, THREE, AMBIGUOUS, KNOWN, AMBIGUOUS]
 
 
@@ -35,10 +28,6 @@ def verdict(params, labels):
 
 def failed(params, labels):
     return [check.id for check in verdict(params, labels).failed]
-
-
-def test_one_square_of_each_shape():
-    assert failed(ONE_OF_EACH, RIGHT) == []
 
 
 @pytest.mark.parametrize("slip", [(i, n) for i in range(7) for n in (KNOWN, THREE, AMBIGUOUS)])
@@ -60,11 +49,6 @@ def test_one_wrong_name_fails_and_is_named(slip):
 @pytest.mark.parametrize("wrong", ["Ambiguous", "known", " ambiguous", "known  behaviour", 1, None])
 def test_names_are_spelt_exactly(wrong):
     assert failed(ONE_OF_EACH, [*RIGHT[:-1], wrong]) == ["answer_schema"]
-
-
-def test_a_null_result():
-    assert failed(ONE_OF_EACH, None) == ["answer_schema"]
-    assert [check.id for check in judge(TASK, ONE_OF_EACH, None)[0].failed] == ["answer_schema"]
 
 
 @pytest.mark.parametrize("labels", [[*RIGHT, KNOWN], RIGHT[:-1], [], [AMBIGUOUS] * 5000])
@@ -94,19 +78,6 @@ def test_names_by_opposite_corners(order, labels):
     params = Params(corner_order=tuple(order), squares=(labels,))
     for given_name in (KNOWN, THREE, AMBIGUOUS):
         assert verdict(params, [given_name]).score == (given_name == name)
-
-
-def test_a_reader_who_ignores_the_order_is_right_on_walks_and_wrong_on_others():
-    walk = TASK.builder()
-    for i, item in enumerate(walk.paper()):
-        as_walk = item.params.model_copy(update={"corner_order": RING})
-        labels = list(walk.reference(as_walk).labels)
-        assert verdict(item.params, labels).score == (i <= 7), i
-
-
-def test_constant_answers_fail_the_paper():
-    for item, name in product(TASK.builder().paper(), (KNOWN, THREE, AMBIGUOUS)):
-        assert verdict(item.params, [name] * len(item.params.squares)).score == 0
 
 
 @pytest.mark.parametrize(

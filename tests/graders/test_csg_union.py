@@ -1,6 +1,5 @@
 """CSG union: the checks one by one, the score's formula, and volumes measured a second way."""
 
-import copy
 import itertools
 import json
 import os
@@ -77,19 +76,6 @@ def test_union_has_the_volume_of_the_specification_and_of_a_mesh_boolean(subtask
     assert volume == pytest.approx(union_body(PAPER[subtask]).volume(), abs=1e-6)
 
 
-@pytest.mark.parametrize("subtask", [0, 1, 2, 3, 4, 5, 6, 9, 10, 15, 17, 19, 21])
-def test_union_of_boxes_has_the_volume_that_counting_cells_gives(subtask):
-    # All sides lie on multiples of a half.
-    cells = set()
-    for solid in PAPER[subtask].solids:
-        sides = [
-            range(round(2 * (t - s / 2)), round(2 * (t + s / 2)))
-            for s, t in zip(solid.size, solid.translation, strict=True)
-        ]
-        cells |= {(x, y, z) for x in sides[0] for y in sides[1] for z in sides[2]}
-    assert union_volume(union_parts(PAPER[subtask])) == pytest.approx(len(cells) / 8, abs=1e-9)
-
-
 def test_formula_of_the_score():
     # Subtask 0 is a box of 18 x 10 x 10. Half of it, and as much beside it: I = 900, V = 1800.
     low, high = [-5, -5, -5], [13, 5, 5]
@@ -114,34 +100,11 @@ def test_full_marks_begin_above_095():
     assert failed(0, boxes((low, [14.8, 5, 5]))) == {"union"}
 
 
-def test_scores_never_fall_below_zero():
-    assert verdict(0, boxes(([100, 0, 0], [110, 10, 10]))).score == 0
-    assert verdict(0, boxes(([-900] * 3, [900] * 3))).score == 0
-
-
-@pytest.mark.parametrize("subtask", [7, 8])
-def test_a_bare_cube_is_no_longer_the_answer_where_the_paper_lost_a_solid(subtask):
-    share = 1000 / VOLUMES[subtask]
-    score = verdict(subtask, boxes(([-5] * 3, [5] * 3))).score
-    assert score == pytest.approx(share - 0.5 * (1 - share))
-
-
-def test_a_solid_box_for_the_hollow_one_earns_what_the_formula_gives():
-    assert verdict(21, boxes(([-10] * 3, [10] * 3))).score == pytest.approx(1 - 2048 / 3904)
-
-
 def test_three_decimals_are_enough():
     for subtask in range(22):
         answer = reference(subtask)
         for vertex in answer["polyhedron"]["vertex"]:
             vertex["xyz"] = [round(value, 3) for value in vertex["xyz"]]
-        assert verdict(subtask, answer).score == 1, subtask
-
-
-def test_triangles_of_a_mesh_boolean_are_as_good_as_tidy_faces():
-    for subtask in range(22):
-        found = union_body(PAPER[subtask]).to_mesh64()
-        answer = mesh(found.vert_properties.tolist(), found.tri_verts.tolist())
         assert verdict(subtask, answer).score == 1, subtask
 
 
@@ -318,14 +281,6 @@ def test_an_inside_out_mesh_is_turned_round_and_noted():
         assert found.notes == ("the mesh is inside out; it was turned round",)
 
 
-def test_an_unused_vertex_is_noted():
-    answer = reference(16)
-    answer["polyhedron"]["vertex"].append({"xyz": [1, 2, 3]})
-    found = verdict(16, answer)
-    assert found.score == 1
-    assert found.notes == ("1 vertices are on no face, first 292",)
-
-
 @pytest.mark.parametrize(
     ("gap", "apart"), [(-0.005, False), (0, False), (0.0099, False), (0.0101, True)]
 )
@@ -393,12 +348,6 @@ def test_a_vertex_is_an_outlier_only_if_it_is_far_by_both_measures():
     assert with_vertex(0, [1000, 0, 0]) == set()
 
 
-@pytest.mark.parametrize(("value", "fits"), [(1e6, True), (1.0001e6, False), (-1e300, False)])
-def test_coordinates_have_a_limit(value, fits):
-    answer = boxes(([0, 0, 0], [value, 5, 5]))
-    assert ("coordinates" not in failed(0, answer)) == fits
-
-
 def pulled(height):
     """The box of subtask 0 with the middle of its top, a vertex of four triangles, at a height."""
     vertices = [*box([-5, -5, -5], [13, 5, 5]), [4, 0, height]]
@@ -448,11 +397,6 @@ def test_a_wall_thinner_than_001_lies_on_itself(thickness, thin):
         assert failed(0, extruded(ring)) == ({"touching"} if thin else {"union"})
 
 
-def test_a_step_lower_than_001_is_no_fault():
-    step = [(0, 0), (9, 0), (9, 5), (5, 5), (5, 5.001), (0, 5.001)]
-    assert failed(0, extruded(step)) == {"union"}
-
-
 def test_all_faults_of_one_answer_are_reported_together():
     answer = boxes(([-5] * 3, [5] * 3), ([4, -5, -5], [13, 5, 5]))
     faces = answer["polyhedron"]["faces"]
@@ -496,21 +440,6 @@ def test_verdicts_are_the_same_bytes_in_one_thread_and_in_many(tmp_path):
     }
     assert len(outputs) == 1
     assert outputs.pop().count(b"\n") == 4
-
-
-def test_vertices_and_faces_may_come_in_any_order():
-    answer = reference(16)["polyhedron"]
-    n = len(answer["vertex"])
-    moved = copy.deepcopy(answer)
-    moved["vertex"] = [answer["vertex"][7 * i % n] for i in range(n)]
-    place = {7 * i % n: i for i in range(n)}
-    rings = [[place[k] for k in face["vertex"]] for face in answer["faces"]]
-    moved["faces"] = [{"vertex": ring[2:] + ring[:2]} for ring in reversed(rings)]
-    assert n % 7
-    assert verdict(16, {"polyhedron": moved}).metrics["score_by_volume"] == pytest.approx(
-        1, abs=1e-6
-    )
-    assert verdict(16, {"polyhedron": moved}).score == 1
 
 
 def test_a_polyhedron_that_is_not_convex_is_no_instance():

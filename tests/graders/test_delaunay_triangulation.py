@@ -1,7 +1,6 @@
 """Delaunay: every right triangulation passes, and each fault is named by its own check."""
 
 import json
-from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -27,13 +26,6 @@ def failed(params, triangles):
     return {check.id for check in verdict(params, triangles).checks if not check.passed}
 
 
-def test_any_order_of_triangles_and_corners_is_right():
-    for orders in permutations(range(4)):
-        assert verdict(KITE, [FAN[i] for i in orders]).score == 1
-    for corners in permutations(range(3)):
-        assert verdict(KITE, [[t[i] for i in corners] for t in FAN]).score == 1
-
-
 @pytest.mark.parametrize("diagonal", [[[0, 1, 2], [0, 2, 3]], [[0, 1, 3], [1, 2, 3]]])
 def test_four_points_on_a_circle_have_two_right_answers(diagonal):
     assert verdict(SQUARE, diagonal).score == 1
@@ -42,19 +34,14 @@ def test_four_points_on_a_circle_have_two_right_answers(diagonal):
 @pytest.mark.parametrize(
     ("triangles", "checks"),
     [
-        (FAN[1:], {"hull"}),
-        ([*FAN, FAN[0]], {"repeats"}),
-        ([*FAN, [4, 1, 0]], {"repeats"}),
-        ([*FAN, [0, 1, 5]], {"indices"}),
-        ([*FAN, [0, 0, 1]], {"indices"}),
+        (FAN[1:], {"hull"}), ([*FAN, FAN[0]], {"repeats"}), ([*FAN, [4, 1, 0]], {"repeats"}),
+        ([*FAN, [0, 1, 5]], {"indices"}), ([*FAN, [0, 0, 1]], {"indices"}),
         ([*FAN, [0, 1, 2]], {"overlap", "empty_circle"}),
-        ([[0, 1, 2], [0, 2, 3]], {"all_points", "empty_circle"}),
-        ([], {"all_points", "hull"}),
-        ([[0, 1, 4], [1, 2, 4], [2, 3, 4]], {"hull"}),
-        ([[0, 1, 3], [1, 2, 3]], {"all_points"}),
+        ([[0, 1, 2], [0, 2, 3]], {"all_points", "empty_circle"}), ([], {"all_points", "hull"}),
+        ([[0, 1, 4], [1, 2, 4], [2, 3, 4]], {"hull"}), ([[0, 1, 3], [1, 2, 3]], {"all_points"}),
         ([[0, 1, 5], [0, 0, 0]], {"indices", "all_points", "hull"}),
     ],
-)
+)  # fmt: skip
 def test_each_fault_fails_its_own_check(triangles, checks):
     assert checks <= failed(KITE, triangles)
     assert verdict(KITE, triangles).score == 0
@@ -99,8 +86,3 @@ def test_flipping_any_edge_of_a_paper_instance_is_wrong():
 def test_a_flood_of_triangles_is_not_gone_through():
     assert failed(KITE, [[0, 1, 2]] * 101) == {"resource_limit"}
     assert failed(KITE, [[0, 1, 2]] * 100) != {"resource_limit"}
-
-
-def test_huge_indices_are_out_of_range():
-    for index in (10**30, 10**5000):
-        assert "indices" in failed(KITE, [*FAN, [0, 1, index]])

@@ -30,15 +30,6 @@ def failed(params, edges):
     return [check.id for check in verdict(params, edges).failed]
 
 
-def test_pairs_of_a_square_come_in_any_order():
-    assert failed(ONE_OF_EACH, RIGHT) == []
-    assert failed(ONE_OF_EACH, [*RIGHT[:3], [[2, 3], [0, 1]], []]) == []
-
-
-def test_squares_come_in_the_given_order():
-    assert failed(ONE_OF_EACH, RIGHT[::-1]) == ["certain", "complete"]
-
-
 def test_odd_corners_are_cut_off_separately():
     result = verdict(ONE_OF_EACH, [*RIGHT[:3], [], []])
     assert [check.id for check in result.failed] == ["complete"]
@@ -52,37 +43,9 @@ def test_odd_corners_are_cut_off_separately():
     }
 
 
-@pytest.mark.parametrize("square", [0, 2, 4])
-def test_open_and_equal_squares_have_an_empty_list(square):
-    edges = [[[0, 1], [2, 3]] if i == square else pairs for i, pairs in enumerate(RIGHT)]
-    result = verdict(ONE_OF_EACH, edges)
-    assert [check.id for check in result.failed] == ["certain"]
-    assert [item["square"] for item in result.metrics["surplus"]] == [square, square]
-
-
-def test_three_domains_join_no_pair():
-    params = Params(corner_order=RING, edge_order=SIDES, squares=((1, 1, 2, 3),))
-    assert failed(params, [[]]) == []
-    assert failed(params, [[[1, 3]]]) == ["certain"]
-
-
-def test_a_pair_turned_round_breaks_the_format_and_nothing_else():
-    assert failed(ONE_OF_EACH, [[], [[2, 1]], *RIGHT[2:]]) == ["ascending"]
-
-
-def test_a_pair_given_twice():
-    assert failed(ONE_OF_EACH, [[], [[1, 2], [1, 2]], *RIGHT[2:]]) == ["repeats"]
-    assert failed(ONE_OF_EACH, [[], [[1, 2], [2, 1]], *RIGHT[2:]]) == ["ascending", "repeats"]
-
-
 @pytest.mark.parametrize("pair", [[0, 4], [4, 5], [2, 2], [4, 4], [0, 10**30]])
 def test_pairs_name_two_sides(pair):
     assert failed(ONE_OF_EACH, [[pair], *RIGHT[1:]]) == ["indices"]
-
-
-@pytest.mark.parametrize("index", [True, -1, "1", 1.5, None])
-def test_indices_are_whole_numbers_from_zero(index):
-    assert failed(ONE_OF_EACH, [[], [[index, 2]], *RIGHT[2:]]) == ["answer_schema"]
 
 
 @pytest.mark.parametrize("edges", [[*RIGHT, []], RIGHT[:-1], []])
@@ -93,11 +56,6 @@ def test_number_of_lists(edges):
         ("certain", None),
         ("complete", None),
     ]
-
-
-def test_one_answer_shows_all_its_faults():
-    edges = [[[0, 9]], [[2, 1]], [[0, 1], [0, 1]], [[0, 1]], []]
-    assert failed(ONE_OF_EACH, edges) == ["indices", "ascending", "repeats", "certain", "complete"]
 
 
 def test_long_answers_are_refused_by_count():
@@ -126,15 +84,11 @@ def test_right_means_exactly_the_joined_pairs(pairs):
 @pytest.mark.parametrize(
     "change",
     [
-        {"squares": []},
-        {"squares": [[1, 1, 1]]},
-        {"corner_order": RING[:3]},
-        {"corner_order": (*RING[:3], RING[0])},
-        {"edge_order": ("bottom", "right", "top", "top")},
-        {"edge_order": RING},
-        {"case_ids": [1]},
+        {"squares": []}, {"squares": [[1, 1, 1]]}, {"corner_order": RING[:3]},
+        {"corner_order": (*RING[:3], RING[0])}, {"edge_order": ("bottom", "right", "top", "top")},
+        {"edge_order": RING}, {"case_ids": [1]},
     ],
-)
+)  # fmt: skip
 def test_params_are_checked(change):
     with pytest.raises(ValidationError):
         Params.model_validate(ONE_OF_EACH.model_dump() | change)

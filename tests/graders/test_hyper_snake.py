@@ -1,17 +1,21 @@
 """Hyper-snake: the rules one by one, published scores, and a second way to judge a path."""
 
 from fractions import Fraction
-from itertools import pairwise, permutations, product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from judging import judging
 
 from scbench.base.seeding import Stream
 from scbench.builders.hyper_snake import Box, find_path
 from scbench.catalog import get_task
 from scbench.schemas.hyper_snake import Params
-from scbench.scoring.judge import judge
+
+verdict, failed, check = judging(
+    "hyper_snake", lambda cells: {"path": [{"pos": list(cell)} for cell in cells]}
+)
 
 TASK = get_task("hyper_snake")
 PAPER = [item.params for item in TASK.builder().paper()]
@@ -25,23 +29,6 @@ WHOLE = [
     (0, 0), (1, 0), (2, 0), (2, 1), (1, 1), (0, 1), (0, 2), (0, 3), (1, 3), (2, 3), (2, 2),
 ]  # fmt: skip
 OPEN = Params(size=(2, 3), start=(0, 0), walls=(), food=())
-
-
-def answer(cells):
-    return {"path": [{"pos": list(cell)} for cell in cells]}
-
-
-def verdict(params, cells):
-    (only,) = judge(TASK, params, answer(cells))
-    return only
-
-
-def failed(params, cells):
-    return {check.id for check in verdict(params, cells).checks if check.passed is False}
-
-
-def check(params, cells, check_id):
-    return next(c for c in verdict(params, cells).checks if c.id == check_id)
 
 
 def reference(params):
@@ -106,12 +93,6 @@ def test_every_legal_path_of_a_small_box(params):
     assert longest <= given_verdict.metrics["length_bound"]
 
 
-def test_the_length_bound_is_the_longest_path_where_nothing_is_in_the_way():
-    for params in (BOX, OPEN, *SMALL[2:4]):
-        bound = verdict(params, [params.start]).metrics["length_bound"]
-        assert max(map(len, every_path(params))) == bound
-
-
 CELLS = st.tuples(st.integers(-1, 3), st.integers(-1, 4))
 
 
@@ -145,96 +126,6 @@ def test_the_legal_prefix_is_the_longest_one_with_a_score(cells):
     assert verdict(BOX, cells).metrics["legal_prefix"] == max(legal, default=0)
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_axes_may_be_exchanged_in_box_and_path_together(order):
-    params = PAPER[3]
-    path = reference(params)
-
-    def turned(cell):
-        return tuple(cell[k] for k in order)
-
-    other = Params(
-        size=turned(params.size),
-        start=turned(params.start),
-        walls=tuple(map(turned, params.walls)),
-        food=tuple(map(turned, params.food)),
-    )
-    assert verdict(other, [turned(cell) for cell in path]).score == 1
-
-
-def test_the_other_direction_and_another_first_cell_are_wrong():
-    ring = [(0, 0), (0, 1), (0, 2), (1, 2), (1, 1), (1, 0)]
-    assert verdict(OPEN, ring).score == verdict(OPEN, [ring[0], *ring[:0:-1]]).score == 1
-    for turn in range(1, 6):
-        assert verdict(OPEN, ring[turn:] + ring[:turn]).score == 0
-
-
-FAULTS = {
-    "start_missing": (WHOLE[1:], {"start", "length"}),
-    "reversed": (WHOLE[::-1], {"start"}),
-    "diagonal": ([*WHOLE[:5], *WHOLE[6:]], {"moves", "length"}),
-    "step_of_two": ([*WHOLE[:3], (2, 2), (2, 3)], {"moves", "length"}),
-    "standing_still": ([*WHOLE[:4], *WHOLE[3:]], {"repeats", "moves"}),
-    "one_step_back": ([*WHOLE, WHOLE[-2]], {"repeats"}),
-    "revisit": ([*WHOLE[:6], (0, 0), *WHOLE[6:]], {"repeats", "moves"}),
-    "through_the_wall": (
-        [(0, 0), (1, 0), (1, 1), (1, 2), (2, 2), (2, 3)],
-        {"walls", "length", "food"},
-    ),
-    "below_zero": ([(0, 0), (-1, 0)], {"inside", "length", "food"}),
-    "beyond_the_end": ([*WHOLE[:10], (3, 3)], {"inside"}),
-    "round_the_end": ([(0, 0), (2, 0)], {"moves", "length", "food"}),
-    "one_number_more": ([*WHOLE[:10], (2, 2, 0)], {"dimensions"}),
-    "one_number_less": ([(0, 0), (1,), *WHOLE[2:]], {"dimensions"}),
-    "no_numbers": ([(0, 0), (), *WHOLE[2:]], {"dimensions"}),
-    "huge": ([(0, 0), (10**400, 0), *WHOLE[2:]], {"inside", "moves"}),
-    "all_misshapen": ([(0, 0, i) for i in range(4)], {"start", "dimensions", "length", "food"}),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_is_named_and_no_other_and_voids_the_path(name):
-    cells, expected = FAULTS[name]
-    assert failed(BOX, cells) == expected
-    assert verdict(BOX, cells).score == 0
-
-
-def test_a_right_path_leaves_nothing_open():
-    assert verdict(BOX, WHOLE).score == 1
-    assert verdict(BOX, WHOLE).metrics["share_of_bound"] == 1
-    assert failed(BOX, WHOLE) == set()
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
-        {"pos": [0, False]},
-        {"pos": [0, 0.5]},
-        {"pos": [0, "0"]},
-        {"pos": [0, None]},
-        {"pos": "00"},
-        {"pos": 0},
-        {"position": [0, 0]},
-        {},
-        [0, 0],
-        "0,0",
-        1,
-        None,
-    ],
-    ids=repr,
-)
-def test_only_an_object_with_whole_numbers_is_a_cell(entry):
-    places = answer(WHOLE)["path"]
-    (given_verdict,) = judge(TASK, BOX, {"path": [entry, *places[1:]]})
-    assert [(c.id, c.passed) for c in given_verdict.checks] == [("answer_schema", False)]
-    assert given_verdict.score == 0
-
-
-def test_a_whole_number_may_be_written_with_a_point():
-    cells = [tuple(map(float, cell)) for cell in WHOLE]
-    assert verdict(BOX, cells) == verdict(BOX, WHOLE)
-
-
 def test_moves_beside_a_misshapen_cell_are_not_judged():
     cells = [*WHOLE[:3], (2,), (0, 3), (1, 3), (2, 3), (2, 1)]
     assert check(BOX, cells, "moves").details == {"count": 1, "offenders": [7]}
@@ -250,38 +141,9 @@ def test_positions_are_those_of_the_answers_own_list():
     assert check(BOX, cells, "moves").details == {"count": 2, "offenders": [5, 6]}
     assert check(BOX, cells, "food").details == {"count": 1, "offenders": [(2, 3)]}
     assert verdict(BOX, cells).metrics == {
-        "length": 7,
-        "legal_prefix": 3,
-        "free_cells": 11,
-        "length_bound": 11,
-        "share_of_bound": 3 / 11,
-        "missed_food": [(2, 3)],
-    }
-
-
-def test_without_walls_every_cell_is_needed():
-    path = reference(PAPER[0])
-    assert len(path) == 64
-    assert verdict(PAPER[0], path[:63]).score == 63 / 64
-    assert failed(PAPER[0], path[:63]) == {"length"}
-
-
-@pytest.mark.parametrize("subtask", range(1, 13))
-def test_with_walls_98_percent_are_enough_and_one_cell_less_is_not(subtask):
-    params = PAPER[subtask]
-    box = Box.make(params.size, params.walls)
-    start, food = box.number[params.start], [box.number[cell] for cell in params.food]
-    enough = next(n for n in range(5000) if Fraction(n, len(box.cells)) >= Fraction(98, 100))
-    found = find_path(box, start, food, Stream("enough", subtask), enough, 4_000_000)
-    path = [box.cells[i] for i in found]
-    # Where the food is the only end, the colours can ask for one cell more.
-    assert len(path) in {enough, enough + 1}
-    assert verdict(params, path).score == 1
-    short = path[: enough - 1]
-    missed = len(set(params.food) - set(short))
-    assert verdict(params, short).score == (enough - 1) / len(box.cells) / 0.98 / (missed + 1)
-    assert verdict(params, short).score < 1
-    assert "length" in failed(params, short)
+        "length": 7, "legal_prefix": 3, "free_cells": 11, "length_bound": 11,
+        "share_of_bound": 3 / 11, "missed_food": [(2, 3)],
+    }  # fmt: skip
 
 
 def test_published_scores_follow_to_the_last_digit():
@@ -314,12 +176,6 @@ def test_the_cap_at_1_comes_before_the_food():
     assert 100 / 101 / 0.98 > 1
     assert verdict(params, path).score == 1 / 2
     assert failed(params, path) == {"food"}
-
-
-def test_food_on_the_start_is_eaten():
-    params = Params(size=(2, 2), start=(0, 0), walls=(), food=((0, 0),))
-    assert verdict(params, [(0, 0)]).score == 1 / 4
-    assert verdict(params, [(0, 0), (0, 1), (1, 1), (1, 0)]).score == 1
 
 
 def test_the_wall_of_subtask_2_is_a_wall():
@@ -355,20 +211,12 @@ def test_long_lists_are_judged_up_to_a_bound():
 @pytest.mark.parametrize(
     "change",
     [
-        {"start": (0, 4)},
-        {"start": (0, 0, 0)},
-        {"walls": ((3, 0),)},
-        {"walls": ((1, 1), (1, 1))},
-        {"walls": ((0, 0),)},
-        {"walls": ((2, 3),)},
-        {"food": ((2, 0), (2, 0))},
-        {"food": ((-1, 0),)},
-        {"size": (3, 0)},
-        {"size": ()},
-        {"size": (400, 400)},
+        {"start": (0, 4)}, {"start": (0, 0, 0)}, {"walls": ((3, 0),)}, {"walls": ((1, 1), (1, 1))},
+        {"walls": ((0, 0),)}, {"walls": ((2, 3),)}, {"food": ((2, 0), (2, 0))},
+        {"food": ((-1, 0),)}, {"size": (3, 0)}, {"size": ()}, {"size": (400, 400)},
     ],
     ids=repr,
-)
+)  # fmt: skip
 def test_boxes_that_make_no_sense_are_refused(change):
     fields = BOX.model_dump()
     assert Params.model_validate(fields) == BOX

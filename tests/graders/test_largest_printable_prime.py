@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from scbench.catalog import get_task
 from scbench.graders.largest_printable_prime import (
-    CHECKS,
     MAX_DIGITS,
-    Stand,
     groups,
     is_prime,
     pose,
@@ -55,10 +53,6 @@ def verdict(text, params=PAPER):
 
 def failed(text, params=PAPER):
     return {check.id for check in verdict(text, params).checks if check.passed is False}
-
-
-def skipped(text):
-    return {check.id for check in verdict(text).checks if check.passed is None}
 
 
 def with_params(**changes):
@@ -117,41 +111,6 @@ def test_flat_on_flat_is_what_the_bars_say():
         assert rests(our_pose(*upper), our_pose(*lower)) == carried, (lower, upper)
 
 
-CARRIES = {
-    0: {0, 1, 7}, 1: {1}, 2: {2, 5}, 3: {1, 3, 7}, 4: {1, 4}, 5: {2, 5},
-    6: {1, 2, 3, 4, 5, 6, 7, 9}, 7: {1, 7}, 8: set(range(10)), 9: {1, 2, 3, 4, 5, 6, 7, 9},
-}  # fmt: skip
-
-
-def test_what_can_go_on_what_in_some_orientations():
-    for lower in range(10):
-        found = {
-            upper
-            for upper in range(10)
-            if any(
-                rests(our_pose(upper, a), our_pose(lower, b)) for a, b in product(FLAT, repeat=2)
-            )
-        }
-        assert found == CARRIES[lower] | ({6} if lower in {6, 9} else set())
-
-
-def test_only_1_3_and_7_can_be_printed_upright():
-    upright = {
-        (digit, code): one.stand
-        for digit, code in product(range(10), "XY")
-        if (one := our_pose(digit, code)) is not None
-    }
-    assert upright == {
-        (1, "X"): Stand.ON_END,
-        (1, "Y"): Stand.FLAT,
-        (3, "X"): Stand.ON_SIDE,
-        (3, "Y"): Stand.ON_SIDE,
-        (7, "X"): Stand.ON_HEAD,
-        (7, "Y"): Stand.ON_SIDE,
-    }
-    assert all(our_pose(digit, code) for digit, code in product(range(10), FLAT))
-
-
 def test_upright_digits_stand_on_bars_that_carry_them():
     for lower, code in product(range(10), FLAT):
         under = our_pose(lower, code)
@@ -171,53 +130,6 @@ def test_nothing_but_a_1_on_its_end_goes_on_an_upright_digit():
             if our_pose(*upper) is not None:
                 expected = upper == (1, "X")
                 assert rests(our_pose(*upper), our_pose(*lower)) == expected
-
-
-def test_a_1_on_its_side_is_a_flat_1():
-    assert our_pose(1, "Y") == our_pose(1, "f")
-    assert failed("1f 1Y 1Y") == failed("1f 1f 1f")
-    assert "stack" in failed("7x 1Y")
-    assert "stack" not in failed("7x 1x")
-
-
-FAULTS = {
-    "composite": ("8f 1f", {"prime"}),
-    "one": ("1f", {"prime"}),
-    "zero": ("0f", {"leading_zero", "prime"}),
-    "zero_in_front": ("0f 7f", {"leading_zero"}),
-    "zeros_only": ("0f 0f 0f", {"leading_zero", "prime"}),
-    "six_on_nine_both_flat": ("9f 6f 1f", {"stack", "prime"}),
-    "six_on_nine_turned": ("9f 6z 1f", {"prime"}),
-    "two_on_three": ("3f 2f", {"stack", "prime"}),
-    "upright_eight": ("8X 3f", {"printable"}),
-    "nine_on_its_side": ("9Y 7f", {"printable"}),
-    "upright_three_on_three_on_its_side": ("3Y 3Y 1f", {"stack"}),
-    "flat_one_on_upright_one": ("1X 1f", {"stack"}),
-    "seven_on_its_head_on_a_one": ("1f 7X", {"stack"}),
-    "three_on_its_side_on_a_five": ("5f 3Y", {"stack"}),
-    "repeated": ("8f 8f 8f 8f 8f 8f 1f 1f 1f", {"groups", "prime"}),
-    "spire": ("7X 3X 1X 3X 3X", {"stack"}),
-    "everything": (
-        "0f 8X 1f 2f 2f 2f 2f 2f 2f",
-        {"leading_zero", "groups", "printable", "prime", "stack"},
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_is_named_and_no_other(name):
-    text, expected = FAULTS[name]
-    given = verdict(text)
-    assert failed(text) - {"height", "length"} == expected
-    assert given.score == 0
-    assert {check.id for check in given.checks} == set(CHECKS) - {"max_digits"}
-
-
-def test_nothing_is_no_number():
-    given = verdict([])
-    assert given.score == 0
-    assert failed([]) == {"not_empty", "height", "length"}
-    assert skipped([]) == {"prime"}
 
 
 def test_small_towers_score_little_but_something():
@@ -243,11 +155,6 @@ def test_groups_are_cut_from_the_end(number, size, parts):
     assert groups(number, size) == parts
 
 
-def test_a_short_first_group_is_none_of_the_others():
-    assert "groups" not in failed("8f 8f 8f 8f 8f")
-    assert "groups" in failed("8f 8f 8f 8f 8f 8f")
-
-
 @pytest.mark.parametrize(("target", "factor"), [(115.5, 1), (115.6, 0.9), (115.7, 0.9)])
 def test_only_a_taller_tower_is_tall(target, factor):
     params = with_params(target_height_mm=target)
@@ -263,36 +170,6 @@ def test_what_may_not_be_used_voids_the_answer():
     assert failed(LARGEST, with_params(max_digits=41)) == {"max_digits", "length"}
     assert failed(LARGEST, with_params(max_digits=42)) == {"length"}
     assert verdict(LARGEST, with_params(max_digits=41)).score == 0
-
-
-@pytest.mark.parametrize(
-    "item",
-    [
-        {"digit": "8", "orientation": "flat"},
-        {"digit": True, "orientation": "flat"},
-        {"digit": 8.5, "orientation": "flat"},
-        {"digit": -1, "orientation": "flat"},
-        {"digit": 10, "orientation": "flat"},
-        {"digit": int("8" * 42), "orientation": "flat"},
-        {"digit": math.nan, "orientation": "flat"},
-        {"digit": None, "orientation": "flat"},
-        {"digit": 8, "orientation": "Flat"},
-        {"digit": 8, "orientation": None},
-        {"digit": 8},
-        {"orientation": "flat"},
-        8,
-        "8",
-        [8, "flat"],
-    ],
-    ids=repr,
-)
-def test_only_digits_with_a_known_orientation_are_judged(item):
-    assert failed([item, *tower("1f")]) == {"answer_schema"}
-
-
-def test_digits_may_be_written_as_floats_and_other_keys_are_ignored():
-    items = [{**item, "digit": float(item["digit"]), "colour": "red"} for item in tower(LARGEST)]
-    assert verdict(items) == verdict(LARGEST)
 
 
 def test_long_numbers_are_refused_before_they_cost_anything():
@@ -375,9 +252,3 @@ wild = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("fxyzXY")), max_siz
 def test_scores_are_those_of_the_words_of_the_prompt(items):
     text = " ".join(f"{digit}{code}" for digit, code in items)
     assert verdict(text).score == plain_score(items)
-
-
-def test_the_plain_score_knows_legal_towers():
-    for text in (LARGEST.split()[-3:], ["7f", "1X"], ["3f", "7X", "1X"]):
-        assert 0 <= plain_score([(int(item[0]), item[1]) for item in text]) < 0.05
-    assert plain_score([(3, "f"), (3, "Y"), (1, "X")]) > 0

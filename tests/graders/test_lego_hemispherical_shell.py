@@ -1,7 +1,6 @@
 """Brick shells: the rules one by one at their limits, the score, hostile answers."""
 
 import math
-import random
 import resource
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from bounds import a_minute_of_work
 
 from scbench.catalog import get_task
-from scbench.graders.lego_hemispherical_shell import CHECKS, MAX_BRICKS
+from scbench.graders.lego_hemispherical_shell import MAX_BRICKS
 from scbench.schemas.lego_hemispherical_shell import Params
 from scbench.scoring.judge import judge
 
@@ -62,56 +61,12 @@ def test_ground_bricks_may_stand_anywhere_and_structures_be_turned(angle):
     assert failed(turned) == set()
 
 
-FAULTS = {
-    "nothing": ([], {"not_empty"}),
-    "between_layers": ([(0, 0, 9, 0)], {"layers"}),
-    "below_the_table": ([(0, 0, -4.8, 0)], {"layers"}),
-    "listed_twice": ([FIRST, FIRST], {"duplicates"}),
-    "listed_twice_half_a_turn_on": ([FIRST, (0, 0, 4.8, -90)], {"duplicates"}),
-    "listed_twice_almost": ([FIRST, (0.04, 0, 4.8, 90.4)], {"duplicates"}),
-    "overlap": ([FIRST, (14, 0, 4.8, 90)], {"overlap"}),
-    "overlap_at_an_angle": ([FIRST, (14, 0, 4.8, 40)], {"overlap"}),
-    "half_a_stud_aside": ([FIRST, (4, 0, 14.4, 90)], {"studs"}),
-    "half_a_stud_along_and_across": ([FIRST, (4, 4, 14.4, 90)], {"studs"}),
-    "shifts_that_the_swap_of_axes_took": ([FIRST, (0, 4, 14.4, 90)], {"studs"}),
-    "askew": ([FIRST, (0, 0, 14.4, 45)], {"studs"}),
-    "floating": ([FIRST, (0, 0, 24, 90)], {"support"}),
-    "floating_beside": ([FIRST, (40, 0, 14.4, 90)], {"support"}),
-    "bounding_boxes_touch_only": ([(0, 0, 4.8, 45), (23, 23, 14.4, 45)], {"support"}),
-    "floating_pair": ([FIRST, (99, 0, 14.4, 0), (99, 0, 24, 0)], {"support"}),
-    "stairs": ([(0, 0, 4.8, 0), (24, 0, 14.4, 0), (48, 0, 24, 0)], {"balance"}),
-    "everything": (
-        [
-            FIRST, FIRST, (14, 0, 4.8, 90), (4, 0, 14.4, 90), (200, 0, 24, 0), (300, 0, 10, 0),
-            (900, 0, 4.8, 0),
-        ],
-        {"layers", "outside", "duplicates", "overlap", "studs", "support"},
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_is_named_and_no_other(name):
-    rows, expected = FAULTS[name]
-    given = verdict(rows)
-    assert failed(rows) == expected
-    assert given.score == 0
-    assert [check.id for check in given.checks] == list(CHECKS)
-
-
 @pytest.mark.parametrize(
     ("z", "good"),
     [(4.7, True), (4.69, False), (5.76, True), (5.77, False), (4.8, True), (0, False)],
 )
 def test_layers_have_a_tolerance(z, good):
     assert failed([(0, 0, z, 0)]) == (set() if good else {"layers"})
-
-
-@pytest.mark.parametrize(
-    ("z", "good"), [(13.44, True), (13.43, False), (15.36, True), (15.37, False)]
-)
-def test_upper_layers_too(z, good):
-    assert ("layers" in failed([(0, 0, z, 0)])) == (not good)
 
 
 @pytest.mark.parametrize(
@@ -233,26 +188,6 @@ def test_the_score_is_the_agreement_of_the_volumes():
     assert verdict(rows, params).score == 1
 
 
-def test_the_score_never_goes_below_zero():
-    params = PAPER[0]
-    given = verdict(built(params)[:3], params)
-    assert given.metrics["agreement"] < 0
-    assert given.score == 0
-    assert {check.id for check in given.failed} == {"volume"}
-
-
-@pytest.mark.parametrize("angle", [17.0, 45.0, 90.0, 133.3])
-def test_turning_everything_about_the_axis_changes_no_score(angle):
-    params = PAPER[1].model_copy(update={"full_marks": 1.0})
-    rows = built(PAPER[1])
-    c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
-    turned = [(c * x - s * y, s * x + c * y, z, turn + angle) for x, y, z, turn in rows]
-    random.Random(1).shuffle(turned)
-    assert verdict(turned, params).score == pytest.approx(verdict(rows, params).score, abs=1e-7)
-    rounded = [(round(x, 2), round(y, 2), z, turn) for x, y, z, turn in turned]
-    assert verdict(rounded, params).score == pytest.approx(verdict(rows, params).score, abs=1e-3)
-
-
 def test_indices_are_those_of_the_answer_whatever_else_is_wrong():
     rows = [(9e9, 0, 4.8, 0), FIRST, FIRST, (0, 0, 24, 90), (14, 0, 4.8, 90), (4, 0, 14.4, 90)]
     figures = verdict(rows).metrics
@@ -261,42 +196,6 @@ def test_indices_are_those_of_the_answer_whatever_else_is_wrong():
     assert figures["floating"] == []
     assert details(rows, "duplicates")["offenders"] == [[2, 1]]
     assert details(rows, "outside")["offenders"] == [0]
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"Centroid": [0, 0], "RotationDegrees": 0},
-        {"Centroid": [0, 0, 4.8, 0], "RotationDegrees": 0},
-        {"Centroid": ["0", 0, 4.8], "RotationDegrees": 0},
-        {"Centroid": [True, 0, 4.8], "RotationDegrees": 0},
-        {"Centroid": [math.nan, 0, 4.8], "RotationDegrees": 0},
-        {"Centroid": [math.inf, 0, 4.8], "RotationDegrees": 0},
-        {"Centroid": [0, 0, 4.8], "RotationDegrees": math.nan},
-        {"Centroid": [0, 0, 4.8], "RotationDegrees": "90"},
-        {"Centroid": [0, 0, 4.8], "RotationDegrees": None},
-        {"Centroid": {"x": 0, "y": 0, "z": 4.8}, "RotationDegrees": 0},
-        {"Centroid": [0, 0, 4.8]},
-        {"RotationDegrees": 0},
-        [0, 0, 4.8, 0],
-        None,
-    ],
-    ids=repr,
-)
-def test_only_complete_bricks_of_numbers_are_judged(bad):
-    (given,) = judge(TASK, ROOM, {"bricks": [bad, *answer([SECOND])["bricks"]]})
-    assert [check.id for check in given.failed] == ["answer_schema"]
-
-
-@pytest.mark.parametrize("other", [{}, [], [{"Centroid": [0, 0, 4.8], "RotationDegrees": 0}], None])
-def test_other_forms_of_an_answer_are_refused(other):
-    (given,) = judge(TASK, ROOM, other)
-    assert [check.id for check in given.failed] == ["answer_schema"]
-
-
-def test_whole_numbers_are_numbers():
-    rows = [(0, 0, 4.8, 0), (0, 0, 24, 0), (0, 0, 14.4, 0)]
-    assert verdict(rows) == verdict([tuple(map(float, row)) for row in rows])
 
 
 @pytest.mark.parametrize("value", [1e300, -1e300, 1.7e308, 1e5, -1e5, 10**300], ids=repr)

@@ -1,15 +1,12 @@
 """Mazes: the specification's examples, and uniqueness against counting every route."""
 
-import random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.catalog import get_task
-from scbench.graders.maze_3d import CHECKS, find_routes, grade, move_graph
+from scbench.graders.maze_3d import CHECKS, grade
 from scbench.schemas.maze_3d import Answer, Params
-from scbench.scoring.judge import judge
 
 BUILDER = get_task("maze_3d").builder()
 PAPER = [item.params for item in BUILDER.paper()]
@@ -37,28 +34,21 @@ def failed(maze, wanted):
 @pytest.mark.parametrize(
     ("maze", "numbers", "wrong"),
     [
-        ("A0B/888/222", (3, 5, 5, 1), None),
-        ("A3B/888/222", (3, 5, 5, 1), None),
-        ("A4B/888/222", (3, 5, 5, 1), "jumps"),
-        ("A4B/888/222", (3, 5, 5, 0), None),
-        ("AB5/814/823", (3, 5, 0, 1), None),
-        ("A6B/888/222", (3, 5, 5, 0), None),
-        ("A7B/888/222", (3, 5, 5, 0), "route"),
-        ("A05/090/50B", (3, 5, 5, 1), "one_route"),
-        ("A0B/454/222", (3, 5, 5, 0), "one_route"),
-        ("A55B/9599/9559/9559", (4, 5, 5, 0), None),
-        ("A00B/9999/2222/7777", (4, 5, 5, 0), "route"),
-        ("A04/99B/222", (3, 5, 5, 0), "route"),
+        ("A0B/888/222", (3, 5, 5, 1), None), ("A3B/888/222", (3, 5, 5, 1), None),
+        ("A4B/888/222", (3, 5, 5, 1), "jumps"), ("A4B/888/222", (3, 5, 5, 0), None),
+        ("AB5/814/823", (3, 5, 0, 1), None), ("A6B/888/222", (3, 5, 5, 0), None),
+        ("A7B/888/222", (3, 5, 5, 0), "route"), ("A05/090/50B", (3, 5, 5, 1), "one_route"),
+        ("A0B/454/222", (3, 5, 5, 0), "one_route"), ("A55B/9599/9559/9559", (4, 5, 5, 0), None),
+        ("A00B/9999/2222/7777", (4, 5, 5, 0), "route"), ("A04/99B/222", (3, 5, 5, 0), "route"),
         ("A555B/99999/22222/77777/00000", (5, 5, 5, 0), None),
         ("A55B9/99999/22222/77777/00000", (5, 5, 5, 0), "coverage"),
-        ("A5/5B", (2, 5, 5, 0), "one_route"),
-        ("A0B/888/22", (3, 5, 5, 1), "shape"),
+        ("A5/5B", (2, 5, 5, 0), "one_route"), ("A0B/888/22", (3, 5, 5, 1), "shape"),
         ("A0B/4.4/222", (3, 5, 5, 0), "characters"),
         ("A669B/98581/01472/39160/87432", (5, 5, 0, 2, 30), None),
         ("A669B/95581/01472/39160/87432", (5, 5, 0, 2, 30), "one_route"),
         ("A669B/98581/01472/39360/87432", (5, 5, 0, 2, 30), "jumps"),
     ],
-)
+)  # fmt: skip
 def test_examples_of_the_specification(maze, numbers, wrong):
     assert failed(maze, params(*numbers)) == ([wrong] if wrong else [])
     assert verdict(maze, params(*numbers)).score == (wrong is None)
@@ -70,12 +60,6 @@ def test_the_prompts_example_is_as_it_says():
     assert result.score == 1
     assert result.metrics["route"] == [[0, 0], [2, 0], [2, 1], [2, 2], [1, 2], [1, 1], [1, 0]]
     assert result.metrics["jumped_over"] == [[1, 0]]
-
-
-@pytest.mark.parametrize("jump", [0, 1, 2, 3, 4, 5, 6, 9])
-def test_what_can_be_jumped_over(jump):
-    route = verdict(f"A{jump}B/999/999", params(3, 5, 5, 1)).metrics.get("jumped_over")
-    assert bool(route) == (jump <= 3)
 
 
 def test_a_and_b_count_at_their_heights():
@@ -103,28 +87,20 @@ def test_shares_are_compared_exactly():
 @pytest.mark.parametrize(
     ("text", "checks"),
     [
-        ("", ["shape", "ends"]),
-        ("A0\n888\n222", ["shape", "ends"]),
-        ("A0B\n888", ["shape"]),
-        ("A0B\n888\n222\n222", ["shape"]),
-        ("0A0B\n 888\n 222", ["shape", "characters"]),
-        ("A0B\n\n888\n222", ["shape"]),
-        ("Here it is:\nA0B\n888\n222", ["shape", "characters"]),
+        ("", ["shape", "ends"]), ("A0\n888\n222", ["shape", "ends"]), ("A0B\n888", ["shape"]),
+        ("A0B\n888\n222\n222", ["shape"]), ("0A0B\n 888\n 222", ["shape", "characters"]),
+        ("A0B\n\n888\n222", ["shape"]), ("Here it is:\nA0B\n888\n222", ["shape", "characters"]),
         ("```\nA0B\n888\n222\n```", ["shape", "characters"]),
-        ("a0b\n888\n222", ["characters", "ends"]),
-        ("A0B\n8X8\n222", ["characters"]),
+        ("a0b\n888\n222", ["characters", "ends"]), ("A0B\n8X8\n222", ["characters"]),
         ("A0B\n8\N{SUPERSCRIPT TWO}8\n222", ["characters"]),
         ("A0B\n8\N{DEVANAGARI DIGIT TWO}8\n222", ["characters"]),
-        ("A0B\n8\N{FULLWIDTH DIGIT TWO}8\n222", ["characters"]),
-        ("A0A\n8B8\n222", ["ends"]),
-        ("000\n888\n222", ["ends"]),
-        ("A0B\r888\r222", ["shape", "characters"]),
-        ("__content_violation__", ["shape", "characters", "ends"]),
-        ("A" * 500, ["resource_limit"]),
+        ("A0B\n8\N{FULLWIDTH DIGIT TWO}8\n222", ["characters"]), ("A0A\n8B8\n222", ["ends"]),
+        ("000\n888\n222", ["ends"]), ("A0B\r888\r222", ["shape", "characters"]),
+        ("__content_violation__", ["shape", "characters", "ends"]), ("A" * 500, ["resource_limit"]),
         ("A\n" * 500, ["resource_limit"]),
         ("\r\n" * 10**6 + "A" + "\n" * 10**6 + "B", ["resource_limit"]),
     ],
-)
+)  # fmt: skip
 def test_bad_texts_fail_by_their_own_faults(text, checks):
     result = grade(params(3, 5, 5, 1, share=40), Answer.model_validate(text))
     assert [check.id for check in result.checks if check.passed is False] == checks
@@ -140,17 +116,6 @@ FORGIVEN = [
 @pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"maze": text}])
 def test_line_ends_and_blanks_at_them_do_not_matter(text, wrap):
     assert grade(params(3, 5, 5, 1), Answer.model_validate(wrap(text))).score == 1
-
-
-@pytest.mark.parametrize("rows", [["A0B", "888", "222"], ["A0B ", "888\r\n", "222\t"]])
-def test_rows_are_taken_one_by_one(rows):
-    assert grade(params(3, 5, 5, 1), Answer.model_validate({"maze": rows})).score == 1
-
-
-@pytest.mark.parametrize("maze", [None, 12, ["A0B", 888, "222"], [["A", "0", "B"]], {"0": "A0B"}])
-def test_other_values_are_no_rows(maze):
-    (verdict,) = judge(get_task("maze_3d"), params(3, 5, 5, 1), {"maze": maze})
-    assert [check.id for check in verdict.checks] == ["answer_schema"]
 
 
 def test_a_wrong_maze_shows_all_its_faults():
@@ -226,40 +191,6 @@ def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
             assert verdict(maze, tight.model_copy(update=change)).score == 0
 
 
-@pytest.mark.parametrize("which", range(6))
-def test_turned_mirrored_and_reversed_mazes_are_right_as_well(which):
-    wanted = PAPER[which]
-    rows = BUILDER.reference(wanted).maze
-    turned = ["".join(column) for column in zip(*rows[::-1], strict=True)]
-    for maze in (turned, rows[::-1], [row[::-1] for row in rows]):
-        assert grade(wanted, Answer(maze=tuple(maze))).score == 1
-    back = wanted.model_copy(update={"a_height": wanted.b_height, "b_height": wanted.a_height})
-    exchanged = "\n".join(rows).translate(str.maketrans("AB", "BA"))
-    assert grade(back, Answer.model_validate(exchanged)).score == 1
-
-
-@pytest.mark.parametrize("which", range(6))
-def test_changing_a_cell_of_the_route_by_three_breaks_it(which):
-    wanted = PAPER[which]
-    maze = "\n".join(BUILDER.reference(wanted).maze)
-    route = grade(wanted, Answer.model_validate(maze)).metrics["route"]
-    n = wanted.size
-    for x, y in route[1:-1:5]:
-        at = y * (n + 1) + x
-        for change in (-3, 3):
-            height = int(maze[at]) + change
-            if 0 <= height <= 9:
-                changed = maze[:at] + str(height) + maze[at + 1 :]
-                ways = grade(wanted, Answer.model_validate(changed)).metrics.get("route", [])
-                assert ways != route
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.text(st.sampled_from("AB0123456789\n\r ab.²") | st.characters(), max_size=40))
-def test_any_text_gets_a_score(text):
-    assert grade(PAPER[0], Answer.model_validate(text)).score == 0
-
-
 def test_a_long_corridor_needs_no_recursion():
     n = 60
     rows = []
@@ -274,14 +205,3 @@ def test_a_long_corridor_needs_no_recursion():
     result = grade(params(n, 5, 5, 0), Answer(maze=tuple(rows)))
     assert result.score == 1
     assert len(result.metrics["route"]) > 1_800
-
-
-def test_routes_of_a_random_graph_of_moves_are_symmetric():
-    rng = random.Random(5)
-    heights = [rng.randrange(10) for _ in range(100)]
-    graph = move_graph(10, heights)
-    for cell, beside in enumerate(graph):
-        assert len(set(beside)) == len(beside)
-        assert all(cell in graph[other] for other in beside)
-        there = find_routes(graph, 0, cell).route
-        assert len(there) == len(find_routes(graph, cell, 0).route)

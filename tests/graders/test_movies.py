@@ -95,7 +95,6 @@ def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
 
 A = ("Alpha", 1990, ("crime", "drama"), ("police",))
 B = ("Beta", 1991, ("drama",), ("police", "family"))
-C = ("Gamma: The Return", 1992, ("comedy",), ("family", "work"))
 
 
 def of(*choices, liked=(A, B), genre=2, theme=3):
@@ -107,60 +106,6 @@ def of(*choices, liked=(A, B), genre=2, theme=3):
         template="list",
         opening=0,
     )
-
-
-@pytest.mark.parametrize(
-    ("params", "points"),
-    [
-        (of(A, B, C), (4 + 3 + 2 + 3, 2 + 3 + 2 + 6, 3)),
-        (of(C, A), (3, 12)),
-        (of(A, B, genre=1, theme=0), (3, 2)),
-        (of(A, B, genre=0, theme=1), (2, 3)),
-        (of(A, C, liked=(C,)), (0, 2 + 6)),
-        (of(A, C, liked=(C, C)), (0, 2 * 8)),
-    ],
-)
-def test_points_counted_by_hand(params, points):
-    assert points_of(params) == points
-    right = "ABC"[points.index(max(points))]
-    assert BUILDER.target(params) == right
-    assert judge(TASK, params, {"answer": right})[0].score == 1
-
-
-def test_the_prompt_tells_facts_and_rule():
-    prompt = BUILDER.prompt(of(A, C, genre=1, theme=0))
-    assert "\n- Beta (1991); genres: drama; themes: police, family\n" in prompt
-    assert "\n(B) Gamma: The Return (1992); genres: comedy; themes: family, work\n" in prompt
-    assert "gives the choice\n1 point, and a theme that both have gives it 0 points." in prompt
-    prose = BUILDER.prompt(of(A, C).model_copy(update={"template": "prose"}))
-    assert "(A) Alpha (1990) is a crime and drama film about police.\n" in prose
-
-
-@pytest.mark.parametrize(
-    "answer",
-    ["C", "c", "(C)", "C.", "Choice C", "Gamma: The Return", "gamma: the return",
-     "Gamma: The Return (1992)", "C) Gamma: The Return", "(C) Gamma: The Return (1992)",
-     '"Gamma: The Return"', "**C**"],
-)  # fmt: skip
-def test_forms_of_the_right_choice(answer):
-    assert judge(TASK, of(A, B, C, liked=(C,)), {"answer": answer})[0].score == 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "failed"),
-    [
-        ("A", "value"), ("Beta", "value"), ("Beta (1991)", "value"), ("D", "readable"),
-        ("C or A", "readable"), ("C) Beta", "readable"), ("Gamma", "readable"), (2, "readable"),
-        ("Gamma: The Return (1991)", "readable"), ("", "readable"), (["C"], "answer_schema"),
-        (None, "answer_schema"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_told(answer, failed):
-    (verdict,) = judge(TASK, of(A, B, C, liked=(C,)), {"answer": answer})
-    assert verdict.score == 0
-    assert next(check.id for check in verdict.checks if check.passed is False) == failed
-    if failed == "value":
-        assert verdict.failed[0].message.startswith("Gamma: The Return has 8 points, ")
 
 
 def test_a_tie_has_no_one_answer():

@@ -11,33 +11,15 @@ from scbench.builders.objects import Space, TaskBuilder
 from scbench.builders.shared.words import things
 from scbench.catalog import get_task
 from scbench.graders.objects import quantity_of
-from scbench.schemas.objects import Params
 from scbench.scoring.judge import judge
 
 TASK = get_task("objects")
 BUILDER = TaskBuilder()
 
 BELOW_20 = [
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+]  # fmt: skip
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 BELOW_100 = BELOW_20 + [ten + one for ten in TENS for one in ("", *(f"-{w}" for w in BELOW_20[:9]))]
 WORDS = BELOW_100 + [
@@ -119,57 +101,3 @@ def test_every_quantity_up_to_999_is_read():
 def test_what_is_no_quantity_is_refused(text):
     with pytest.raises(ValueError, match="is no quantity"):
         quantity_of(text)
-
-
-def of(*entries, groups=("tools",)):
-    return Params(entries=entries, groups=groups, anchor_format="none", opening=0)
-
-
-SAW = ("a", "", "saw", "tools")
-OWLS = ("thirty-two", "big", "owls", "birds")
-HOES = ("12", "old", "hoes", "tools")
-
-
-@pytest.mark.parametrize(
-    ("params", "right"),
-    [
-        (of(SAW), 1),
-        (of(SAW, OWLS), 1),
-        (of(SAW, OWLS, groups=("birds",)), 32),
-        (of(SAW, OWLS, HOES), 13),
-        (of(SAW, SAW, OWLS), 2),
-        (of(SAW, OWLS, HOES, groups=("birds", "tools")), 45),
-        (of(("one hundred and six", "", "axes", "tools"), HOES), 118),
-        (of(OWLS), 0),
-    ],
-)
-def test_lists_counted_by_hand(params, right):
-    assert BUILDER.target(params) == str(right)
-    assert judge(TASK, params, {"answer": right})[0].score == 1
-
-
-def test_the_prompt_says_what_a_case_needs():
-    prompt = BUILDER.prompt(of(SAW, OWLS, HOES, groups=("birds", "tools")))
-    assert "\na saw, thirty-two big owls and 12 old hoes.\n" in prompt
-    assert "How many birds and tools are there in this list altogether?" in prompt
-    assert '"a" and "an" mean\none' in prompt
-    assert "at the beginning of a line" not in prompt
-
-
-@pytest.mark.parametrize("answer", [13, "13", " 13.", "**13**", "13.0", "$13$", "total = 13"])
-def test_forms_of_the_right_number(answer):
-    assert judge(TASK, of(SAW, OWLS, HOES), {"answer": answer})[0].score == 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "failed"),
-    [
-        (12, "value"), ("45", "value"), (-13, "value"), ("13 14", "readable"), ("", "readable"),
-        ("13.5", "readable"), ("thirteen or so", "readable"), ("about 13 tools", "readable"),
-        ([13], "answer_schema"), (None, "answer_schema"), (True, "answer_schema"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_told(answer, failed):
-    (verdict,) = judge(TASK, of(SAW, OWLS, HOES), {"answer": answer})
-    assert verdict.score == 0
-    assert next(check.id for check in verdict.checks if check.passed is False) == failed

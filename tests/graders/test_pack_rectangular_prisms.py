@@ -3,21 +3,20 @@
 import math
 import random
 from fractions import Fraction
-from functools import cache
-from itertools import permutations, product
+from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from judging import judging
 
-from scbench.catalog import get_task
-from scbench.graders.pack_rectangular_prisms import CHECKS, overlapping
+from scbench.graders.pack_rectangular_prisms import overlapping
 from scbench.schemas.pack_rectangular_prisms import Params
-from scbench.scoring.judge import judge
 
-TASK = get_task("pack_rectangular_prisms")
-BUILDER = TASK.builder()
-PAPER = [item.params for item in BUILDER.paper()]
+verdict, failed, check = judging(
+    "pack_rectangular_prisms",
+    lambda boxes: {"boxes": [{"XyzMin": low, "XyzMax": high} for low, high in boxes]},
+)
 
 
 def instance(*lines, percent=100):
@@ -25,24 +24,9 @@ def instance(*lines, percent=100):
     return Params.model_validate({"prisms": prisms, "full_marks_percent": percent})
 
 
-SMALL = instance((2, (3, 2, 2)), (1, (1, 1, 1)), percent=95)
 # Two bricks: side by side they fill a box, but here one stands upright.
 PAIR = instance((2, (3, 2, 2)))
 RIGHT = [((0, 0, 0), (3, 2, 2)), ((3, 0, 0), (5, 2, 3))]
-
-
-def verdict(params, boxes):
-    boxes = [{"XyzMin": low, "XyzMax": high} for low, high in boxes]
-    (only,) = judge(TASK, params, {"boxes": boxes})
-    return only
-
-
-def failed(params, boxes):
-    return {check.id for check in verdict(params, boxes).checks if check.passed is False}
-
-
-def details(params, boxes, check_id):
-    return {check.id: check for check in verdict(params, boxes).checks}[check_id].details
 
 
 def test_the_score_is_the_share_of_the_bounding_box():
@@ -62,85 +46,13 @@ def test_full_marks_begin_where_the_prompt_says(percent, score):
     assert ("density" in failed(params, RIGHT)) == (score < 1)
 
 
-def test_one_tower_of_all_prisms_scores_its_density():
-    params = PAPER[3]
-    boxes, z = [], 0
-    for line in params.prisms:
-        a, b, c = line.size
-        for _ in range(line.count):
-            boxes.append(((0, 0, z), (a, b, z + c)))
-            z += c
-    filled = Fraction(23772, 13 * 11 * z)
-    assert verdict(params, boxes).metrics["efficiency"] == float(filled)
-    assert verdict(params, boxes).score == float(filled * 20 / 19) < 0.75
-
-
-FAULTS = {
-    "nothing": ([], {"counts"}),
-    "one_missing": (RIGHT[:1], {"counts"}),
-    "one_too_many": ([*RIGHT, ((5, 0, 0), (7, 2, 3))], {"counts"}),
-    "repeated": ([*RIGHT, RIGHT[0]], {"counts", "overlap"}),
-    "overlapping": ([RIGHT[0], ((2, 0, 0), (4, 2, 3))], {"overlap"}),
-    "wrong_edge": ([RIGHT[0], ((3, 0, 0), (5, 2, 2))], {"sizes", "counts"}),
-    "without_volume": ([*RIGHT, ((0, 0, 0), (0, 0, 0))], {"corners"}),
-    "flat": ([*RIGHT, ((0, 0, 9), (3, 2, 9))], {"corners"}),
-    "upside_down": ([*RIGHT, ((9, 9, 9), (8, 8, 8))], {"corners"}),
-    "two_axes_upside_down": ([RIGHT[0], ((5, 2, 0), (3, 0, 3))], {"corners", "counts"}),
-    "extras_that_cancel": (
-        [*RIGHT, ((9, 9, 9), (10, 10, 10)), ((9, 9, 10), (10, 10, 9))],
-        {"corners", "sizes"},
-    ),
-    "everything": (
-        [RIGHT[0], ((0, 0, 0), (1, 1, 1)), ((1, 1, 1), (1, 1, 1))],
-        {"corners", "sizes", "counts", "overlap"},
-    ),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_is_named_and_no_other(name):
-    boxes, expected = FAULTS[name]
-    given = verdict(PAIR, boxes)
-    assert failed(PAIR, boxes) == expected
-    assert given.score == 0
-    assert {check.id: check for check in given.checks}["density"].passed is None
-
-
 def test_positions_are_those_of_the_answers_own_list():
     boxes = [((0, 0, 0), (1, 1, 1)), ((4, 4, 4), (4, 5, 5)), RIGHT[0], ((2, 1, 1), (4, 3, 4))]
-    assert details(PAIR, boxes, "sizes")["offenders"] == [0]
-    assert details(PAIR, boxes, "corners")["offenders"] == [1]
-    assert details(PAIR, boxes, "overlap")["offenders"] == [(0, 2), (2, 3)]
-    wrong = details(PAIR, RIGHT[:1], "counts")["offenders"]
+    assert check(PAIR, boxes, "sizes").details["offenders"] == [0]
+    assert check(PAIR, boxes, "corners").details["offenders"] == [1]
+    assert check(PAIR, boxes, "overlap").details["offenders"] == [(0, 2), (2, 3)]
+    wrong = check(PAIR, RIGHT[:1], "counts").details["offenders"]
     assert wrong == [{"size": [2, 2, 3], "placed": 1, "listed": 2}]
-
-
-def test_lines_of_equal_size_count_together():
-    params = instance((1, (3, 2, 2)), (1, (2, 3, 2)))
-    assert verdict(params, RIGHT).score == 0.8
-
-
-def test_whole_numbers_may_be_written_as_floats():
-    boxes = [([float(v) for v in low], [float(v) for v in high]) for low, high in RIGHT]
-    assert verdict(PAIR, boxes) == verdict(PAIR, RIGHT)
-
-
-@pytest.mark.parametrize("bad", [0.5, "0", True, None, [0], math.nan, math.inf], ids=repr)
-def test_only_whole_numbers_are_coordinates(bad):
-    assert failed(PAIR, [((bad, 0, 0), (3, 2, 2)), RIGHT[1]]) == {"answer_schema"}
-    half = [([v + 0.5 for v in low], [v + 0.5 for v in high]) for low, high in RIGHT]
-    assert failed(PAIR, half) == {"answer_schema"}
-
-
-@pytest.mark.parametrize("corner", [(0, 0), (0, 0, 0, 0), {"x": 0}, 5, "000"], ids=repr)
-def test_corners_have_three_numbers(corner):
-    assert failed(PAIR, [(corner, (3, 2, 2)), RIGHT[1]]) == {"answer_schema"}
-
-
-@pytest.mark.parametrize("answer", [[], [{"boxes": []}], {"boxes": {}}, {"Boxes": []}], ids=repr)
-def test_other_forms_of_an_answer_are_refused(answer):
-    (given,) = judge(TASK, PAIR, answer)
-    assert given.failed[0].id == "answer_schema"
 
 
 @pytest.mark.parametrize("far", [10**20, 10**400, 10**5000], ids=int.bit_length)
@@ -178,69 +90,7 @@ def test_overlap_is_that_of_cells(boxes, data):
     assert overlapping(boxes, chosen) == shared
 
 
-@cache
-def reference(pick: int) -> list[tuple[tuple, tuple]]:
-    """The boxes of a right answer; finding them takes a while."""
-    boxes = BUILDER.reference(PAPER[pick]).boxes
-    return [(tuple(box.XyzMin), tuple(box.XyzMax)) for box in boxes]
-
-
-def turned(boxes, axes, flips, shift):
-    def point(p):
-        return [
-            (-p[a] if flip else p[a]) + s for a, flip, s in zip(axes, flips, shift, strict=True)
-        ]
-
-    ends = [(point(low), point(high)) for low, high in boxes]
-    return [
-        (tuple(map(min, zip(p, q, strict=True))), tuple(map(max, zip(p, q, strict=True))))
-        for p, q in ends
-    ]
-
-
-@given(
-    st.sampled_from(range(9)),
-    st.sampled_from(list(permutations(range(3)))),
-    st.tuples(st.booleans(), st.booleans(), st.booleans()),
-    st.tuples(*[st.integers(-(10**6), 10**6)] * 3),
-    st.randoms(use_true_random=False),
-)
-@settings(deadline=None, max_examples=40)
-def test_order_place_and_turns_of_the_whole_do_not_matter(pick, axes, flips, shift, rng):
-    params, boxes = PAPER[pick], turned(reference(pick), axes, flips, shift)
-    rng.shuffle(boxes)
-    given = verdict(params, boxes)
-    before = verdict(params, reference(pick))
-    assert given.score == 1
-    assert given.metrics["efficiency"] == before.metrics["efficiency"]
-    assert sorted(given.metrics["extent"]) == sorted(before.metrics["extent"])
-    # One box moved by one cell overlaps another one or leaves a gap, but never gains anything.
-    axis = rng.randrange(3)
-    shift = [int(k == axis) for k in range(3)]
-    moved = [*turned(boxes[:1], range(3), [False] * 3, shift), *boxes[1:]]
-    around = [max(h[k] for _, h in moved) - min(l[k] for l, _ in moved) for k in range(3)]
-    if failed(params, moved) <= {"density"}:
-        filled = Fraction(
-            sum(math.prod(p.size) * p.count for p in params.prisms), math.prod(around)
-        )
-        full = Fraction(params.full_marks_percent, 100)
-        assert verdict(params, moved).score == float(min(Fraction(1), filled / full))
-    else:
-        assert failed(params, moved) == {"overlap"}
-        assert verdict(params, moved).score == 0
-
-
-number = st.integers(-3, 9) | st.integers() | st.floats(-3, 9).map(round).map(float)
-
-
-@given(st.lists(st.tuples(st.tuples(*[number] * 3), st.tuples(*[number] * 3)), max_size=12))
-def test_random_boxes_never_raise(boxes):
-    given = verdict(SMALL, boxes)
-    assert 0 <= given.score <= 1
-    assert [check.id for check in given.checks] == list(CHECKS)
-
-
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_random_placements_score_their_density(seed):
     """Boxes dropped at random places that happen not to overlap, in any orientation."""
     rng = random.Random(seed)

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +9,6 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.pattern_interference import Space, TaskBuilder
 from scbench.catalog import get_task
-from scbench.schemas.pattern_interference import BaseRule, Interference, Params
 from scbench.scoring.judge import judge
 
 TASK = get_task("pattern_interference")
@@ -86,44 +84,3 @@ def test_grader_builder_and_prompt_agree_at_any_point(point, seed):
     assert judge(TASK, params, {"answer": right})[0].score == 1
     off = [*right[:-1], right[-1] + 1]
     assert judge(TASK, params, {"answer": off})[0].score == 0
-
-
-def test_points_rarely_have_no_lively_sequence():
-    failed = 0
-    for seed in range(300):
-        try:
-            BUILDER.draw(Space(base_rules=1, interference_rules=3), Stream("lively", seed))
-        except GenerationError:
-            failed += 1
-    assert failed == 0
-
-
-BY_HAND = Params(
-    start=5,
-    modulus=100,
-    base=(BaseRule(kind="add", amount=3), BaseRule(kind="multiply", amount=2)),
-    interference=(Interference(kind="every", n=4, amount=-1),),
-    shown=3,
-    asked=3,
-)  # 5, 8, 16, 19-1=18, 36, 39
-
-
-@pytest.mark.parametrize(
-    ("answer", "failed"),
-    [
-        ([18, 36, 39], []),
-        ("18, 36, 39", []),
-        ("18 36 39", []),
-        (["18", "36", "39"], []),
-        ([19, 38, 41], ["terms"]),
-        ([18, 36], ["count"]),
-        ([18, 36, 39, 78], ["count"]),
-        (18, ["count"]),
-        ("eighteenth", ["readable"]),
-        ("", ["readable"]),
-    ],
-)
-def test_forms_of_the_answer(answer, failed):
-    verdict = judge(TASK, BY_HAND, {"answer": answer})[0]
-    assert [check.id for check in verdict.checks if check.passed is False] == failed
-    assert verdict.score == (not failed)

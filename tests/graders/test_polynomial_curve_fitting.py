@@ -31,13 +31,6 @@ def failed(body, params=HALVES, head=HEAD):
     return [check.id for check in verdict(body, params, head).checks if check.passed is False]
 
 
-def test_the_sign_is_what_counts():
-    assert verdict("7 - 2*x + 0*y").score == 1
-    assert verdict("4 - x + 0*y").score == 1, "0 counts as not positive"
-    assert verdict("0.5*(7 - 2*x)**3*(y + 1)").score == 1
-    assert verdict("5 - x + 0*y").score == (56 / 64) ** 4
-
-
 @pytest.mark.parametrize(
     ("body", "matched", "score"),
     [
@@ -56,18 +49,6 @@ def test_scores_at_the_boundaries(body, matched, score):
     result = verdict(body)
     assert result.metrics["matched"] == matched
     assert result.score == score
-
-
-def test_scores_of_the_specification():
-    # 2260 of 2500 and 1715 of 2304 cells, by pictures that differ in so many places.
-    for n, matched, score in ((50, 2260, 0.667841990656), (48, 1715, 0), (48, 2304, 1)):
-        wanted = ["." if (i % n) >= n // 2 else "#" for i in range(n * n)]
-        for i in range(n * n - matched):
-            wanted[i] = "#" if wanted[i] == "." else "."
-        params = Params(grid=tuple("".join(wanted[r * n : r * n + n]) for r in range(n)))
-        result = verdict(f"{n - 1} - 2*x + 0*y", params)
-        assert result.metrics["matched"] == matched
-        assert result.score == pytest.approx(score, abs=1e-12)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -98,60 +98,6 @@ def of(*events, asked=0, domain="balls"):
     )
 
 
-@pytest.mark.parametrize(
-    ("params", "right"),
-    [
-        (of(), "B"),
-        (of((True, 0, 1, 0)), "C"),
-        (of((True, 1, 0, 0)), "C"),
-        (of((True, 1, 2, 0)), "B"),
-        (of((False, 0, 1, 0)), "B"),
-        (of((True, 0, 1, 0), (True, 1, 2, 0)), "C"),
-        (of((True, 0, 1, 0), (True, 1, 2, 0), asked=2), "B"),
-        (of((True, 1, 2, 0), (True, 0, 1, 0)), "A"),
-        (of((True, 0, 1, 0), (False, 1, 2, 1), (True, 0, 2, 0)), "A"),
-        (of((True, 0, 1, 0), (True, 0, 1, 0)), "B"),
-    ],
-)
-def test_stories_played_by_hand(params, right):
-    assert BUILDER.target(params) == right
-    assert judge(TASK, params, {"answer": right})[0].score == 1
-    if params.events:
-        assert judge(TASK, params, {"answer": play(BUILDER.prompt(params))[0]})[0].score == 1
-
-
-def test_depth_is_how_often_the_thing_moved():
-    assert BUILDER.facts(of()) == {"depth": 0, "misleading": 0}
-    chain = of((True, 0, 1, 0), (False, 0, 2, 0), (True, 1, 2, 0), (False, 0, 1, 0), asked=2)
-    assert BUILDER.facts(chain) == {"depth": 2, "misleading": 1}
-
-
-@pytest.mark.parametrize(
-    "answer",
-    ["C", "c", "(C)", "C.", "C)", "Option C", "blue ball", "Blue ball.", "the blue ball",
-     "The blue ball", "C) blue ball", "(C) the blue ball", "blue ball (C)", "**C**"],
-)  # fmt: skip
-def test_forms_of_the_right_option(answer):
-    assert judge(TASK, of((True, 0, 1, 0)), {"answer": answer})[0].score == 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "failed"),
-    [
-        ("B", "value"), ("red ball", "value"), ("A) the green ball", "value"), ("D", "readable"),
-        ("C or A", "readable"), ("C) red ball", "readable"), ("ball", "readable"), (3, "readable"),
-        ("", "readable"), ("yellow ball", "readable"), (["C"], "answer_schema"),
-        (None, "answer_schema"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_told(answer, failed):
-    (verdict,) = judge(TASK, of((True, 0, 1, 0)), {"answer": answer})
-    assert verdict.score == 0
-    assert next(check.id for check in verdict.checks if check.passed is False) == failed
-    if failed == "value":
-        assert "At the end Alice has blue ball, not" in verdict.failed[0].message
-
-
 def test_options_that_nobody_has_are_refused():
     broken = of().model_copy(update={"options": ("red ball", "blue ball", "grey ball")})
     with pytest.raises(ValueError, match="things and options must be the same"):

@@ -3,11 +3,9 @@
 import gc
 import math
 import random
-import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
@@ -140,25 +138,16 @@ def test_balls_start_as_specified():
 @pytest.mark.parametrize(
     ("blasts", "checks"),
     [
-        ([(3, 0, 1)], {"grid"}),
-        ([(0, 3, 1)], {"grid"}),
-        ([(-1, 0, 1)], {"grid"}),
-        ([(0, -1, 1)], {"grid"}),
-        ([(10**30, 0, 1)], {"grid"}),
-        ([(0, -(10**5000), 1)], {"grid"}),
-        ([(0, 0, 0)], {"positive"}),
-        ([(0, 0, -1)], {"positive"}),
-        ([(0, 0, 5.001)], {"depth"}),
-        ([(1, 1, 2.5)], {"depth"}),
-        ([(0, 0, 1e308)], {"depth"}),
-        ([(0, 2, 0.001)], {"depth"}),
+        ([(3, 0, 1)], {"grid"}), ([(0, 3, 1)], {"grid"}), ([(-1, 0, 1)], {"grid"}),
+        ([(0, -1, 1)], {"grid"}), ([(10**30, 0, 1)], {"grid"}), ([(0, -(10**5000), 1)], {"grid"}),
+        ([(0, 0, 0)], {"positive"}), ([(0, 0, -1)], {"positive"}), ([(0, 0, 5.001)], {"depth"}),
+        ([(1, 1, 2.5)], {"depth"}), ([(0, 0, 1e308)], {"depth"}), ([(0, 2, 0.001)], {"depth"}),
         ([(1, 0, 5), (1, 0, 5)], {"depth"}),
         ([(1, 0, 9), (5, 5, -1)], {"grid", "positive", "depth"}),
-        ([(1, 0, 1), (0, 0, -1), (9, 0, 1)], {"grid", "positive"}),
-        ([(0, 0, 0.01)] * 6, {"count"}),
+        ([(1, 0, 1), (0, 0, -1), (9, 0, 1)], {"grid", "positive"}), ([(0, 0, 0.01)] * 6, {"count"}),
         ([], {"level"}),
     ],
-)
+)  # fmt: skip
 def test_each_fault_fails_its_own_check(blasts, checks):
     assert failed(*blasts) - {"level"} == checks - {"level"}
     if checks == {"level"}:
@@ -197,29 +186,6 @@ def test_the_verdict_says_what_it_was_judged_with_and_what_a_picture_needs():
     assert sum(row.count("#") for row in metrics["region_after"]) == metrics["flat_after"]
     moved = sum(map(sum, metrics["heights_after"])) - sum(map(sum, PAPER[0].params.heights))
     assert moved == pytest.approx(-4.0 * metrics["balls_lost"] / 16, abs=1e-9)
-
-
-def test_order_matters():
-    params = PAPER[0].params
-    blasts = [(12, 12, 3.0), (12, 11, 3.0), (11, 12, 2.0), (12, 10, 1.0)]
-    forth, back = verdict(params, *blasts), verdict(params, *reversed(blasts))
-    assert forth.metrics["heights_after"] != back.metrics["heights_after"]
-
-
-def test_the_first_line_is_y_0_and_x_runs_along_it():
-    assert failed((1, 0, 8.0)) == {"level"}
-    assert failed((0, 1, 8.0)) == {"depth"}
-    assert failed((1, 2, 8.0)) == {"depth"}
-
-
-def test_integral_floats_are_whole_numbers_and_nothing_else_is():
-    assert judge(TASK, STEP, plan((1.0, 0.0, 2)))[0] == judge(TASK, STEP, plan((1, 0, 2.0)))[0]
-    nan, inf = float("nan"), float("inf")
-    for bad in [(0.5, 0, 1), ("1", 0, 1), (1, True, 1), (1, 0, "2"), (1, 0, True), (1, 0, None)]:
-        assert judge(TASK, STEP, plan(bad))[0].checks[0].id == "answer_schema"
-    for bad in [(1, 0, nan), (1, 0, inf), (1, 0, -inf), (nan, 0, 1), (inf, 0, 1)]:
-        assert judge(TASK, STEP, plan(bad))[0].checks[0].id == "answer_schema"
-    assert judge(TASK, STEP, {"blasts": [[1, 0, 1.0]]})[0].checks[0].id == "answer_schema"
 
 
 def test_raising_ground_by_negative_depths_scores_nothing():
@@ -276,26 +242,6 @@ def test_largest_flat_region_against_merged_labels(n, data):
     assert len(region) == len(set(region)) == brute_flat(tenths, n, tolerance)
 
 
-@pytest.mark.parametrize("item", PAPER, ids=lambda item: f"{len(item.params.heights)}")
-def test_prompts_print_the_cells_that_their_own_rule_gives(item):
-    text = TASK.builder().prompt(item.params)
-    n = len(item.params.heights)
-    rows = re.findall(rf"^(?: *-?\d+\.\d){{{n}}}$", text, re.MULTILINE)
-    tenths = [round(10 * Decimal(word)) for row in rows for word in row.split()]
-    assert len(tenths) == n * n
-    before = brute_flat(tenths, n, 2)
-    assert f"Before any blast it has\n{before} cells." in text
-    assert f"after the plan - {before}) / {n * n / 2:g}" in text
-
-
-def test_neighbours_share_an_edge():
-    for n in (2, 3, 5):
-        for cell, around in enumerate(neighbours(n)):
-            y, x = divmod(cell, n)
-            wanted = {v * n + u for u in range(n) for v in range(n) if abs(u - x) + abs(v - y) == 1}
-            assert set(around) == wanted
-
-
 def test_a_gentle_slope_is_flat_and_the_rounding_of_doubles_does_not_count():
     slope = [0.1 * i for i in range(5) for _ in range(5)]
     assert len(largest_flat(slope, 5, 0.2)) == 25
@@ -303,12 +249,6 @@ def test_a_gentle_slope_is_flat_and_the_rounding_of_doubles_does_not_count():
     assert len(largest_flat([5.0, 4.8, 0, 9], 2, 0.2)) == 2
     assert len(largest_flat([5.0, 4.8 - 2e-9, 0, 9], 2, 0.2)) == 1
     assert len(largest_flat([5.0, 4.81, 0, 9], 2, 0.2)) == 2
-
-
-@pytest.mark.parametrize(("subtask", "before"), list(enumerate([5, 6, 5, 8, 8, 7, 10, 8, 6])))
-def test_flat_regions_before_are_those_of_the_specification(subtask, before):
-    params = PAPER[subtask].params
-    assert verdict(params).metrics["flat_before"] == before
 
 
 def test_work_is_bounded_by_counting(monkeypatch):
@@ -325,15 +265,6 @@ def test_work_is_bounded_by_counting(monkeypatch):
     assert failed(*[(0, 0, 40)] * 14, *[(0, 0, 5)] * 9, params=tower) == {"resource_limit"}
     assert failed(*[(0, 0, 0.1)] * 6665, params=tower) == {"level"}
     assert failed(*[(0, 0, 0.1)] * 6666, params=tower) == {"resource_limit"}
-
-
-def test_the_bound_on_work_is_printed():
-    builder, params = TASK.builder(), PAPER[0].params
-    words = " ".join(builder.prompt(params).split())
-    assert "m + (m/20)^4" in words
-    assert f"at most {terrain_levelling.MAX_WORK}" in words
-    assert f"at most {MAX_BLASTS}" in words
-    assert "(m/20)" not in builder.terse(params), "the paper gives no cap"
 
 
 def test_plans_stay_within_the_bound_with_room_to_spare():
@@ -399,18 +330,3 @@ def test_the_grader_is_imported_without_the_engine():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert done.stdout.strip() == str(len(CHECKS))
-
-
-NUMBERS = st.one_of(
-    st.integers(-2, 5), st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([0.25, 2])
-)
-
-
-@given(blasts=st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3), NUMBERS), max_size=5))
-@settings(max_examples=60, deadline=None)
-def test_any_short_plan_gets_a_verdict_and_void_plans_get_0(blasts):
-    given = verdict(STEP, *blasts)
-    assert given == verdict(STEP, *blasts)
-    sound = all(check.passed for check in given.checks if check.id != "level")
-    assert sound == (given.metrics["simulated"] == len(blasts))
-    assert sound or given.score == 0

@@ -111,14 +111,6 @@ def test_squared_length_may_be_off_by_one_percent(length, unit):
     assert ("unit_quaternions" not in failed([pose(quaternion=(length, 0, 0, 0))])) is unit
 
 
-def test_squared_length_is_compared_without_rounding():
-    below = math.sqrt(1.01)
-    while below * below > 1.01:
-        below = math.nextafter(below, 0)
-    assert failed([pose(quaternion=(1, 0.1, 0, 0))]) >= {"unit_quaternions"}, "0.1 is above 1/10"
-    assert "unit_quaternions" not in failed([pose(quaternion=(1, math.nextafter(0.1, 0), 0, 0))])
-
-
 @pytest.mark.parametrize(("shift", "cuts"), [(0.0014, False), (0.00142, True), (-0.1, False)])
 def test_bodies_may_reach_a_thousandth_into_each_other(shift, cuts):
     # Side by side along an edge, the depth is the shift over the square root of 2.
@@ -126,43 +118,11 @@ def test_bodies_may_reach_a_thousandth_into_each_other(shift, cuts):
     assert ("intersection" in failed(poses)) is cuts
 
 
-def test_a_tiling_that_touches_at_one_level_is_right():
-    rows = 4
-    side = Params(
-        title="a triangle",
-        exterior=((0, 0), (rows, 0), (rows / 2, rows * ROOT)),
-        holes=(),
-        divisor=1,
-    )
-    up = [pose(i + j / 2, j * ROOT) for j in range(rows) for i in range(rows - j)]
-    down = [
-        pose(i + j / 2 + 1.5, (j + 1) * ROOT, 0, (0, 0, 0, 1))
-        for j in range(rows - 1)
-        for i in range(rows - 1 - j)
-    ]
-    assert len(up + down) == 16
-    assert verdict(up + down, side).score == 1
-
-
 def test_a_rotation_by_a_quarter_that_an_arcsine_cannot_take_is_judged():
     # Rounded up, twice q0 q2 is above 1, which Euler angles do not survive.
     assert 2 * 0.7071068 * 0.7071068 > 1
     turned = verdict([pose(quaternion=(0.7071068, 0, 0.7071068, 0))])
     assert turned.metrics["covered"] > 0
-
-
-def test_turned_bodies_are_not_distorted():
-    # However it is turned, a body stays within its edge, 1, of the corner that it turns about.
-    rng = random.Random(0)
-    poses = [
-        pose(z=2.01 * i, quaternion=unit([rng.gauss(0, 1) for _ in range(4)])) for i in range(60)
-    ]
-    assert "intersection" not in failed(poses)
-
-
-def unit(parts):
-    length = math.sqrt(sum(part * part for part in parts))
-    return [part / length for part in parts]
 
 
 def test_hard_faults_score_zero_and_the_rest_is_still_judged():
@@ -187,33 +147,6 @@ def test_positions_are_those_of_the_answers_own_list():
     assert (first, second) == (2, 4)
     assert 0 < depth < 0.71
     assert verdict(poses).metrics["all_cutting_pairs"] is True
-
-
-def test_gaps_and_spills_are_drawn():
-    metrics = verdict([pose(x=0.5)]).metrics
-    (gap,), (spill,) = metrics["gaps"], metrics["spills"]
-    assert all(0 <= x <= 1 for x, _ in gap["exterior"])
-    assert all(x > 0.5 for x, _ in spill["exterior"])
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
-        {},
-        [0, 0, 0, 1, 0, 0, 0],
-        {key: value for key, value in pose().items() if key != "q3"},
-        pose() | {"z": None},
-        pose() | {"z": "0"},
-        pose() | {"z": True},
-        pose() | {"z": math.nan},
-        pose() | {"z": math.inf},
-        pose() | {"z": 10**400},
-        pose() | {"q0": [1]},
-    ],
-    ids=str,
-)
-def test_only_seven_finite_numbers_make_a_pose(entry):
-    assert failed([pose(), entry]) == {"answer_schema"}
 
 
 def test_an_invalid_target_is_an_error_and_not_a_score():

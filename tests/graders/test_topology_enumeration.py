@@ -37,40 +37,11 @@ def test_labels_outside_the_reference_are_renamings():
     assert failed(TWO, [[6, 6, 6, 5] if p == [0, 0, 0, 1] else p for p in SEVEN]) == []
 
 
-def test_four_equal_corners_are_surplus():
-    result = verdict(TWO, [[0, 0, 0, 0], *SEVEN])
-    assert result.score == 0
-    assert [check.id for check in result.failed] == ["all_classes"]
-    assert result.metrics == {"missing": [], "surplus": [[0, 0, 0, 0]]}
-
-
-def test_all_six_patterns_of_three_classes():
-    result = verdict(THREE, [*FOUR, [0, 1, 0, 2], [0, 1, 2, 1]])
-    assert [check.id for check in result.failed] == ["forced"]
-    assert result.metrics["surplus"] == [[0, 1, 0, 2], [0, 1, 2, 1]]
-
-
-def test_only_the_alternating_square():
-    result = verdict(TWO, [[0, 1, 0, 1]])
-    assert [check.id for check in result.failed] == ["complete"]
-    assert len(result.metrics["missing"]) == 6
-
-
 def test_repeats_count_under_other_names_too():
     assert failed(TWO, [*SEVEN, SEVEN[0]]) == ["repeats"]
     assert failed(TWO, [*SEVEN, [1, 1, 1, 0]]) == ["repeats"]
     # Seven entries, as many as there are patterns, but one twice and one not at all.
     assert failed(TWO, [*SEVEN[:6], SEVEN[0]]) == ["repeats", "complete"]
-
-
-def test_one_answer_shows_all_its_faults():
-    bad = [[0, 0, 1, 2, 2], [0, 0, 0, 0], [0, 1, 0, 2], [0, 0, 1, 2], [1, 1, 2, 0]]
-    assert failed(THREE, bad) == ["corners", "repeats", "all_classes", "forced", "complete"]
-
-
-@pytest.mark.parametrize("bad", [True, "0", 0.5, None, [0], float("nan")])
-def test_labels_must_be_whole_numbers(bad):
-    assert failed(TWO, [[bad, 0, 0, 1], *SEVEN[1:]]) == ["answer_schema"]
 
 
 @pytest.mark.parametrize("bad", [[0, 0, 1], [0] * 9, "0001", 1])
@@ -93,12 +64,6 @@ def test_known_corners_narrow_the_list():
     assert failed(params, [[0, 1, 2, 0], [0, 1, 0, 2]]) == ["known", "forced"]
 
 
-def test_four_classes_never_meet():
-    params = Params(n_classes=4, corner_order=RING)
-    assert failed(params, []) == []
-    assert failed(params, [[0, 1, 2, 3]]) == ["forced"]
-
-
 @given(st.lists(st.sampled_from([*SEVEN, [0, 0, 0, 0], [0, 1, 1, 2], [2, 2, 2, 0]]), max_size=9))
 def test_right_means_the_seven_patterns_once_each(configs):
     once = sorted([0, 0, 0, 1] if p == [2, 2, 2, 0] else p for p in configs)
@@ -108,21 +73,12 @@ def test_right_means_the_seven_patterns_once_each(configs):
 @pytest.mark.parametrize(
     "change",
     [
-        {"n_classes": 1},
-        {"n_classes": 5},
-        {"corner_order": RING[:3]},
-        {"corner_order": (*RING[:3], "bottom-left")},
-        {"corner_order": "ABCD"},
-        {"corner_order": tuple("ABCDEFGHI")},
-        {"known": "x?y"},
-        {"known": "x?w?"},
+        {"n_classes": 1}, {"n_classes": 5}, {"corner_order": RING[:3]},
+        {"corner_order": (*RING[:3], "bottom-left")}, {"corner_order": "ABCD"},
+        {"corner_order": tuple("ABCDEFGHI")}, {"known": "x?y"}, {"known": "x?w?"},
         {"difficulty": "easy"},
     ],
-)
+)  # fmt: skip
 def test_params_are_checked(change):
     with pytest.raises(ValidationError):
         Params.model_validate({"n_classes": 2, "corner_order": RING, **change})
-
-
-def test_paper_params_are_written_plain():
-    assert set(TWO.model_dump(mode="json")) == {"n_classes", "corner_order"}

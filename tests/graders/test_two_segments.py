@@ -115,23 +115,11 @@ def test_reachable_sets_are_the_seventeen_of_the_specification():
     assert found == REACHABLE
 
 
-def test_one_cut_makes_two_regions():
-    assert sorted(regions((1, 7), (7, 1), 4)) == [3, 5]
-
-
 @given(x=st.floats(-1e6, 1e6))
 def test_numbers_are_read_as_their_shortest_decimal(x):
     n, k = exact(x)
     assert k >= 0
     assert Fraction(n, 10**k) == Fraction(repr(x))
-
-
-@pytest.mark.parametrize(
-    ("x", "digits"),
-    [(0.1, (1, 1)), (-0.0, (0, 1)), (1e22, (10**22, 0)), (1.5e-7, (15, 8)), (-12.0, (-120, 1))],
-)
-def test_numbers_in_all_spellings(x, digits):
-    assert exact(x) == digits
 
 
 @given(
@@ -168,17 +156,11 @@ def test_nearest_place_equals_a_plain_search_in_fractions(corners, side, share, 
 @pytest.mark.parametrize(
     ("point", "near"),
     [
-        ((0.5, -0.0005), True),
-        ((0.5, 0.0005), True),
-        ((0.5, -0.000500000001), False),
-        ((1.0005, 0.7), True),
-        ((1.00050001, 0.7), False),
-        ((1.0003, 1.0004), True),
-        ((1.00030001, 1.0004), False),
-        ((0.5, 0.5), False),
-        ((-0.3, 0.0), False),
+        ((0.5, -0.0005), True), ((0.5, 0.0005), True), ((0.5, -0.000500000001), False),
+        ((1.0005, 0.7), True), ((1.00050001, 0.7), False), ((1.0003, 1.0004), True),
+        ((1.00030001, 1.0004), False), ((0.5, 0.5), False), ((-0.3, 0.0), False),
     ],
-)
+)  # fmt: skip
 def test_tolerance_is_inclusive_and_exact(point, near):
     assert locate(frame_of(UNIT, 3), point).near == near
 
@@ -190,33 +172,6 @@ def test_tolerance_grows_with_the_side():
     assert not locate(frame, (-0.0006, 0.5)).near
     # Out from a corner both sides are equally near, and the longer one counts.
     assert locate(frame, (-0.0006, -0.0006)).near
-
-
-@pytest.mark.parametrize(
-    ("point", "place"),
-    [
-        ((0.0005, 0.0), 0),
-        ((0.0005000001, 0.0), 1),
-        ((0.0015, 0.0), 2),
-        ((0.9995, 0.0), 1000),
-        ((0.9994, 0.0), 999),
-        ((0.0, 0.0004), 0),
-        ((0.0, 0.0016), 3998),
-        ((0.0, 0.0), 0),
-        ((0.25, 1.0), 2750),
-    ],
-)
-def test_places_are_rounded_and_roll_over_at_corners(point, place):
-    assert locate(frame_of(UNIT, 3), point).place == place
-
-
-@pytest.mark.parametrize("i", [2, 20, 23])
-def test_skewed_frames_are_no_parallelograms(i):
-    answer = BUILDER.counter_references(PAPER[i])["as_parallelogram"]["segments"]
-    assert "boundary" in failed(PAPER[i], answer)
-    _, b, c, _ = PAPER[i].corners
-    middle = ((b[0] + c[0]) / 2, (b[1] + c[1]) / 2)
-    assert locate(frame_of(PAPER[i].corners, 3), middle).place == 1500
 
 
 def test_thin_regions_count():
@@ -238,12 +193,6 @@ def test_grid_has_its_own_tolerance_on_the_coordinates_as_written():
     assert failed(params, [[[0.6, 0], [1, 1]], good[1]]) == {"grid"}
     assert failed(params, [[[0.67, 0.5], [1, 1]], good[1]]) == {"boundary"}
     assert failed(params, [[[0.67, 1e300], [1, 1]], good[1]]) == {"grid", "boundary"}
-
-
-def test_shared_endpoint_is_allowed():
-    answer = [[[0, 0], [0.3, 1]], [[0.7, 1], [0, 0]]]
-    assert verdict(make({"triangle": 3}), answer).metrics["observed"]["quadrilateral"] == 1
-    assert verdict(make({"triangle": 2, "quadrilateral": 1}), answer).score == 1
 
 
 @pytest.mark.parametrize(
@@ -286,14 +235,6 @@ def test_extreme_numbers_are_graded(i, huge):
     assert result.score == 0
     json.dumps([dict(result.metrics), *(dict(check.details) for check in result.checks)])
     assert all(len(check.message) < 500 for check in result.checks)
-
-
-@pytest.mark.parametrize("bad", [True, "0", None, float("nan"), float("inf"), [0], 10**400])
-def test_only_finite_numbers_are_coordinates(bad):
-    segments = [[[0.2, 0], [0.5, 1]], [[0, 0.5], [1, 0.75]]]
-    assert verdict(PAPER[4], segments).score == 1
-    segments[0][0][1] = bad
-    assert failed(PAPER[4], segments) == {"answer_schema"}
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.catalog import get_task
-from scbench.graders.voxel_grid_projection import CHECKS, grade
-from scbench.schemas.voxel_grid_projection import Answer, Params, Residue
+from scbench.graders.voxel_grid_projection import grade
+from scbench.schemas.voxel_grid_projection import Answer, Params
 
 BUILDER = get_task("voxel_grid_projection").builder()
 PAPER = [item.params for item in BUILDER.paper()]
@@ -34,46 +34,20 @@ def with_count(cells, **changes):
     return Params(size=3, cells=len(cells), **changes)
 
 
-def test_a_right_set_in_any_order_is_right():
-    assert verdict(RIGHT).score == 1
-    assert verdict(RIGHT[::-1]).score == 1
-
-
 @pytest.mark.parametrize(
-    ("cells", "checks"),
+    "cell",
     [
-        ([], {"count", "projection_xy", "projection_xz", "projection_yz"}),
-        (RIGHT[:-1], {"count"}),
-        ([*RIGHT, (2, 2, 2)], {"count"}),
-        ([*RIGHT, RIGHT[0]], {"count", "repeats"}),
-        ([*RIGHT[:-1], RIGHT[0]], {"repeats"}),
-        ([*RIGHT[:-1], (1, 2, 3)], {"cells"}),
-        ([*RIGHT[:-1], (-1, 2, 2)], {"cells"}),
-        ([*RIGHT[:-1], (1, 2, 2.5)], {"cells"}),
-        ([*RIGHT[:-1], (1, 1e300, 0)], {"cells"}),
-        ([*RIGHT[:-1], (1, 2.4, 2.6)], {"cells"}),
-        (RIGHT[:9], {"count", "no_symmetry"}),
-        ([*RIGHT[1:], (0, 1, 2)], {"projection_xz"}),
-        ([*RIGHT[:9], (0, 0, 1), (1, 1, 0), (2, 2, 2)], {"no_symmetry"}),
+        (1, 2, 3),
+        (-1, 2, 2),
+        (1, 2, 2.5),
+        (1, 1e300, 0),
+        (2.9999999999, 0, 0),
+        (-0.9999999999, 0, 0),
     ],
 )
-def test_each_fault_fails_its_own_check(cells, checks):
-    assert checks <= set(failed(cells))
-    assert verdict(cells).score == 0
-
-
-def test_a_wrong_answer_shows_all_its_faults():
-    result = verdict([(0, 0, 0), (0, 0, 0), (3, 0, 0)])
-    assert {check.id for check in result.checks} == set(CHECKS) - {"connected"}
-    assert [check.id for check in result.failed] == [
-        "cells",
-        "count",
-        "repeats",
-        "projection_xy",
-        "projection_xz",
-        "projection_yz",
-        "no_symmetry",
-    ]
+def test_what_is_no_cell_of_the_grid_fails_for_that(cell):
+    assert failed([*RIGHT[:-1], cell])[0] == "cells"
+    assert verdict([*RIGHT[:-1], cell]).score == 0
 
 
 @pytest.mark.parametrize(("error", "score"), [(0, 1), (1e-9, 1), (-9e-10, 1), (1.1e-9, 0)])
@@ -81,11 +55,6 @@ def test_coordinates_may_be_off_by_the_stated_tolerance(error, score):
     assert verdict([(0 + error, 0, 0), *RIGHT[1:]]).score == score
     x, y, z = RIGHT[8]
     assert verdict([*RIGHT[:8], (x + error, y + error, z + error), *RIGHT[9:]]).score == score
-
-
-def test_just_beyond_the_last_cell_is_outside():
-    assert failed([*RIGHT[:-1], (2.9999999999, 0, 0)])[0] == "cells"
-    assert failed([*RIGHT[:-1], (-0.9999999999, 0, 0)])[0] == "cells"
 
 
 @pytest.mark.parametrize("digit", range(10))
@@ -97,16 +66,6 @@ def test_the_digit_rule_reads_decimal_digits(digit):
         cell = (x, y, total - x - y)
         barred = str(digit) in list(str(total))
         assert ("permitted" in failed([cell], params)) == barred, total
-
-
-def test_residues_and_single_cells_can_be_forbidden():
-    params = with_count(RIGHT, forbidden_residue=Residue(modulus=5, remainder=0))
-    assert verdict(RIGHT, params).checks[1].details == {
-        "count": 3,
-        "offenders": [[0, 0, 0], [2, 2, 1], [1, 2, 2]],
-    }
-    assert failed(RIGHT, with_count(RIGHT, forbidden_cells=((1, 2, 2),))) == ["permitted"]
-    assert failed(RIGHT, with_count(RIGHT, forbidden_cells=((2, 2, 2),))) == []
 
 
 @pytest.mark.parametrize(
@@ -124,10 +83,6 @@ def test_connection_goes_through_faces(more, apart):
     check = verdict(cells, with_count(cells, connected=True)).checks[-1]
     assert check.id == "connected"
     assert check.details.get("offenders", []) == apart
-
-
-def test_connection_is_not_looked_at_where_it_is_not_asked_for():
-    assert "connected" not in {check.id for check in verdict(RIGHT).checks}
 
 
 def rotations_and_reflections():
@@ -164,16 +119,6 @@ def test_symmetries_are_those_of_the_cube_about_its_centre(size, element, seeds)
     )
     assert check.details.get("count", 0) == keeping - 1
     assert check.passed == (keeping == 1)
-
-
-@settings(max_examples=40, deadline=None)
-@given(element=st.integers(0, 47), which=st.integers(0, 4))
-def test_turning_a_right_set_as_a_whole_keeps_it_right(element, which):
-    params = PAPER[which]
-    cells = np.array([voxel.xyz for voxel in BUILDER.reference(params).voxels], dtype=int)
-    matrix = list(rotations_and_reflections())[element]
-    turned = ((2 * cells - (params.size - 1)) @ matrix.T + params.size - 1) // 2
-    assert verdict(turned.tolist(), params).score == 1
 
 
 @settings(max_examples=60, deadline=None)

@@ -127,3 +127,14 @@ def whole_report(rows, small, once, tmp_path_factory) -> Path:
         "whole-report.html",
         lambda path: write_report([folder], path, release=small, workers=2, most_bytes=10**8),
     )
+
+
+@pytest.fixture
+def many(make_results, stored) -> Path:
+    """Results of twenty items."""
+    rows = [
+        {"subtask": i, "task": task, "score": float(i % 2)}
+        for task in ("two_segments", "csg_union")
+        for i in range(10)
+    ]
+    return stored(make_results(*rows))

@@ -75,19 +75,6 @@ def test_without_any_score_it_says_so(report):
     assert "1 of 1 scores are missing (1 api_error)" in text
 
 
-def test_without_failed_items_it_says_so(report):
-    rows = [{"subtask": i, "score": 1.0} for i in range(6)]
-    text = words(report(rows, items="failed"))
-    assert "None of 6 items is short of full marks." in text
-    assert "No picture" not in text
-    assert "All 6 items." in words(report(rows, "again"))
-
-
-def test_failed_items_say_that_others_are_left_out(report):
-    rows = [{"subtask": i, "score": float(i > 1)} for i in range(6)]
-    assert "2 of 6 items: those short of full marks." in words(report(rows, items="failed"))
-
-
 def twenty():
     return [
         {"model": f"{LONG}-{run:02d}" if run else NASTY, "subtask": i, "score": float(i * run > 40)}

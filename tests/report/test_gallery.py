@@ -2,10 +2,8 @@
 
 import io
 import os
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +15,6 @@ from scbench.report.draw.png import few_colours, same_picture, squeezed, with_pa
 from scbench.report.gallery import cases, draw_cases, right_and_wrong, write_gallery
 from scbench.report.items import answer_of
 
-ROOT = Path(__file__).resolve().parents[2]
-FEW = ("two_segments", "shikaku_rectangles", "csg_union")
 DRAW = """
 import sys
 from scbench.release.load import find_release
@@ -97,12 +93,6 @@ def test_the_fonts_of_the_machine_do_not_matter(installed, tmp_path):
     assert there == here
 
 
-def test_a_picture_that_cannot_be_drawn_is_named(installed):
-    (case,) = cases_of(installed, ("two_segments",))
-    with pytest.raises(ReleaseError, match=r"no picture of two_segments/\d\d: .*Error"):
-        draw_cases([case._replace(answer="{")])
-
-
 def png(pixels, mode="RGBA", **options) -> bytes:
     """A PNG file of rows of pixels."""
     file = io.BytesIO()
@@ -128,20 +118,6 @@ def test_a_palette_keeps_the_picture():
         small = with_palette(data)
         assert colours(small) == opaque
         assert small == with_palette(small)
-
-
-def test_many_colours_become_their_neighbours():
-    rows = [[(8 * x % 256, 8 * y % 256, 0, 255) for x in range(32)] for y in range(32)]
-    rows += [[(0, 0, 0, 255)] * 32] * 8
-    small = colours(with_palette(png(rows)))
-    seen = {pixel for row in small for pixel in row}
-    assert len(seen) == 128
-    assert small[39] == [(0, 0, 0)] * 32, "the most frequent ones stay as they are"
-
-
-def test_a_picture_that_is_not_opaque_is_left_alone():
-    data = png([[(1, 2, 3, 254)]])
-    assert with_palette(data) == data
 
 
 def test_opacity_is_part_of_few_colours():
@@ -171,13 +147,3 @@ def test_pictures_are_compared_by_what_they_show():
     assert not same_picture(loose, png(pixels * 2, "RGB"))
     assert not same_picture(loose, b"no picture")
     assert not same_picture(loose, loose[:60])
-
-
-def test_no_text_of_a_gallery_needs_a_font_that_is_not_there(installed):
-    from scbench.report.gallery import FONT  # noqa: PLC0415
-    from scbench.report.picture import sheet_svg  # noqa: PLC0415
-    from scbench.report.single import find_instance, picture, unanswered  # noqa: PLC0415
-
-    instance = find_instance(installed, "two_segments/00")
-    svg = sheet_svg(picture(unanswered(instance), instance), font=FONT)
-    assert set(re.findall(r"font-family:([^}]*)}", svg)) == {FONT}

@@ -4,7 +4,6 @@ import re
 from html import unescape
 from pathlib import Path
 
-import polars as pl
 import pytest
 from ladders import ladder_results, picture
 
@@ -42,20 +41,6 @@ def test_what_leaves_the_ladder_points_out_of_it(results):
     assert (marks["Two Segments"]["kind"], marks["Two Segments"]["level"]) == ("below", 0.5)
     assert (marks["Enumerate Edges"]["kind"], marks["Enumerate Edges"]["level"]) == ("above", 8.5)
     assert marks["CSG Union"]["low"] < marks["CSG Union"]["level"] < marks["CSG Union"]["high"]
-
-
-def test_a_task_without_a_score_has_no_mark(results):
-    lost = results.with_columns(
-        status=pl.when(task="csg_union").then(pl.lit("missing")).otherwise("status"),
-        score=pl.when(task="csg_union").then(None).otherwise("score"),
-    )
-    found = climbs_of(lost, 60)
-    spec = ladder_chart(ladder_table(found), rung_table(found))
-    (mark,) = [
-        r for r in spec["concat"][0]["layer"][2]["data"]["values"] if r["line"] == "CSG Union"
-    ]
-    assert (mark["level"], mark["low"], mark["said"]) == (None, None, "no score")
-    assert draw(spec, "svg").startswith(b"<svg")
 
 
 def test_a_report_on_a_ladder_has_its_levels(results, tmp_path):

@@ -19,16 +19,6 @@ def items(page) -> list[str]:
     return re.findall(r'class="item" id="([^"]+)"', page.read_text("utf-8"))
 
 
-@pytest.fixture
-def many(make_results, stored):
-    rows = [
-        {"subtask": i, "task": task, "score": float(i % 2)}
-        for task in ("two_segments", "csg_union")
-        for i in range(10)
-    ]
-    return stored(make_results(*rows))
-
-
 def test_many_items_go_into_pages_of_their_own(many, tmp_path):
     out = tmp_path / "out" / "r.html"
     written = write_report([many], out, most_items=6)

@@ -26,13 +26,6 @@ def test_bars_are_as_long_as_the_share_and_marks_stand_at_what_was_wanted():
     assert "4; at least 2" in text
 
 
-def test_figures_of_any_size_stay_in_their_frame():
-    (panel,) = gauge_panels(
-        [Gauge("pixels", 10**9, 0, False, "at most"), Gauge("none", 0, 0, None)]
-    )
-    assert all(0 <= float(bar.get("width")) <= panel.view.width for bar in bars(panel))
-
-
 def test_checks_are_found_by_id():
     verdict = Verdict(0.0, (Check("shape", False, "no"), Check("route", None, "?")))
     assert Verdicts([verdict]).check("shape").message == "no"

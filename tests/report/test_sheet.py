@@ -7,7 +7,7 @@ import pytest
 
 from scbench.report.draw.scene import Lines, Scene
 from scbench.report.draw.svg import Drawing, swatch
-from scbench.report.picture import Panel, Picture, sheet_png, sheet_svg
+from scbench.report.picture import Panel, Picture, sheet_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = "<b>&\"'</svg>"
@@ -45,13 +45,6 @@ def test_panels_stand_side_by_side_and_wrap(title):
     assert max(y for _, y in places) + 200 < height
 
 
-def test_scenes_are_nested_with_their_labels():
-    picture = Picture((Panel("flat", flat(), "f"), Panel("solid", solid(), "s")), "Caption.")
-    root, places = placed(picture)
-    assert len(places) == 2
-    assert root.findall(f".//{SVG}image")
-
-
 def test_long_words_are_wrapped_or_cut():
     picture = Picture(
         (Panel("t" * 300, flat(), "a"),), "word " * 80 + "x" * 500, (("answer", "many " * 40),)
@@ -60,12 +53,6 @@ def test_long_words_are_wrapped_or_cut():
     for node in root.findall(f"{SVG}text"):
         assert len(node.text) * 13 * 0.5 <= float(root.get("width"))
     assert " ".join(node.text for node in root.findall(f"{SVG}text")).count("many") == 40
-
-
-def test_a_png_stands_on_paper():
-    data = sheet_png(sheet_svg(Picture((Panel("t", flat(), "a"),), "Caption."), dark=True), 1)
-    assert data.startswith(b"\x89PNG")
-    assert len(data) > 1_000
 
 
 def test_samples_of_a_legend_look_like_what_they_stand_for():

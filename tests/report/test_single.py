@@ -100,15 +100,6 @@ def test_an_answer_of_the_wrong_shape_is_shown_as_the_instance(installed, write_
     assert json.loads(item.answer) == {"segments": nasty}
 
 
-def test_where_there_is_no_picture_the_prompt_is_shown(installed, monkeypatch):
-    instance = single.find_instance(installed, "two_segments/00")
-    item = single.unanswered(instance)
-    assert instance.prompt in single.as_text(item, instance, None)
-    monkeypatch.setattr("scbench.report.items.draw_of", lambda _: None)
-    with pytest.raises(ResultsError, match="has no pictures; --text shows prompt and checks"):
-        single.picture(item, instance)
-
-
 def test_an_answer_that_cannot_be_read_has_no_solids(installed):
     instance = single.find_instance(installed, "csg_union/00")
     item = single.unanswered(instance)

@@ -16,15 +16,6 @@ NAMES = get_task("classify_behaviour")
 TOPOLOGY = get_task("topology_enumeration")
 
 # Case numbers of the paper's squares, by instance.
-EDGE_CASES = [
-    [0, 1, 2, 3], [5, 6, 7, 8, 9], [12, 14, 1, 2], [0, 3, 5, 7, 9, 12], [1, 2, 6, 8, 14],
-    [3, 7, 12, 14], [0, 1, 5, 6, 8, 9, 12], [2, 3, 7, 9, 14],
-]  # fmt: skip
-NAME_CASES = [
-    [0, 4, 6, 10], [11, 1, 2, 14], [3, 5, 7, 9, 13], list(range(15)), [6, 14, 4, 11],
-    [8, 10, 12, 13, 0], [1, 6, 10, 14, 3, 9], [2, 5, 8, 11, 7], [4, 6, 13, 14, 10, 11],
-    [0, 3, 6, 9, 12, 14], [7, 8, 11, 13, 2], [1, 4, 5, 10, 12, 13, 14], [0, 2, 6, 8, 11, 14],
-]  # fmt: skip
 
 
 def rings(params):
@@ -37,17 +28,6 @@ def fresh(task, seeds, **parameters):
     for seed in range(seeds):
         case = builder.case(point, seed)
         yield task.params_model.model_validate(case.instance), case
-
-
-@pytest.mark.parametrize(("task", "cases"), [(EDGES, EDGE_CASES), (NAMES, NAME_CASES)])
-def test_paper_squares_are_the_numbered_cases(task, cases):
-    items = task.builder().paper()
-    assert [rings(item.params) for item in items] == [[CASES[i] for i in ids] for ids in cases]
-
-
-def test_cases_are_all_squares_up_to_renaming():
-    assert len(CASES) == len({letters(ring) for ring in CASES}) == 15
-    assert [letters(ring) for ring in CASES] == sorted(letters(ring) for ring in CASES)
 
 
 @pytest.mark.parametrize("k", [4, 5, 6, 7, 8])
@@ -66,16 +46,10 @@ def test_orders_of_each_kind(k):
         assert len(orders["crossing"]) == 16
 
 
-def test_is_walk_on_the_square():
-    assert is_walk(CORNERS[2:] + CORNERS[:2], CORNERS)
-    assert is_walk(CORNERS[::-1], CORNERS)
-    assert not is_walk((CORNERS[0], CORNERS[2], CORNERS[1], CORNERS[3]), CORNERS)
-
-
 @pytest.mark.parametrize("squares", [2, 4, 6, 8, 11, 12, 40])
 @pytest.mark.parametrize("all_crossed", [0, 2, 4])
 def test_fresh_edges(squares, all_crossed):
-    for params, _ in fresh(EDGES, 25, squares=squares, all_crossed=all_crossed):
+    for params, _ in fresh(EDGES, 10, squares=squares, all_crossed=all_crossed):
         shapes = [letters(ring) for ring in rings(params)]
         assert len(shapes) == squares
         assert len(set(shapes)) == min(squares, 11), "patterns return when all are there"
@@ -88,7 +62,7 @@ def test_fresh_edges(squares, all_crossed):
 @pytest.mark.parametrize("squares", [4, 8, 15, 16, 40])
 @pytest.mark.parametrize("odd_corners", [0, 1, 2])
 def test_fresh_names(squares, odd_corners):
-    for params, _ in fresh(NAMES, 25, squares=squares, odd_corners=odd_corners):
+    for params, _ in fresh(NAMES, 10, squares=squares, odd_corners=odd_corners):
         shapes = [letters(ring) for ring in rings(params)]
         assert len(shapes) == squares
         assert len(set(shapes)) == min(squares, 15), "patterns return when all are there"
@@ -125,7 +99,7 @@ def test_order_parameter(task, order):
 def test_fresh_topology(corners, n_classes, known):
     builder = TOPOLOGY.builder()
     parameters = {"corners": corners, "n_classes": n_classes, "known": known}
-    for params, case in fresh(TOPOLOGY, 10, **parameters):
+    for params, case in fresh(TOPOLOGY, 4, **parameters):
         assert len(params.corner_order) == corners
         assert len(params.known.replace("?", "")) == known
         configs = builder.reference(params).configs
@@ -134,49 +108,3 @@ def test_fresh_topology(corners, n_classes, known):
         counters = builder.counter_references(params)
         assert len(counters) >= 4
         assert ("?" in case.input) == (known > 0)
-
-
-@pytest.mark.parametrize("task", [TOPOLOGY, EDGES, NAMES])
-def test_counter_references_name_what_the_paper_saw(task):
-    mistakes = {
-        TOPOLOGY: {
-            "empty",
-            "only_the_alternating_one",
-            "every_pattern_with_all_classes",
-            "equal_corners_listed",
-            "bare_list",
-            "text",
-            "order_read_as_walk",
-        },
-        EDGES: {
-            "nothing_anywhere",
-            "all_pairs_of_an_equal_square",
-            "odd_corners_left_open",
-            "neighbouring_crossed_sides",
-            "bare_list",
-            "text",
-            "booleans",
-            "one_pair_turned_round",
-        },
-        NAMES: {
-            "always_known",
-            "always_ambiguous",
-            "odd_corners_ambiguous",
-            "odd_corners_as_three_domains",
-            "four_classes_as_three_domains",
-            "equal_corners_ambiguous",
-            "corners_read_round_the_ring",
-            "null",
-            "text",
-        },
-    }[task]
-    builder = task.builder()
-    met = [set(builder.counter_references(item.params)) for item in builder.paper()]
-    assert mistakes <= set.union(*met)
-    assert all(len(names) >= 4 for names in met)
-
-
-@pytest.mark.parametrize("task", [TOPOLOGY, EDGES, NAMES])
-def test_neighbouring_seeds_give_different_prompts(task):
-    prompts = [case.input for _, case in fresh(task, 60)]
-    assert len(set(prompts)) == 60

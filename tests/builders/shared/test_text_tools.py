@@ -6,11 +6,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scbench.base.seeding import Stream
-from scbench.builders.arithmetic import Space as Arithmetic
-from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import KINDS, Point, kinds_of, parameter
-from scbench.builders.shared.text_task import answer_text, reply_short
-from scbench.builders.shikaku_rectangles import Space as Shikaku
+from scbench.builders.shared.brackets import draw_brackets, join_tokens
+from scbench.builders.shared.builder import Point, kinds_of, parameter
+from scbench.builders.shared.text_task import reply_short
 
 
 @given(st.integers(1, 60), st.integers(0, 9), st.floats(0, 1), st.integers(0, 2**32))
@@ -26,13 +24,6 @@ def test_brackets_match_and_none_is_idle(length, max_depth, prob_open, seed):
     assert all(end > start for start, end in spans)
     assert len(set(spans)) == len(spans)
     assert (0, length - 1) not in spans
-
-
-@pytest.mark.parametrize(
-    ("text", "depth"), [("", 0), ("1", 0), ("(1)(2)", 1), ("(1+(2))*(3)", 2), ("((()))", 3)]
-)
-def test_depth(text, depth):
-    assert depth_of(text) == depth
 
 
 def test_blanks_are_dropped_with_their_chance_and_never_inside_a_token():
@@ -58,18 +49,6 @@ def test_a_parameter_has_bounds_a_default_and_a_kind_in_the_schema():
     }  # fmt: skip
     with pytest.raises(ValidationError, match="less than or equal to 5"):
         Space(size=6)
-
-
-def test_kinds_are_those_of_the_specification():
-    assert KINDS == ("scale", "depth", "interference", "semantic")
-    assert kinds_of(Arithmetic)["max_depth"] == "depth"
-    assert set(kinds_of(Shikaku).values()) <= set(KINDS)
-
-
-def test_targets_are_plain():
-    assert answer_text("TRUE") == "TRUE"
-    assert answer_text(-3) == "-3"
-    assert answer_text(["b", "a"]) == "b, a"
 
 
 def test_the_closing_ends_with_the_form():

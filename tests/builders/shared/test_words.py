@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.builders.objects import in_words, numbers_in_words
+from scbench.builders.objects import numbers_in_words
 from scbench.builders.shared.words import (
     anchor,
     clock,
@@ -81,20 +81,6 @@ def test_adjectives_and_openings_are_different():
     assert not nouns & set(things().adjectives)
 
 
-@pytest.mark.parametrize(
-    ("n", "words"),
-    [
-        (1, "one"), (10, "ten"), (13, "thirteen"), (20, "twenty"), (40, "forty"),
-        (21, "twenty-one"), (99, "ninety-nine"), (100, "one hundred"),
-        (101, "one hundred and one"), (815, "eight hundred and fifteen"),
-        (999, "nine hundred and ninety-nine"),
-    ],
-)  # fmt: skip
-def test_numbers_in_words(n, words):
-    assert in_words(n) == words
-    assert numbers_in_words()[words] == n
-
-
 def test_every_number_has_words_of_its_own():
     assert sorted(numbers_in_words().values()) == [1, 1, *range(1, 1000)]
 
@@ -119,17 +105,13 @@ def test_names_are_different_by_more_than_a_letter():
 @pytest.mark.parametrize(
     ("form", "texts"),
     [
-        ("none", ["", "", ""]),
-        ("number", ["1. ", "2. ", "29. "]),
-        ("roman", ["I. ", "II. ", "XXIX. "]),
-        ("hex", ["0x1: ", "0x2: ", "0x1D: "]),
-        ("letter", ["a) ", "b) ", "ac) "]),
-        ("bullet", ["- ", "- ", "- "]),
-        ("ordinal", ["1st: ", "2nd: ", "29th: "]),
-        ("step", ["Step 1: ", "Step 2: ", "Step 29: "]),
+        ("none", ["", "", ""]), ("number", ["1. ", "2. ", "29. "]),
+        ("roman", ["I. ", "II. ", "XXIX. "]), ("hex", ["0x1: ", "0x2: ", "0x1D: "]),
+        ("letter", ["a) ", "b) ", "ac) "]), ("bullet", ["- ", "- ", "- "]),
+        ("ordinal", ["1st: ", "2nd: ", "29th: "]), ("step", ["Step 1: ", "Step 2: ", "Step 29: "]),
         ("clock", ["09:01 ", "09:02 ", "09:29 "]),
     ],
-)
+)  # fmt: skip
 def test_anchors(form, texts):
     assert [anchor(form, n) for n in (1, 2, 29)] == texts
 

@@ -66,19 +66,6 @@ def test_pairs_are_those_of_comparing_all_with_all(rows):
         assert found[pair] == pytest.approx(wanted[pair], abs=1e-5)
 
 
-def test_no_pair_is_missed_far_from_the_origin_or_across_cells():
-    rng = np.random.default_rng(2)
-    for offset in (0.0, 9000.0, -9000.0):
-        rows = [
-            (x + offset, y - offset, z, t)
-            for x, y, z, t in zip(
-                rng.uniform(-80, 80, 80), rng.uniform(-80, 80, 80),
-                rng.choice([4.8, 14.4, 24.0], 80), rng.uniform(0, 180, 80), strict=True,
-            )
-        ]  # fmt: skip
-        assert ours(rows).keys() == plain_pairs(rows).keys()
-
-
 def test_crowds_are_not_compared():
     rows = [(0.001 * i, 0.0, 4.8, 0.0) for i in range(100)]
     assert close_pairs(Bricks.of(rows), 4949) is None
@@ -154,13 +141,6 @@ def test_groups_are_those_of_walking(count, links):
                         seen.add(there)
                         waiting.append(there)
         assert label[start] == min(seen)
-
-
-def test_long_chains_are_one_group():
-    n = 5000
-    order = np.random.default_rng(1).permutation(n)
-    pairs = Pairs(order[:-1], order[1:], np.ones(n - 1), np.zeros(n - 1))
-    assert (groups(n, pairs) == 0).all()
 
 
 def test_stances_measure_centre_and_support():

@@ -85,21 +85,6 @@ def test_boxes_that_fill_space_share_the_whole_body(name):
     assert total == pytest.approx(body(params).volume, rel=1e-5 if name == "ring" else 2e-6)
 
 
-def test_volumes_are_those_of_the_columns_quadrature():
-    # Gauss-Legendre, 64 x 32 nodes over the plan, of the height of the column in each sphere.
-    nodes = [np.polynomial.legendre.leggauss(n) for n in (64, 32)]
-    some = boxes(np.random.default_rng(5), target(), 300, (16.0, 8.0))
-    some = some._replace(low=np.abs(some.low), high=np.abs(some.low) + 9.6)
-    weights = np.multiply.outer(nodes[0][1], nodes[1][1])
-    total = 0.0
-    for x, y, low, high in zip(*some[:4], strict=True):
-        plan = (x + 16 * nodes[0][0])[:, None] ** 2 + (y + 8 * nodes[1][0])[None, :] ** 2
-        for radius, sign in ((70.0, 1), (40.0, -1)):
-            top = np.minimum(np.sqrt(np.maximum(radius**2 - plan, 0)), high)
-            total += sign * 128 * float((weights * np.maximum(top - low, 0)).sum())
-    assert shared_volumes(body(target()), some).sum() == pytest.approx(total, rel=1e-5)
-
-
 def test_volumes_of_whole_bodies():
     assert body(target()).volume == pytest.approx(584336.233568, abs=1e-6)
     assert body(TARGETS["dome"]).volume == pytest.approx(2 / 3 * math.pi * 70**3)

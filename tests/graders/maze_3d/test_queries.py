@@ -5,7 +5,6 @@ import json
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.catalog import get_task
 from scbench.graders.maze_3d.queries import Reach, Walk
 from scbench.graders.shared.interaction import QueryError
 from scbench.schemas.maze_3d import Params
@@ -28,7 +27,7 @@ def is_jump(heights, a, b):
     return heights[(r + s) // 2, (c + d) // 2] <= heights[a] - 2
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(40))
 def test_moves_are_those_of_the_words_of_the_prompt(seed):
     rng = Stream("mazes asked about", seed)
     n = rng.between(2, 7)
@@ -111,13 +110,3 @@ def test_the_largest_map_fits_a_message():
     assert told["cells"] == 3600
     assert [len(row) for row in told["map"]] == [40] * 40
     assert len(json.dumps(told)) <= 2000
-
-
-def test_mazes_of_the_paper_can_be_walked():
-    builder = get_task("maze_3d").builder()
-    params = builder.paper()[0].params
-    maze = builder.reference(params).maze
-    row = next(r for r, text in enumerate(maze) if "A" in text)
-    told = ask(Reach, params, maze, start=[row, maze[row].index("A")])
-    away = next(r for r, text in enumerate(maze) if "B" in text)
-    assert told["map"][away][maze[away].index("B")] == "o"

@@ -212,25 +212,6 @@ def test_a_doubles_power_is_the_nearest_double(base, exponent):
 
 
 @pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("-x**2 + y", -4 + 3),
-        ("(-x)**2*y", 4 * 3),
-        ("x - y - 1", 2 - 3 - 1),
-        ("x/4/2*y", 2 / 4 / 2 * 3),
-        ("2*-x + y", -4 + 3),
-        ("x*(y + 1)**(2)", 2 * 16),
-        ("--x*+y", 6),
-        ("2**3*x - y", 16 - 3),
-    ],
-)
-def test_precedence(body, expected):
-    for offset in (0.25, -0.25):
-        formula = parse(f"{HEAD}({body}) - {expected} + {offset}".replace("- -", "+ "))
-        assert bool(signs(formula, 4)[0][3, 2]) == (offset > 0)
-
-
-@pytest.mark.parametrize(
     "body",
     [
         "x/y",

@@ -40,11 +40,6 @@ def test_jumps_and_repeats_of_any_list_of_cells(cells):
     assert repeats(cells, codes) == [i for i in range(len(cells)) if cells[i] in cells[:i]]
 
 
-def test_cells_of_other_dimensions_touch_nothing():
-    assert not touch((0, 0), (0, 0, 1))
-    assert not touch((0,), ())
-
-
 def test_cells_are_shown_in_few_characters():
     assert cell_text((1, -2)) == "[1, -2]"
     assert cell_text(()) == "[]"

@@ -15,7 +15,6 @@ from scbench.graders.shared.meshes import (
     PolygonMesh,
     Triangles,
     close_pairs,
-    differences,
     edge_faults,
     find_contacts,
     nearer_than,
@@ -331,27 +330,6 @@ def test_a_sliver_between_coplanar_faces_costs_no_volume():
     volume = 1850.11254  # of the three solids, which touch and do not overlap
     assert union_volume(parts) == pytest.approx(volume, abs=1e-4)
     assert common_volume(parts, points[triangles.corners]) == pytest.approx(volume, abs=1e-3)
-
-
-def test_pieces_of_a_difference_are_named_largest_first():
-    mesh = solid_mesh(Box(kind="box", size=(6, 2, 2), translation=STILL))
-    corners = triangulate(mesh).corners
-    other = Manifold.cube((2, 2, 2)).translate((-2, -1, -1)) + Manifold.cube((1, 1, 1)).translate(
-        (8, 0, 0)
-    )
-    surplus, missing = differences(mesh.points, corners, other, 16.0, 1.0)
-    assert [piece.volume for piece in surplus] == [12, 4]
-    assert (surplus[0].low, surplus[0].high) == ((0, -1, -1), (3, 1, 1))
-    assert [(piece.volume, piece.low, piece.high) for piece in missing] == [
-        (1, (8, 0, 0), (9, 1, 1))
-    ]
-    assert differences(mesh.points, corners, other, 17.0, 1.0) is None
-
-
-def test_triangles_that_do_not_close_are_no_body():
-    mesh = solid_mesh(Box(kind="box", size=(6, 2, 2), translation=STILL))
-    with pytest.raises(ValueError, match="no body"):
-        to_body(mesh.points, triangulate(mesh).corners[1:])
 
 
 def test_too_much_to_measure_is_given_up(monkeypatch):

@@ -125,13 +125,3 @@ def test_references_are_written_as_solids(task_id):
         assert ours == pytest.approx(bodies * VOLUMES[task_id])
     if task_id == "csg_union":
         assert ours == pytest.approx(volume(union_body(params)))
-
-
-def test_solids_alone_have_colours_and_names():
-    task = get_task("csg_union")
-    params = task.builder().paper()[2].params
-    meshes = solids_of(task)(params, None)
-    assert len(meshes) == len(params.solids)
-    found = trimesh.load(io.BytesIO(solid_file(meshes, "glb")), file_type="glb")
-    assert list(found.geometry) == [mesh.name for mesh in meshes]
-    assert solids_of(get_task("maze_3d")) is None

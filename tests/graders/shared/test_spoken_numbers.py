@@ -6,17 +6,9 @@ from scbench.graders.shared.short_answers import spoken_numbers
 
 ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 TEENS = [
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
+    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
+    "eighteen", "nineteen",
+]  # fmt: skip
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 
 
@@ -41,17 +33,10 @@ def test_every_number_up_to_ten_thousand_is_read():
 @pytest.mark.parametrize(
     ("text", "numbers"),
     [
-        ("minus twelve", [-12]),
-        ("zero", [0]),
-        ("a thousand", [1000]),
-        ("one, two", [1, 2]),
-        ("one two", [None]),
-        ("twenty eleven", [None]),
-        ("ten one", [None]),
-        ("hundred", [None]),
-        ("two thousand thousand", [None]),
-        ("stone oneself tent", []),
+        ("minus twelve", [-12]), ("zero", [0]), ("a thousand", [1000]), ("one, two", [1, 2]),
+        ("one two", [None]), ("twenty eleven", [None]), ("ten one", [None]), ("hundred", [None]),
+        ("two thousand thousand", [None]), ("stone oneself tent", []),
     ],
-)
+)  # fmt: skip
 def test_words_that_make_no_number_are_told(text, numbers):
     assert list(spoken_numbers(text)) == numbers

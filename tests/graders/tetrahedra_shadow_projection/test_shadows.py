@@ -152,20 +152,6 @@ def test_growth_at_a_corner_is_square_and_not_round():
     assert seen.difference == pytest.approx((math.sqrt(2) - reach) * 2e-6, abs=1.1e-9)
 
 
-def test_no_shape_covers_nothing():
-    seen = cover(box(0, 0, 2, 2), np.array([], dtype=object), SLACK)
-    assert (seen.covered, seen.difference, seen.spill) == (0, 4, 0)
-    assert [gap.area for gap in seen.gaps] == [4]
-    assert seen.spills == []
-
-
-def test_a_hole_is_not_target():
-    target = box(0, 0, 3, 3) - box(1, 1, 2, 2)
-    seen = cover(target, np.array([box(0, 0, 3, 3)]), SLACK)
-    assert seen.covered == pytest.approx(8)
-    assert seen.spill == seen.difference == pytest.approx(0.9**2)
-
-
 def test_polygons_leave_out_points_lines_and_dust():
     parts = shapely.GeometryCollection(
         [

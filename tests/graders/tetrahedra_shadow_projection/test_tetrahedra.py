@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from scbench.graders.tetrahedra_shadow_projection import BASE, corners, cuts
+from scbench.graders.tetrahedra_shadow_projection import corners, cuts
 
 S = math.sqrt(0.5)
 ALLOWED = 0.001
@@ -25,12 +25,6 @@ def depth_of(first, second):
     """The depth at which two bodies are reported, for any depth above -10."""
     ((_, _, depth),) = cuts(np.stack([first, second]), -10, 5).pairs
     return depth
-
-
-def test_the_base_is_a_unit_tetrahedron():
-    for i, a in enumerate(BASE):
-        for b in BASE[:i]:
-            assert math.dist(a, b) == pytest.approx(1, abs=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -54,13 +48,6 @@ def test_bodies_turn_about_their_first_corner_and_then_move(quaternion, second, 
 @pytest.mark.parametrize("length", [5e-324, 1e-300, 1e-5, 3, 1e300, 1.7e308])
 def test_the_length_of_a_quaternion_does_not_turn_a_body(length):
     assert body(0, 0, 0, length, 0, 0, length) == pytest.approx(body(0, 0, 0, S, 0, 0, S))
-
-
-def test_turned_bodies_stay_unit_tetrahedra():
-    for placed in random_bodies(50, 3, seed=1):
-        edges = [math.dist(placed[i], placed[j]) for i in range(4) for j in range(i)]
-        assert edges == pytest.approx([1] * 6)
-        assert np.linalg.det(placed[1:] - placed[0]) > 0, "mirrored"
 
 
 @pytest.mark.parametrize("shift", [0.001, 0.0014, 0.0015, 0.01, 0.2])
@@ -126,8 +113,3 @@ def test_pairs_come_in_order_and_the_search_stops_when_there_are_enough():
     assert [pair[:2] for pair in whole.pairs] == [
         (i, j) for i in range(60) for j in range(i + 1, 60)
     ]
-
-
-def test_no_body_and_one_body_cut_nothing():
-    assert cuts(corners(np.empty((0, 7))), ALLOWED, 5) == ([], True)
-    assert cuts(random_bodies(1, 1, seed=5), ALLOWED, 5) == ([], True)

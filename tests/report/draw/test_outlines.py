@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from shapely import MultiPolygon, Polygon, box
+from shapely import Polygon, box
 
 from scbench.report.draw.solids import fill
 from scbench.report.draw.svg import Drawing
@@ -25,11 +25,3 @@ def test_holes_are_free_whichever_way_rings_run(monkeypatch, turned):
     (ring,) = found
     assert winding(ring, (1.5, 1.5)) == winding(ring, (3.5, 3.5)) == 0
     assert abs(winding(ring, (2.5, 2.5))) == abs(winding(ring, (0.5, 0.7))) == 1
-
-
-def test_every_part_is_filled_but_specks():
-    drawing = Drawing((0, 0, 10, 10), size=100)
-    parts = MultiPolygon([box(0, 0, 2, 2), box(5, 5, 6, 6), box(8, 8, 8.01, 8.01)])
-    fill(drawing, parts, "missing", hatched=True)
-    fill(drawing, Polygon(), "missing")
-    assert drawing.render("x").count("<polygon") == 2

@@ -95,29 +95,6 @@ def test_what_is_behind_glass_is_mixed_with_it():
     assert mixed[0] < plain[0]
 
 
-def test_colours_of_glass_do_not_depend_on_the_order_of_parts():
-    panes = [
-        boxes([((0, y, 0), (1, y + 0.1, 1))], role, opacity=0.4)
-        for y, role in ((0, "wrong"), (1, "answer"), (2, "right"))
-    ]
-    one, other = (
-        pixels(Scene(order, azimuth=-90, elevation=0))
-        for order in (tuple(panes), tuple(panes[::-1]))
-    )
-    assert np.abs(one - other).max() <= 16
-
-
-def test_hidden_marks_shine_through_faintly():
-    wall = boxes([((0, 0, 0), (4, 1, 4))], "given", edges=False)
-    mark = Marks(np.array([[2.0, 3.0, 2.0]]), "wrong", 30)
-    bare, marked = (
-        pixels(Scene(parts, azimuth=-90, elevation=0)) for parts in ((wall,), (wall, mark))
-    )
-    before, after = bare[80, 100], marked[80, 100]
-    assert after[0] - after[2] > before[0] - before[2] + 20
-    assert np.abs(after - colour("wrong")).max() > 40
-
-
 def test_a_dashed_line_has_gaps_and_a_solid_one_none():
     path = (np.array([[0.0, 0, 0], [10, 0, 0]]),)
     rows = [
@@ -127,13 +104,6 @@ def test_a_dashed_line_has_gaps_and_a_solid_one_none():
     changes = [int(np.sum(np.diff((row.sum(axis=1) < 600).astype(int)) != 0)) for row in rows]
     assert changes[0] == 2
     assert changes[1] > 20
-
-
-def test_meshes_are_seen_from_both_sides():
-    points = np.array([[0.0, 0, 0], [2, 0, 0], [0, 0, 2]])
-    for face in ((0, 1, 2), (0, 2, 1)):
-        scene = Scene((Mesh(points, np.array([face]), "right"),), azimuth=-90, elevation=0)
-        assert is_shade(pixels(scene)[at(scene, (0.5, 0, 0.5))], "right")
 
 
 def test_triangles_of_one_surface_leave_no_gaps():
@@ -232,15 +202,6 @@ def test_labels_keep_apart_and_wrong_ones_come_first():
     rows = sorted(found, key=lambda label: label.y)
     close = [(a, b) for a, b in pairwise(rows) if b.y - a.y < 5 and a.anchor == b.anchor]
     assert all(abs(a.x - b.x) > 20 for a, b in close)
-
-
-def test_labels_stay_in_the_frame():
-    scene = Scene(
-        (Marks(np.array([[0.0, 0, 0], [1, 0, 0]]), "ink", 0, ("a long label",) * 2),), azimuth=-90
-    )
-    for label in labels_of(scene, camera_of(scene, 300, 100)):
-        assert label.x - 0.29 * label.size * len(label.words) >= 2
-        assert label.x + 0.29 * label.size * len(label.words) <= 298
 
 
 def test_dark_mode_has_dark_paper():

@@ -5,7 +5,7 @@ import pytest
 from manifold3d import Manifold
 
 from scbench.report.draw.scene import boxes
-from scbench.report.draw.solids import body_mesh, creases, loose_edges, pulled_in, upright_prisms
+from scbench.report.draw.solids import body_mesh, creases, pulled_in, upright_prisms
 
 
 def area(mesh):
@@ -31,19 +31,6 @@ def test_a_cube_bends_at_its_twelve_edges():
         assert np.abs(np.subtract(one, other)).sum() == 1
 
 
-def test_vertices_at_one_place_are_one():
-    mesh = boxes([((0, 0, 0), (1, 1, 1))], "answer")
-    soup = mesh.points[mesh.faces].reshape(-1, 3)
-    assert len(creases(soup, np.arange(len(soup)).reshape(-1, 3))) == 12
-    assert loose_edges(soup, np.arange(len(soup)).reshape(-1, 3)) == ()
-
-
-def test_edges_of_a_hole_are_loose():
-    mesh = boxes([((0, 0, 0), (1, 1, 1))], "answer")
-    assert len(loose_edges(mesh.points, mesh.faces[2:])) == 4
-    assert creases(mesh.points, mesh.faces[:0]) == loose_edges(mesh.points, mesh.faces[:0]) == ()
-
-
 def test_prisms_stand_over_their_plans():
     plans = np.array(
         [[(0, 0), (2, 0), (2, 1), (0, 1)], [(5, 5), (6, 6), (5, 7), (4, 6)]], dtype=float
@@ -52,12 +39,6 @@ def test_prisms_stand_over_their_plans():
     assert volume(mesh) == pytest.approx(2 * 1 + 2 * 2)
     assert len(mesh.points) == 16
     assert len(mesh.outline) == 12
-
-
-def test_points_far_away_are_pulled_in():
-    points, far = pulled_in(np.array([[0.5, 0, 0], [9, 0, -1e300]]), (0, 0, 0), (1, 1, 1))
-    assert points.tolist() == [[0.5, 0, 0], [1, 0, 0]]
-    assert far.tolist() == [False, True]
 
 
 def cube(low, high):
@@ -90,3 +71,9 @@ def test_nothing_is_left_of_a_skin_alone():
     bare = body_mesh(skin, "missing", thickness=0.01)
     assert bare.faces.shape == (0, 3)
     assert bare.outline == ()
+
+
+def test_points_far_away_are_pulled_in():
+    points, far = pulled_in(np.array([[0.5, 0, 0], [9, 0, -1e300]]), (0, 0, 0), (1, 1, 1))
+    assert points.tolist() == [[0.5, 0, 0], [1, 0, 0]]
+    assert far.tolist() == [False, True]

@@ -7,12 +7,6 @@ from scbench.catalog import get_task
 TASK = "classify_behaviour"
 
 
-@pytest.mark.parametrize("case", ["right", "always_known"])
-def test_golden(drawn, answers, golden, case):
-    picture = drawn(TASK, answers(TASK, 0)[case])
-    golden(f"{TASK}-{case}", picture.panels[0].view, case)
-
-
 def one_square(*labels):
     corners = ["bottom-left", "bottom-right", "top-right", "top-left"]
     return get_task(TASK).params_model(corner_order=corners, squares=[labels])
@@ -43,27 +37,6 @@ def test_interfaces_are_drawn_as_they_are(drawn, shapes, labels, name, solid, da
     assert "1 of 1" in picture.caption
 
 
-def test_a_wrong_name_stands_above_the_right_one(drawn, shapes):
-    params = one_square(1, 2, 1, 3)
-    drawing = drawn(TASK, {"labels": ["ambiguous"]}, params=params).panels[0].view
-    (wrong,) = shapes(drawing, "text", "wrong")
-    (right,) = shapes(drawing, "text", "right")
-    assert (wrong.text, right.text) == ("✗ ambiguous", "right: known")
-    assert float(wrong.get("y")) < float(right.get("y"))
-    # The interfaces are the true ones, whatever the answer called them.
-    assert len(drawn_curves(shapes, drawing, "ink")) == 2
-
-
-def test_two_triple_points_of_one_drawing_have_other_places_than_those_of_the_other(drawn, shapes):
-    drawing = drawn(TASK, {"labels": ["ambiguous"]}, params=one_square(1, 2, 3, 4)).panels[0].view
-    one, other = (
-        {tuple(p.get("d").split()[-2:]) for p in drawn_curves(shapes, drawing, role)}
-        for role in ("ink", "quiet")
-    )
-    assert len(one) == len(other) == 2
-    assert not one & other
-
-
 @pytest.mark.parametrize("names", [[], ["ambiguous"] * 300_000, ["ambiguous"] * 3])
 def test_too_many_or_too_few_names(drawn, shapes, names):
     picture = drawn(TASK, {"labels": names})
@@ -73,10 +46,3 @@ def test_too_many_or_too_few_names(drawn, shapes, names):
         4 - len(names), 0
     )
     assert not drawn_curves(shapes, drawing, "ink"), "nothing was judged, so nothing is shown"
-
-
-def test_text(drawn, answers):
-    picture = drawn(TASK, answers(TASK, 3)["always_known"], subtask=3)
-    assert max(map(len, picture.text.splitlines())) <= 120
-    assert "right: three domains" in picture.text
-    assert picture.text.count("[WRONG]") == 6

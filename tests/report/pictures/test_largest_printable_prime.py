@@ -2,8 +2,6 @@
 
 import pytest
 
-from scbench.catalog import get_task
-
 TASK = "largest_printable_prime"
 
 
@@ -61,36 +59,3 @@ def test_groups_that_occur_twice_are_shaded(drawn, shapes):
     assert len([p for p in shapes(glyphs, "polygon", "wrong") if p.get("fill-opacity")]) == 2
     assert "111 occurs more than once" in picture.caption
     assert picture.text.split("\n")[1] == "=== ==="
-
-
-def test_what_cannot_be_printed_is_crossed_out(drawn, shapes):
-    picture = drawn(TASK, tower((8, "rotate90X"), (1, "flat")))
-    glyphs = picture.panels[0].view
-    assert len([p for p in shapes(glyphs, "path", "wrong") if p.get("d").count("M") == 2]) == 1
-    assert "1 cannot be printed as turned, first at position 0" in picture.caption
-
-
-def test_a_number_that_is_no_prime_is_called_so(drawn):
-    assert "not a prime" in drawn(TASK, flat("88")).panels[0].view.render("x")
-    assert "not a prime" not in drawn(TASK, flat("11")).panels[0].view.render("x")
-
-
-def test_the_reference_is_long_and_tall_enough(drawn):
-    builder = get_task(TASK).builder()
-    answer = builder.reference(builder.paper()[0].params).model_dump(mode="json")
-    picture = drawn(TASK, answer)
-    assert picture.panels[2].alt.startswith("digits: 65; at least 65; height: 158 mm")
-    assert "158 mm" in picture.panels[1].view.render("x")
-    assert picture.caption == "65 digits: a prime that can be printed. Score 1."
-
-
-def test_the_shapes_alone_show_what_may_stand_upright(drawn, shapes):
-    picture = drawn(TASK)
-    assert len(shapes(picture.panels[0].view, "path", "note")) == 4
-
-
-@pytest.mark.parametrize("count", [0, 1, 999, 30_000])
-def test_hostile_answers_are_drawn_small_and_in_time(drawn, count):
-    picture = drawn(TASK, flat("8" * count))
-    assert all(len(panel.view.render("x")) < 300_000 for panel in picture.panels)
-    assert max(map(len, picture.text.split("\n"))) <= 120

@@ -1,10 +1,10 @@
 """Pictures of blasts: the plan, what it changed, and the blasts that void it."""
 
 import pytest
+from drawn_parts import rings
 
 from scbench.base.model import Check, Verdict
 from scbench.catalog import get_task
-from scbench.report.draw.scene import Mesh
 from scbench.report.picture import draw_of
 from scbench.schemas.terrain_levelling import Answer, Params
 
@@ -36,10 +36,6 @@ def picture_of(blasts, *checks, params=GROUND):
     verdict = judged(params, blasts)
     verdict = Verdict(0.0 if checks else verdict.score, (*checks, *verdict.checks), verdict.metrics)
     return draw_of(get_task(TASK))(params, answer, (verdict,))
-
-
-def rings(found):
-    return [(float(c.get("cx")), float(c.get("cy"))) for c in found if c.get("fill") == "none"]
 
 
 def test_the_plan_and_what_it_changed(golden, shapes):
@@ -78,15 +74,6 @@ def test_a_blast_off_the_map_is_an_arrow_out_of_it(shapes):
     tail, tip = (tuple(map(float, end.split(","))) for end in arrow.get("points").split())
     assert tip[0] > tail[0]
     assert tip[0] == pytest.approx(plan.at((3, 0))[0], abs=0.01)
-
-
-def test_columns_are_as_high_as_the_ground():
-    scene = picture_of([(0, 1, 3.0)]).panels[3].view
-    rock, flat = (part for part in scene.parts if isinstance(part, Mesh))
-    assert (rock.role, flat.role) == ("rock", "right")
-    spread = [part.points[:, 2].max() for part in (rock, flat)]
-    assert spread[0] / spread[1] == pytest.approx((4 - 0) / (1.2 - 0))
-    assert flat.points[:, 0].min() == 1  # the flat region lies in the right two columns
 
 
 def test_the_map_alone_has_its_heights_and_its_flat_region(drawn, shapes):

@@ -11,12 +11,6 @@ from scbench.scoring.judge import judge
 TASK = "two_segments"
 
 
-@pytest.mark.parametrize("case", ["right", "other_regions", "outside_the_frame"])
-def test_golden(drawn, answers, golden, case):
-    picture = drawn(TASK, answers(TASK, 6)[case], subtask=6)
-    golden(f"{TASK}-{case}", picture.panels[0].view, case)
-
-
 def test_regions_drawn_are_those_the_grader_counted():
     task = get_task(TASK)
     builder = task.builder()
@@ -63,26 +57,3 @@ def test_an_end_off_the_frame_is_ringed_and_tied_to_the_nearest_side(drawn, shap
     (_, foot) = (tuple(map(float, p.split(","))) for p in tie.get("points").split())
     assert foot == pytest.approx(drawing.at((0.5, 0)), abs=0.01)
     assert "0.1 off" in {t.text for t in shapes(drawing, "text", "wrong")}
-
-
-def test_ends_off_the_grid_have_dashed_rings(drawn, shapes):
-    answer = {"segments": [[[0.5, 0], [0.5, 1]], [[0, 0.21], [1, 0.2]]]}
-    picture = drawn(TASK, answer, subtask=0)
-    rings = shapes(picture.panels[0].view, "circle", "wrong")
-    assert len(rings) == 3
-    assert all(ring.get("stroke-dasharray") for ring in rings)
-    assert "3 ends not on the grid" in picture.caption
-
-
-@pytest.mark.parametrize(
-    "segments",
-    [
-        [[[1e300, -1e300], [0, 0]], [[0, 0], [-1e308, 1e308]]],
-        [[[5e-324, 0], [1, 5e-324]], [[0, 0], [1, 1]]],
-        [[[0, 0], [0, 0]], [[0, 0], [0, 0]]],
-    ],
-)
-def test_hostile_answers(drawn, segments):
-    picture = drawn(TASK, {"segments": segments}, subtask=1)
-    assert sum(len(panel.view.render("x")) for panel in picture.panels) < 30_000
-    assert "asked for" in picture.caption

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scbench.report.draw.scene import Lines, Marks, Mesh
+from scbench.report.draw.scene import Lines, Mesh
 from scbench.schemas.voxel_grid_projection import Params
 
 N = 3
@@ -74,46 +74,3 @@ def test_a_mirror_stands_where_nothing_changes(drawn):
     assert "x and y exchanged, the set is the same" in picture.caption.lower()
     assert np.allclose(mirror.points[:, 0], mirror.points[:, 1])
     assert np.ptp(mirror.points, axis=0).min() > N
-
-
-def test_a_mirror_along_an_axis(drawn):
-    cells = [(x, y, z) for x in (0, 1) for y in range(4) for z in range(4) if (y + z) % 4 == x]
-    cells += [(3 - x, y, z) for x, y, z in cells]
-    params = Params(size=4, cells=len(cells))
-    picture = drawn("voxel_grid_projection", listed(cells), params=params)
-    flat = [m for m in meshes(picture, "target") if np.allclose(m.points[:, 0], 2)]
-    assert flat or "mirrored along x" not in picture.caption
-
-
-def test_entries_outside_are_dots_near_the_cube(drawn):
-    picture = drawn("voxel_grid_projection", listed([*RIGHT, (9, 1, 1e300)]), params=PARAMS)
-    (dots,) = (
-        p for p in picture.panels[0].view.parts if isinstance(p, Marks) and p.name == "no cell"
-    )
-    assert np.abs(dots.points).max() <= N + 2
-
-
-def test_forbidden_cells_of_the_instance_are_shown(drawn):
-    picture = drawn("voxel_grid_projection", subtask=5)
-    (shut,) = meshes(picture, "wrong")
-    assert shut.opacity < 1
-    assert len(shut.faces) < 20_000
-
-
-@pytest.mark.parametrize(
-    "voxels",
-    [
-        [],
-        [(0, 0, 0)] * 70_000,
-        [(1e300, -1e300, 0.5)] * 100,
-        [(i % 32, i // 32 % 32, i // 1024) for i in range(32**3)],
-    ],
-)
-def test_hostile_answers_are_drawn_small_and_in_time(drawn, voxels):
-    params = Params(size=32, cells=3000)
-    answer = {"voxels": [{"xyz": list(map(float, cell))} for cell in voxels]}
-    picture = drawn("voxel_grid_projection", answer, params=params)
-    parts = picture.panels[0].view.parts
-    assert sum(len(part.faces) for part in parts if isinstance(part, Mesh)) <= 20_000
-    assert len(picture.panels[1].view.render("x")) < 300_000
-    assert max(map(len, picture.text.split("\n"))) <= 120
