@@ -128,7 +128,9 @@ def test_any_first_line_is_read_as_python_reads_it(text):
 
 
 def atoms():
-    numbers = st.sampled_from(["0", "1", "3", "12", "0.5", "2.25", ".1", "1e3", "98765432109876", "9e307"])
+    numbers = st.sampled_from(
+        ["0", "1", "3", "12", "0.5", "2.25", ".1", "1e3", "98765432109876", "9e307"]
+    )
     return st.sampled_from(["x", "y"]) | numbers
 
 
