@@ -145,7 +145,9 @@ class _Evaluation:
             if not uses[number] and number < len(nodes) - 1:
                 continue  # the exponent of a power
             children = _children(node)
-            values = self._product(node, [live[child] for child in children])
+            values: _Values | _Product | None = self._product(
+                node, [live[child] for child in children]
+            )
             if values is None:
                 operands = []
                 for child in children:

@@ -106,7 +106,7 @@ def cover(target: Polygon, shapes: NDArray[np.object_], slack: float) -> Cover:
         far = shapely.difference(either, shapely.union_all(near))
     outside = shapely.difference(far, target)
     stray = shapely.area(shapely.intersection(shapes, target)) < STRAY * shapely.area(shapes)
-    of_strays = Polygon()
+    of_strays: Geometry = Polygon()
     if stray.any():
         others = shapely.union_all(shapes[~stray])
         of_strays = shapely.difference(outside, others)
