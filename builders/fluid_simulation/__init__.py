@@ -4,6 +4,7 @@ What is built in a fresh world is drawn first; the thresholds come from the simu
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
@@ -43,6 +44,10 @@ GOAL_KINDS: tuple[GoalKind, ...] = get_args(GoalKind)
 """All kinds of goal."""
 
 
+_ONE = re.compile(r"\b1 ((?:large |separate |different |z )*)(column|voxel|lake|level)s\b")
+"""One of what goals count, in the plural of their templates."""
+
+
 class Space(Point):
     """Parameters of fresh worlds."""
 
@@ -73,7 +78,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Worlds whose goal some plan of a few boxes meets."""
 
     task = "fluid_simulation"
-    version = 2
+    version = 3
     form = '{"earthworks": [{"xyzMin": [x, y, z], "xyzMax": [x, y, z], "material": "Rock"}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -339,7 +344,7 @@ def _goal_words(goal: Goal) -> dict[str, str]:
             "void": f"0 if there is any water at {dry}; otherwise " if dry else "",
         }
     texts = data_file(__package__, "goals.json")[goal.kind]
-    return {name: text.format(**numbers) for name, text in texts.items()}
+    return {name: _ONE.sub(r"1 \1\2", text.format(**numbers)) for name, text in texts.items()}
 
 
 def _level_list(levels: tuple[int, ...], word: str) -> str:

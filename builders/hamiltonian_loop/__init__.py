@@ -67,7 +67,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Square grids whose free cells have a closed tour."""
 
     task = "hamiltonian_loop"
-    version = 2
+    version = 3
     form = '{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -75,7 +75,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {
             "size": params.size,
             "blocked": _blocked_text(params) if params.blocked else "No cell is blocked.",
-            "map": f"X marks blocked cells:\n\n{_grid_text(params)}\n" if params.blocked else "",
+            "map": f"X marks blocked cells:\n\n{_grid_text(params)}\n\n" if params.blocked else "",
             "free": "free cells" if params.blocked else "whole grid",
             "cell": "free cell" if params.blocked else "cell",
             "avoiding": ", and no blocked cell is" if params.blocked else "",

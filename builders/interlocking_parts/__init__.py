@@ -22,7 +22,7 @@ from pydantic import JsonValue, model_validator
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
-from scbench.graders.interlocking_parts import printed_parts
+from scbench.graders.interlocking_parts import printed_parts, thickness
 from scbench.schemas.interlocking_parts import Answer, Params, Part, Spacing, Survey
 
 _TRIES = 60
@@ -89,13 +89,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Cages that divide into two plates and storeys of four panels."""
 
     task = "interlocking_parts"
-    version = 2
+    version = 3
 
     def words(self, params: Params) -> dict[str, object]:
         """Return every number of the cage and of the criteria."""
         return {
             "p": params,
             "limits": printed_parts,
+            "one_face": thickness.ONE_FACE,
+            "window": params.gap[1] + params.bar,
             "empty": [side / 2 for side in params.empty.sides],
             "outer": [side / 2 for side in params.outer.sides],
             "face": [side / 2 for side in params.inner],

@@ -86,7 +86,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Rules for towers of which the longest prime is known."""
 
     task = "largest_printable_prime"
-    version = 2
+    version = 3
     form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
     extremes = ({"max_digits": 20},)
 

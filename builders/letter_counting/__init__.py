@@ -42,10 +42,10 @@ class LetterCountingCase(Case):
 
 
 class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
-    """Rows of words. Each letter asked for stands in at least one word that counts."""
+    """Rows of words. Each letter asked for stands in a word that counts, or none of them does."""
 
     task = "letter_counting"
-    version = 2
+    version = 3
     case_model = LetterCountingCase
     extremes = (
         {"words": 3, "confounders": 0, "letters": 3},
@@ -94,7 +94,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return self.constant_floor(words=words, confounders=0, letters=len(params.letters))
 
     def compose(self, point: Space, rng: Stream) -> Composed:
-        """Draw words, then letters that occur among those that count."""
+        """Draw words, then letters: as a rule all occur in what counts, and sometimes none does."""
         words = rng.sample(word_list(), point.words + point.confounders)
         if point.case_mode != "lower":
             words = [in_case(word, point.case_mode, rng) for word in words]
@@ -102,12 +102,10 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         for size, word in enumerate(words[point.words :], point.words + 1):
             row.insert(rng.below(size), [word, False])
         counted = "".join(words[: point.words]).lower()
-        letters = ""
-        while len(letters) < point.letters:
-            letter = rng.choice(_ALPHABET)
-            if letter in counted and letter not in letters:
-                letters += letter
-        letters = "".join(sorted(letters))
+        # In one row of ten, if there are such letters, none of them occurs: 0 is an answer, too.
+        absent = [letter for letter in _ALPHABET if letter not in counted]
+        pool = absent if rng.below(10) == 0 and len(absent) >= point.letters else sorted({*counted})
+        letters = "".join(sorted(rng.sample(pool, point.letters)))
         return (
             {"words": row, "letters": letters},
             _word_row(row, letters),

@@ -48,7 +48,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Rooms for which a loop is known to exist."""
 
     task = "pipe_loop_fitting"
-    version = 2
+    version = 3
     form = '{"points": [{"x": 0.0, "y": 0.0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

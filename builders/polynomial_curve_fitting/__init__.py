@@ -97,7 +97,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Pictures that some polynomial of low degree draws without an error."""
 
     task = "polynomial_curve_fitting"
-    version = 2
+    version = 3
     form = '{"function": text}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -123,13 +123,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "exponent": formula.MAX_EXPONENT,
             "degree": formula.MAX_DEGREE,
             "characters": formula.MAX_CHARACTERS,
-            "nodes": formula.MAX_NODES,
             "brackets": formula.MAX_BRACKETS,
             "bits": formula_values.MAX_BITS,
             "largest": sys.float_info.max,
-            "work": formula_values.MAX_WORK,
-            "bytes": formula_values.MAX_BYTES,
-            "word": formula_values.WORD_BITS,
             "shown": brief,
         }
 

@@ -90,7 +90,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Targets that the greedy search covers."""
 
     task = "tetrahedra_shadow_projection"
-    version = 2
+    version = 3
     form = '{"tetrahedrons": [{"x": 0, "y": 0, "z": 0, "q0": 1, "q1": 0, "q2": 0, "q3": 0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -100,6 +100,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             for hole in params.holes
         )
         formula = f"f * C/R - {rules.DIFFERENCE_WEIGHT} * D/R"
+        lost = f"{rules.DIFFERENCE_WEIGHT} * S/R"
         return {
             "c": f"{BASE[2][1]:.9f}",
             "d": f"{BASE[3][1]:.9f}",
@@ -109,6 +110,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "exterior": _ring_text(params.exterior),
             "holes": holes,
             "formula": formula if params.divisor == 1 else f"({formula}) / {plain(params.divisor)}",
+            "lost": lost if params.divisor == 1 else f"({lost}) / {plain(params.divisor)}",
             "slack": rules.SLACK,
             "full": rules.FULL,
             "cut": rules.CUT_FACTOR,
@@ -116,7 +118,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "unit": float(rules.UNIT_TOLERANCE),
             "touch": rules.TOUCH,
             "reach": rules.REACH,
-            "most": rules.MAX_TETRAHEDRA,
+            "most": rules.most_copies(params),
+            "stray": rules.STRAY,
             "shape": _brief_target(params),
         }
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from scbench.base.model import Verdict
 from scbench.graders.csg_union.solids import (
-    body_count,
     common_volume,
+    outer_area,
     union_body,
     union_parts,
     union_volume,
@@ -44,7 +44,7 @@ from scbench.graders.shared.meshes import (
 )
 from scbench.schemas.csg_union import Answer, Params
 
-VERSION = 2
+VERSION = 3
 
 MESH_CHECKS = {
     "not_empty": "There are vertices and faces.",
@@ -65,14 +65,16 @@ MESH_CHECKS = {
 }
 
 CHECKS = MESH_CHECKS | {
-    "bodies": "The mesh has no more separate bodies than the union.",
+    "area": "The mesh has at most 1.1 times the surface area of the union, walls of voids aside.",
     "union": "The body is the union: its score by volume is above 0.95.",
 }
 
 _FULL_MARKS_ABOVE = 0.95
 _DIFFERENCE_WEIGHT = 0.5
-_SCATTERED = 0.5
-"""What is left of the score of a mesh with more separate bodies than the union."""
+_MOST_AREA = 1.1
+"""How many times the surface area of the union a mesh may have, ..."""
+_INNER_WALLS = 0.5
+"""... and what is left of the score of one that has more."""
 _VOLUME_DECIMALS = 6
 _SCORE_DECIMALS = 9
 _LEAST_DIFFERENCE = 1e-3
@@ -106,8 +108,8 @@ class ClosedSurface(NamedTuple):
     corners: Indices
     """(m, 3) indices of vertices, counter-clockwise seen from outside."""
     volume: float
-    bodies: int
-    """Outer shells: the walls of voids are not among them."""
+    outer_area: float
+    """Of its outer shells: the walls of voids are not among them."""
 
 
 class MeshVerdict(NamedTuple):
@@ -329,8 +331,8 @@ def _judge_shells(
     if not nested:
         return None, notes
     used, renumbered = np.unique(corners, return_inverse=True)
-    volume, bodies = float(volumes.sum()), int(np.count_nonzero(outer))
-    bounding = ClosedSurface(points[used], renumbered.reshape(-1, 3), volume, bodies)
+    area = _area(points[corners[outer[shell]]])
+    bounding = ClosedSurface(points[used], renumbered.reshape(-1, 3), float(volumes.sum()), area)
     return bounding, notes
 
 
@@ -353,25 +355,25 @@ def _winding_depths(points: Array, corners: Indices, shell: Indices) -> Indices:
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return the score by volume, halved for a scattered body, if the mesh is clean; else 0."""
+    """Return the score by volume, halved for inner walls, if the mesh is clean; else 0."""
     checks = Checklist(CHECKS)
     vertices = [vertex.xyz for vertex in answer.polyhedron.vertex]
     faces = tuple(face.vertex for face in answer.polyhedron.faces)
     surface, notes = judge_mesh(checks, vertices, faces)
     if surface is None:
-        checks.skip(("bodies", "union"), "The mesh bounds no solid.")
+        checks.skip(("area", "union"), "The mesh bounds no solid.")
         return replace(checks.binary(), notes=notes)
     clean = checks.all_passed
-    bodies = body_count(params)
-    compact = checks.expect(
-        "bodies",
-        surface.bodies <= bodies,
-        f"The mesh has {surface.bodies} separate bodies, the union {bodies}; that halves the "
-        "score.",
-        bodies=surface.bodies,
-        union=bodies,
-    )
     parts = union_parts(params)
+    area, wanted = surface.outer_area, round(outer_area(params), _VOLUME_DECIMALS)
+    plain = checks.expect(
+        "area",
+        area <= round(_MOST_AREA * wanted, _VOLUME_DECIMALS),
+        f"The mesh has a surface area of {area:.6g}, the union of {wanted:.6g}; that halves the "
+        "score.",
+        area=area,
+        union=wanted,
+    )
     common = common_volume(parts, surface.points[surface.corners])
     if common is None:
         wrong = "Too many planes of the solids lie behind too many triangles of the mesh."
@@ -384,7 +386,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     raw = round(min(i, v) / r - _DIFFERENCE_WEIGHT * d / r, _SCORE_DECIMALS)
     wrong = f"The union has volume {r:.6g}, the body {v:.6g}, their common part {i:.6g}."
     full = checks.expect("union", raw > _FULL_MARKS_ABOVE, wrong)
-    score = (1.0 if full else max(0.0, raw)) * (1.0 if compact else _SCATTERED)
+    score = (1.0 if full else max(0.0, raw)) * (1.0 if plain else _INNER_WALLS)
     surplus: list[dict[str, Any]] = []
     missing: list[dict[str, Any]] = []
     if d > _LEAST_DIFFERENCE * r:
@@ -401,3 +403,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         missing=missing,
     )
     return replace(verdict, notes=notes)
+
+
+def _area(corners: Array) -> float:
+    a, b, c = np.moveaxis(corners, 1, 0)
+    doubles = np.sqrt(np.sum(np.cross(b - a, c - a) ** 2, axis=1))
+    return round(float(doubles.sum()) / 2, _VOLUME_DECIMALS)

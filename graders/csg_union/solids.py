@@ -11,10 +11,10 @@ with alternating signs.
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import shapely
 from manifold3d import Manifold
 from numpy.typing import NDArray
 
@@ -33,7 +33,6 @@ from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvS
 
 DECIMALS = 9
 """Vertices are rounded to so many decimals, because the last bits of sines differ by machine."""
-_TOUCHING = 1e-6
 _BOX: Faces = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 """Vertex 4 i + 2 j + k is the corner at end i of x, j of y and k of z."""
 _EMPTY = 1e-6
@@ -42,6 +41,9 @@ _CONVEX = 1e-6
 """How far a vertex of a convex solid may lie outside its planes."""
 _SAME = 1e-8
 """A face nearer to another solid's plane than this lies in it."""
+_GRID = 1e-9
+_FLUSH = 1e-6
+"""A face this near to a plane lies in it."""
 _TRIANGLES = 1_000
 _PAIRS = 4_000
 """Triangles, and pairs of a triangle and a face, that are looked at together."""
@@ -106,6 +108,54 @@ def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:
 def union_volume(parts: Sequence[ConvexPart]) -> float:
     """Return the volume of the union of solids from its `parts_of_union`."""
     return float(sum(part.sign * part.volume for part in parts))
+
+
+@lru_cache(maxsize=64)
+def outer_area(params: Params) -> float:
+    """Return the area of the surface of an instance's union, without the walls of voids."""
+    shells = union_body(params).decompose()
+    voids = sum(shell.surface_area() for shell in shells if shell.volume() < 0)
+    return union_area(union_parts(params)) - float(voids)
+
+
+def union_area(parts: Sequence[ConvexPart]) -> float:
+    """Return the area of the surface of a union of solids, walls of voids too, from its parts.
+
+    It is what of their faces lies in no other solid; where two faces look the same way in one
+    plane, the first counts, and where solids touch, neither.
+    """
+    solids = [part.convex for part in parts if len(part.solids) == 1]
+    total = 0.0
+    for i, solid in enumerate(solids):
+        for normal, size, corners in zip(solid.normals, solid.sizes, solid.faces, strict=True):
+            face = corners[:size] + solid.centre
+            first = unit((face[1] - face[0])[None])[0]
+            flat = np.stack([first, np.cross(normal, first)], axis=1)
+            covered = [
+                shapely.Polygon((piece - face[0]) @ flat)
+                for j, other in enumerate(solids)
+                if i != j and len(piece := _covered(face, normal, other, earlier=j < i)) > 2
+            ]
+            whole = shapely.Polygon((face - face[0]) @ flat)
+            # On a grid: in full precision an overlay of nearly equal lines can lose a piece.
+            covers = shapely.union_all(covered, grid_size=_GRID)
+            total += float(shapely.area(shapely.difference(whole, covers, grid_size=_GRID)))
+    return total
+
+
+def _covered(face: Array, normal: Array, solid: Convex, *, earlier: bool) -> Array:
+    """Return the corners (w, 3) of what a convex solid covers of another one's face (w, 3)."""
+    below = solid.offsets - (face - solid.centre) @ solid.normals.T
+    level = np.all(np.abs(below) <= _FLUSH, axis=0)
+    if np.any(level & (solid.normals @ normal > 0)) and not earlier:
+        return face[:0]
+    polygon, size = face[None], np.array([len(face)])
+    for plane in np.flatnonzero(~level).tolist():
+        value = solid.offsets[plane] - (polygon - solid.centre) @ solid.normals[plane]
+        polygon, size = _clip(polygon, size, value)
+        if size[0] < 3:
+            break
+    return polygon[0, : size[0]]
 
 
 def common_volume(parts: Sequence[ConvexPart], corners: Array) -> float | None:
@@ -385,17 +435,3 @@ def _rotation(degrees: tuple[float, ...]) -> Array:
     about_z = np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
     turn: Array = about_z @ about_y @ about_x
     return turn
-
-
-@lru_cache(maxsize=64)
-def body_count(params: Params) -> int:
-    """Return how many separate bodies the union is made of.
-
-    The solids are convex, so that no boolean is asked: those that overlap or touch hang together.
-    """
-    bodies = [solid_body(solid) for solid in params.solids]
-    group = list(range(len(bodies)))
-    for (i, a), (j, b) in combinations(enumerate(bodies), 2):
-        if a.min_gap(b, 1.0) <= _TOUCHING:
-            group = [group[i] if label == group[j] else label for label in group]
-    return len(set(group))

@@ -18,7 +18,7 @@ from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.hide_and_seek import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "count": "Exactly as many people are placed as asked for.",
@@ -193,7 +193,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     wrong = f"{len(visible)} people show, on {pixels} pixels" + (
         f"; the first is person {visible[0][0]}." if visible else "."
     )
-    checks.expect("hidden", pixels == 0, wrong, people=len(visible), pixels=pixels)
+    checks.expect("hidden", pixels == 0, wrong, people=len(visible), pixels=pixels, seen=visible)
     rows, columns = np.nonzero(person_of >= 0)
     where = zip(
         columns.tolist(), rows.tolist(), near[person_of[rows, columns]].tolist(), strict=True

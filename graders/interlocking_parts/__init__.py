@@ -49,7 +49,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.meshes import close_pairs, components, find_contacts, to_body
 from scbench.schemas.interlocking_parts import Answer, FileType, Params
 
-VERSION = 3
+VERSION = 4
 
 CHECKS = {
     "part_count": "There are as many parts as asked for.",
@@ -62,7 +62,7 @@ CHECKS = {
     "rigid": "Every transform is a turn and a shift: no scaling, no mirroring.",
     "gate": "Every part is valid, as the first criterion asks.",
     "cage": "On each of the six sides a block larger than the widest gap gets in nowhere, and one "
-    "smaller than the narrowest passes somewhere.",
+    "smaller than the narrowest passes in places that reach all over the side.",
     "bed_size": "Every part fits the printer.",
     "bed_level": "Every part's lowest point is on the bed.",
     "bed_contact": "Every part has enough area on the bed.",

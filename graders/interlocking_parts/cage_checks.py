@@ -41,8 +41,12 @@ class Faces(NamedTuple):
 
 
 def find_faces(params: Params, bodies: Sequence[Manifold]) -> Faces:
-    """Return the sides of these parts that let the large block in, or the small one nowhere."""
+    """Return the sides that let the large block in, or the small one in too few places.
+
+    Those places, grown by the widest gap and a bar, must cover the side.
+    """
     rules, faces = params.spacing, Faces([], [])
+    reach = params.gap[1] + params.bar
     for name, axis, low, high in _side_layers(params):
         shadow = _axis_shadow(bodies, axis, low, high)
         if shadow.num_vert() > MAX_OUTLINE:
@@ -50,12 +54,20 @@ def find_faces(params: Params, bodies: Sequence[Manifold]) -> Faces:
             continue
         face = _face(params, axis)
         unblocked = round((face - grown(shadow, rules.blocked / 2)).area(), 3)
-        free = round((face - grown(shadow, rules.free / 2)).area(), 3)
+        free = _without_specks(face - grown(shadow, rules.free / 2), rules.ignored_area)
+        far = face - grown(free, reach)
         if unblocked > rules.ignored_area:
             faces.wrong.append({"face": name, "block": rules.blocked, "why": "gets in through"})
-        elif free <= rules.ignored_area:
-            faces.wrong.append({"face": name, "block": rules.free, "why": "passes nowhere through"})
+        elif round(far.area(), 3) > rules.ignored_area:
+            why = "passes nowhere through" if free.is_empty() else "passes in too few places of"
+            faces.wrong.append({"face": name, "block": rules.free, "why": why})
     return faces
+
+
+def _without_specks(places: CrossSection, ignored: float) -> CrossSection:
+    """Return the pieces of an area that are larger than what is ignored."""
+    pieces = [piece for piece in places.decompose() if round(piece.area(), 3) > ignored]
+    return sum(pieces, CrossSection())
 
 
 def check_faces(checks: Checklist, faces: Faces | None) -> None:

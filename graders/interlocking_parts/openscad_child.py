@@ -5,7 +5,8 @@ Runs alone: it uses nothing of scbench but `openscad_2021` and a data file besid
 that limits are the same on every machine, and disables what is not plain OpenSCAD or would access
 the outside: files, fonts of the system, level sets. Random numbers start from a fixed seed.
 
-Work is counted in steps: one for each expression evaluated, each element of a list or string made;
+Work is counted in steps: one for each expression evaluated, each element of a list or string made,
+and each that an operator or function goes through, as often as it does where lists share parts;
 some for each statement and each triangle of each intermediate body; and for flat shapes as many as
 their corners and outlines have to be compared.
 
@@ -91,6 +92,16 @@ _JOINED = 10
 """Corners that are gone through in a step when two flat shapes are made one."""
 _NESTED = 2500
 """Pairs of their outlines that are compared in a step, to see which lies in which."""
+_PRODUCTS = 25
+"""Products of numbers in a step, where matrices are multiplied or systems of equations solved."""
+_CONCAVE = (1, 15, 250)
+"""Steps for each pair of triangles in a Minkowski sum with no, one, and more concave bodies."""
+_CHARACTER = 200
+"""Steps for each character of a text that is drawn or measured."""
+_LITTLE, _WHOLE_BITS = 100, 32_768
+"""Elements gone through without a step, and bits of the longest whole number to be multiplied."""
+_DEEP = {"concat", "cross", "lookup", "max", "min", "norm"}
+"""Functions that go through ranges, too, and some through lists in lists."""
 _OUTSIDE = {"import", "surface", "dxf_dim", "dxf_cross"}
 _NOT_OPENSCAD = {
     *("roof", "levelset", "mesh_repair"),
@@ -127,6 +138,8 @@ def main(data: bytes) -> bytes:
             header.append({"limit": str(error)})
         except RecursionError:
             header.append({"limit": "it is nested too deeply"})
+        except MemoryError:
+            header.append({"limit": "it needs more memory than is given to it"})
         except UnfitError as error:
             header.append({"problem": str(error)})
         else:
@@ -229,7 +242,7 @@ def _evaluated(source: str, meter: "Meter") -> list[Any]:
     except _library.EvalError as error:
         raise UnfitError(_message_line(str(error))) from None
     except (RuntimeError, MemoryError, OSError, ImportError):
-        raise  # no fault of the source: no memory, no thread, no file
+        raise  # too much memory, or no fault of the source: no thread, no file
     except Exception as error:  # noqa: BLE001  (the library stumbles over a faulty source)
         raise UnfitError(f"it cannot be evaluated ({type(error).__name__})") from None
     if nodes is None:
@@ -252,9 +265,13 @@ class Meter:
 
     def spend(self, steps: float) -> None:
         """Count steps before they are taken."""
-        self.remaining -= steps
+        self.remaining -= min(steps, 1e18)
         if self.remaining < 0:
             raise TooMuchError(f"it takes more than {self.limit:,} steps")
+
+    def bulk(self, steps: float) -> None:
+        """Count what an operator or function goes through; a little is in the price of a call."""
+        self.spend(max(0.0, steps - _LITTLE))
 
     def nested(self, function: Callable[..., Any], steps: int) -> Callable[..., Any]:
         """Return the function, charged with these steps and one level of depth for each call."""
@@ -270,20 +287,180 @@ class Meter:
 
         return call
 
-    def sized(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function, a step for each element of its arguments and of its value."""
+    def sized(self, function: Callable[..., Any], size: Callable[[Any], float]) -> Any:
+        """Return the function, with steps for the sizes of its arguments and its value's length."""
 
-        def call(*arguments: Any) -> Any:
-            self.spend(sum(len(value) for value in arguments if isinstance(value, list | str)))
-            try:
-                value = function(*arguments)
-            except MemoryError:  # which the library would take for a wrong argument
-                raise SystemExit("out of memory") from None
-            if isinstance(value, list | str):
-                self.spend(len(value))
+        def call(*arguments: Any, **named: Any) -> Any:
+            self.spend(sum(map(size, arguments)))
+            value = self.kept(function, *arguments, **named)
+            self.spend(_length(value))
             return value
 
         return call
+
+    def kept(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """Call what the library would take for a wrong argument if it ran out of memory."""
+        try:
+            return function(*arguments, **named)
+        except MemoryError:
+            raise TooMuchError("it needs more memory than is given to it") from None
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, list | str) else 0
+
+
+def _extent(value: Any, known: dict[int, float] | None = None) -> float:
+    """Return how many elements going through a value meets, parts that lists share each time."""
+    if isinstance(value, _library.OscRange):
+        return float(_library._range_count(value))
+    if isinstance(value, _library.OscObject):
+        return sum((_extent(entry, known) for _, entry in value.items()), 1.0)
+    if not isinstance(value, list):
+        return 1.0 + _length(value)
+    known = {} if known is None else known
+    if id(value) not in known:
+        known[id(value)] = 1 + sum(_extent(entry, known) for entry in value)
+    return known[id(value)]
+
+
+_NAMES = "_osc_equal _osc_comparable _vec_add _vec_sub _scale _div_scale _matmul"
+_PLAIN: dict[str, Any] = {name: getattr(_library, name, None) for name in _NAMES.split()}
+"""What operators do with lists; it calls itself for lists in lists by these names."""
+
+
+def _count_operators(evaluator: Any, meter: Meter) -> None:
+    """Let a meter watch operators, wherever the library applies them."""
+    inside = False
+
+    def before(function: Callable[..., Any], cost: Callable[..., float]) -> Callable[..., Any]:
+        """Return a function that pays for lists and what is in them, before it calls itself."""
+
+        def call(*operands: Any) -> Any:
+            nonlocal inside
+            deep = (list, _library.OscObject)
+            if inside or not any(isinstance(operand, deep) for operand in operands):
+                return function(*operands)
+            meter.bulk(cost(*operands))
+            inside = True
+            try:
+                return meter.kept(function, *operands)
+            finally:
+                inside = False
+
+        return call
+
+    def both(a: Any, b: Any) -> float:
+        return min(_extent(a), _extent(b))
+
+    def either(a: Any, b: Any) -> float:
+        return max(_extent(a) + _short(a), _extent(b) + _short(b))
+
+    def equal(a: Any, b: Any) -> float:  # lists of other lengths are not gone through
+        return both(a, b) if type(a) is type(b) and len(a) == len(b) else 0
+
+    costs = {"_osc_equal": equal, "_osc_comparable": both, "_vec_add": both, "_vec_sub": both}
+    costs |= {"_scale": either, "_div_scale": either, "_matmul": _products}
+    for name, cost in costs.items():
+        setattr(_library, name, before(_PLAIN[name], cost))
+    evaluator._negate_list = before(evaluator._negate_list, _extent)
+    multiply, power = evaluator._mul_value, evaluator._builtin_pow
+
+    def counted_multiply(a: Any, b: Any) -> Any:
+        if type(a) is not float or type(b) is not float:
+            meter.bulk(_length(a) + _length(b) + _short(a) + _short(b))
+            for text, times in ((a, b), (b, a)):
+                if isinstance(text, str) and isinstance(times, int):
+                    meter.bulk(len(text) * max(0, times))
+        return meter.kept(multiply, a, b)
+
+    def counted_power(a: Any, b: Any) -> Any:
+        if isinstance(a, int) and isinstance(b, int) and a.bit_length() * b > 2 * _WHOLE_BITS:
+            raise TooMuchError(_LONG)
+        return power(a, b)
+
+    evaluator._mul_value = counted_multiply
+    evaluator._builtin_pow = evaluator._math_fns["pow"] = counted_power
+
+
+_LONG = "it multiplies whole numbers that are too long"
+
+
+def _short(value: Any) -> int:
+    """Return 0; whole numbers that are too long, alone or in a list, are refused."""
+    for number in value if isinstance(value, list) else (value,):
+        if type(number) is int and number.bit_length() > _WHOLE_BITS:
+            raise TooMuchError(_LONG)
+    return 0
+
+
+def _products(a: Any, b: Any) -> float:
+    """Return the steps of a product of vectors or matrices, of any depth."""
+    inner: Any = a
+    while isinstance(inner, list) and inner and isinstance(inner[0], list):
+        inner = inner[0]
+    size, other = _extent(a) + _short(a), _extent(b) + _short(b)
+    return size + other + size * other / max(1, _length(inner)) / _PRODUCTS
+
+
+def _count_functions(evaluator: Any, meter: Meter) -> None:
+    """Let a meter watch functions that do more than go through their arguments once."""
+    search, solve = evaluator._builtin_search, evaluator._builtin_linear_solve
+    functions = evaluator._math_fns
+    rands, concat = functions["rands"], functions["concat"]
+
+    def counted_search(match: Any, vector: Any, *rest: Any, **named: Any) -> Any:
+        looked_for = len(match) if isinstance(match, list | str) else 1
+        meter.bulk(looked_for * _extent(vector))
+        return meter.kept(search, match, vector, *rest, **named)
+
+    def counted_solve(a: Any, b: Any, *rest: Any, **named: Any) -> Any:
+        size, columns = _extent(a), _length(a[0]) if isinstance(a, list) and a else 0
+        meter.bulk(size + _extent(b) + (size + _extent(b)) * columns / _PRODUCTS)
+        return meter.kept(solve, a, b, *rest, **named)
+
+    def counted_rands(low: float, high: float, count: float, *seed: float) -> object:
+        meter.spend(max(0.0, count))
+        return rands(low, high, count, *seed)
+
+    def counted_concat(*lists: Any) -> object:
+        meter.bulk(len(lists) * sum(map(_length, lists)) / _PRODUCTS)
+        return concat(*lists)
+
+    def measured(function: Callable[..., Any], each: int) -> Callable[..., Any]:
+        def call(arguments: Any, node: Any) -> Any:
+            meter.spend(each * sum(map(_length, arguments.values())))
+            return meter.kept(function, arguments, node)
+
+        return call
+
+    evaluator._builtin_search, evaluator._builtin_linear_solve = counted_search, counted_solve
+    evaluator._builtin_textmetrics = measured(evaluator._builtin_textmetrics, _CHARACTER)
+    evaluator._builtin_object = measured(evaluator._builtin_object, 1)
+    functions |= {"rands": counted_rands, "concat": counted_concat}
+
+
+def _count_arguments(evaluator: Any, meter: Meter) -> None:
+    """Let a meter watch what modules are given, which some make a text of."""
+    argument = evaluator._get_arg
+
+    def counted_argument(*names: Any) -> Any:
+        value = argument(*names)
+        if isinstance(value, list | _library.OscObject):
+            meter.bulk(_extent(value))
+        return value
+
+    def counted_assert(node: Any, context: Any) -> None:
+        condition, *others = [each.expr for each in node.arguments] or [None]
+        if condition is None or evaluator._eval_expr(condition, context):
+            return
+        said = evaluator._eval_expr(others[0], context) if others else None
+        meter.bulk(_extent(said))
+        text = _library.to_openscad([condition]).strip()
+        message = f"Assertion '{text}' failed" + (f': "{said}"' if said is not None else "")
+        evaluator.error(message, node, innermost_frame="assert")
+
+    evaluator._get_arg, evaluator._check_assert = counted_argument, counted_assert
 
 
 _FLAT = {name: getattr(manifold3d.CrossSection, name) for name in ("__add__", "__sub__", "__xor__")}
@@ -309,16 +486,17 @@ def _bound(evaluator: Any, meter: Meter) -> None:
     for name, steps in (("_eval_expr", 1), ("_eval_statement", _STATEMENT)):
         setattr(evaluator, name, meter.nested(getattr(evaluator, name), steps))
     for name in ("_loop_values", "_fmt_val", "_eval_list_comp"):
-        setattr(evaluator, name, meter.sized(getattr(evaluator, name)))
+        setattr(evaluator, name, meter.sized(getattr(evaluator, name), _length))
     functions = evaluator._math_fns
-    functions |= {name: meter.sized(function) for name, function in functions.items()}
-    rands = functions["rands"]
 
-    def counted_rands(low: float, high: float, count: float, *seed: float) -> object:
-        meter.spend(max(0.0, count))
-        return rands(low, high, count, *seed)
+    def reach(value: Any) -> float:
+        return max(float(_length(value)), _extent(value) - _LITTLE)
 
-    functions["rands"] = counted_rands
+    for name, function in functions.items():
+        functions[name] = meter.sized(function, reach if name in _DEEP else _length)
+    _count_operators(evaluator, meter)
+    _count_functions(evaluator, meter)
+    _count_arguments(evaluator, meter)
     segments = evaluator._fn_segments
 
     def counted_segments(*arguments: float) -> int:
@@ -407,9 +585,12 @@ def _cost(kind: str, params: Any, bodies: list[Any]) -> float:
     if kind == "offset":
         return float(corners * (params["segs"] or 1))
     if kind == "minkowski":
-        return float(np.prod([float(max(1, _body_size(body))) for body in bodies]))
+        solid = [body.body for body in bodies if body.body is not None]
+        concave = sum(body.volume() < (1 - 1e-9) * body.hull().volume() for body in solid)
+        pairs = np.prod([float(max(1, _body_size(body))) for body in bodies])
+        return float(pairs) * (_CONCAVE[min(concave, 2)] if len(bodies) > 1 else 1)
     if kind == "text":
-        return 200.0 * len(str(params.get("text", "")))
+        return float(_CHARACTER) * len(str(params.get("text", "")))
     return 1.0
 
 

@@ -42,6 +42,11 @@ _MARK = "\ufeff"
 """What some programs write first, to say how their text is encoded."""
 _MAX_CACHED = 256
 _FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:e[+-]?[0-9]++)?|inf(?:inity)?|nan)",
+    re.ASCII | re.IGNORECASE,
+)
+"""A number in STL text, as C reads it; Python's own reading takes 1_0 and digits of any script."""
 _VERTEX = re.compile(r"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)", re.IGNORECASE)
 _DATA_URL = re.compile(r"\Adata:[^,]{0,100};base64,", re.IGNORECASE)
 
@@ -185,10 +190,9 @@ def _ascii_stl(text: str) -> PrintedPart:
     keywords = len(re.findall(r"\bvertex\b", text, re.IGNORECASE))
     if not len(vertices) == keywords == 3 * count:
         return PrintedPart(None, "its facets do not have three vertices of three numbers each")
-    try:
-        numbers = np.array([[float(x) for x in vertex] for vertex in vertices], dtype=np.float64)
-    except ValueError:
+    if not all(_NUMBER.fullmatch(x) for vertex in vertices for x in vertex):
         return PrintedPart(None, "a coordinate is not a number")
+    numbers = np.array([[float(x) for x in vertex] for vertex in vertices], dtype=np.float64)
     return _from_triangles(numbers.reshape(-1, 3, 3))
 
 

@@ -10,14 +10,31 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from scbench.graders.interlocking_parts.print_checks import Shell, facets, triangles_of
-from scbench.graders.shared.meshes import Array, Indices, unit
+from scbench.graders.interlocking_parts.print_checks import (
+    Facet,
+    Shell,
+    facets,
+    neighbours,
+    triangles_of,
+)
+from scbench.graders.shared.meshes import (
+    Array,
+    Indices,
+    close_pairs,
+    components,
+    nearer_than,
+    unit,
+)
 from scbench.schemas.interlocking_parts import Survey
 
 MOST_WORK = 2 * 10**8
 """Directions of rays times triangles."""
 MOST_RAYS = 3 * 10**8
 """Comparisons of rays with triangles; all parts of a right cage take a twentieth together."""
+ONE_FACE = 0.1
+"""Parallel faces that are less than this apart, in mm, are one."""
+_PARALLEL = 0.999
+_MOST_PAIRS = 1_000_000
 _DECIMALS = 4
 _BLOCK = 256
 _EDGE = 1e-7
@@ -194,11 +211,16 @@ def survey(
     """
     triangles = triangles_of(shell)
     groups: dict[tuple[float, ...], list[Array]] = {}
-    for facet in facets(shell, rules.area):
+
+    def usable(facet: Facet) -> bool:
         axis = int(np.argmax(np.abs(facet.normal)))
-        upright = round(abs(float(facet.normal[axis])), 9) >= rules.upright
-        if not upright or axis not in axes:
-            continue
+        return axis in axes and round(abs(float(facet.normal[axis])), 9) >= rules.upright
+
+    flat = joined_faces(shell, [f for f in facets(shell, rules.area) if usable(f)])
+    if flat is None:
+        return None
+    for facet in flat:
+        axis = int(np.argmax(np.abs(facet.normal)))
         corners = triangles[facet.triangles]
         bounds = corners.max(axis=(0, 1)) - corners.min(axis=(0, 1))
         spans = [round(float(bounds[i]), 6) for i in range(3) if i != axis]
@@ -213,6 +235,64 @@ def survey(
     except TooManyRaysError:
         return None
     return _judged(sorted(values), rules)
+
+
+def joined_faces(shell: Shell, flat: Sequence[Facet]) -> list[Facet] | None:
+    """Return flat faces, those that are parallel and less than `ONE_FACE` apart as one of them.
+
+    Starting from the largest, a face takes in those that look its way and that one gets to without
+    going that far up or down from its plane, or across. None if that is too much work.
+    """
+    if not flat:
+        return []
+    triangles, edges = triangles_of(shell), neighbours(shell)
+    members = np.concatenate([facet.triangles for facet in flat])
+    starts = np.cumsum([0, *(len(facet.triangles) for facet in flat)])[:-1]
+    normals = np.stack([facet.normal for facet in flat])
+    regions: dict[tuple[float, ...], tuple[Array, Indices]] = {}
+    free = np.ones(len(flat), dtype=bool)
+    joined = []
+    for k in sorted(range(len(flat)), key=lambda k: (-round(flat[k].area, 6), k)):
+        if not free[k]:
+            continue
+        normal = flat[k].normal
+        height = float(np.mean(triangles[flat[k].triangles] @ normal))
+        key = (*np.round(normal, 9).tolist(), round(height, 6))
+        if key not in regions:
+            if (len(regions) + 1) * len(triangles) > MOST_WORK:
+                return None
+            within = np.all(np.abs(triangles @ normal - height) < ONE_FACE, axis=1)
+            label = _regions(triangles, edges, np.flatnonzero(within))
+            if label is None:
+                return None
+            regions[key] = np.logical_and.reduceat(within[members], starts), label[members[starts]]
+        inside, label = regions[key]
+        alike = free & inside & (label == label[k]) & (normals @ normal > _PARALLEL)
+        alike[k] = True
+        free &= ~alike
+        parts = [flat[i] for i in np.flatnonzero(alike).tolist()]
+        together = np.concatenate([part.triangles for part in parts])
+        joined.append(Facet(together, normal, sum(part.area for part in parts)))
+    return joined
+
+
+def _regions(triangles: Array, edges: Indices, within: Indices) -> Indices | None:
+    """Return labels (m,), alike for those of some triangles that hang together; None: too many."""
+    place = np.full(len(triangles), -1)
+    place[within] = np.arange(len(within))
+    pairs = place[edges]
+    pairs = pairs[np.all(pairs >= 0, axis=1)]
+    label = components(len(within), pairs)
+    if label.max(initial=0) > 0:
+        near = close_pairs(triangles[within], ONE_FACE, _MOST_PAIRS)
+        if near is None:
+            return None
+        strangers = near[label[near[:, 0]] != label[near[:, 1]]]
+        touching = nearer_than(triangles[within], strangers, ONE_FACE)
+        label = components(len(within), np.concatenate([pairs, touching]))
+    labels = np.full(len(triangles), -1)
+    labels[within] = label
+    return labels
 
 
 def _face_distances(

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-MAX_CHARACTERS = 500_000
+MAX_CHARACTERS = 400_000
 MAX_BRACKETS = 150
-MAX_NODES = 250_000
 MAX_EXPONENT = 512
 MAX_DEGREE = 1_024
 MAX_NUMBER = 400
@@ -82,10 +81,6 @@ class FormulaError(Exception):
     """The text is not one function f(x, y) with one return."""
 
 
-class FormulaSizeError(Exception):
-    """The formula has more steps than are read."""
-
-
 def plain_lines(text: str) -> str:
     """Return text with every line break as one character, and those after a backslash as blanks.
 
@@ -122,7 +117,6 @@ def parse(text: str) -> Formula:
 
     Raises:
         FormulaError: the text does not have the form of one function with one return.
-        FormulaSizeError: it has more than `MAX_NODES` numbers, names and operators.
     """
     head = _HEAD.match(text)
     if head is None:
@@ -184,7 +178,6 @@ class _Reader:
     """Numbers of nodes, and whether each is a plain whole number as it stands."""
     pending: list[tuple[int, str]] = field(default_factory=list)
     """Rank and text of operators still to be applied; rank 0 is an open bracket, 3 a sign."""
-    count: int = 0
     wants_operand: bool = True
 
     def take(self, kind: str | None, piece: str, at: int) -> None:
@@ -238,14 +231,13 @@ class _Reader:
 
     def _push_leaf(self, piece: str) -> None:
         leaf = self.leaves.get(piece)
-        if leaf is not None:
-            self._count()
-        elif piece in _AXES:
-            leaf = self._node(Op.NAME, 0, 0, 0, _AXES[piece], 1), False
-        else:
-            value = int(piece) if piece.isdigit() else float(piece)
-            leaf = self._node(Op.CONSTANT, 0, 0, value, 0, 0), isinstance(value, int)
-        self.leaves[piece] = leaf
+        if leaf is None:
+            if piece in _AXES:
+                leaf = self._node(Op.NAME, 0, 0, 0, _AXES[piece], 1), False
+            else:
+                value = int(piece) if piece.isdigit() else float(piece)
+                leaf = self._node(Op.CONSTANT, 0, 0, value, 0, 0), isinstance(value, int)
+            self.leaves[piece] = leaf
         self.operands.append(leaf)
 
     def _push_binary(self, op: Op) -> None:
@@ -273,13 +265,7 @@ class _Reader:
         if fault not in self.faults:
             self.faults.append(fault)
 
-    def _count(self) -> None:
-        self.count += 1
-        if self.count > MAX_NODES:
-            raise FormulaSizeError
-
     def _node(self, op: Op, first: int, second: int, value: float, axes: int, degree: int) -> int:
-        self._count()
         # 1 and 1.0 are equal in Python, and are not the same constant.
         key = (op, first, second, value, isinstance(value, float), axes)
         number = self.numbers.get(key)

@@ -2,8 +2,9 @@
 
 Whole numbers are exact, fractions are IEEE doubles, and ``/`` gives the correctly rounded quotient.
 A double's power is the correctly rounded one, so that no result depends on a machine's own ``pow``.
-What depends on x or y alone is worked out once for every column or row. Work and memory are bounded
-by counting.
+A cell has failed where a step raises an error in Python or is not finite. What depends on x or y
+alone is worked out once for every column or row, also within products of whole numbers. Memory is
+bounded by working on fewer cells at a time, work by counting.
 """
 
 import math
@@ -15,13 +16,13 @@ from numpy.typing import NDArray
 
 from scbench.graders.polynomial_curve_fitting.formula import X_AXIS, Y_AXIS, Formula, Node, Op
 
-MAX_BITS = 65_536
-"""Bits of the longest whole number that may come up."""
-MAX_WORK = 800_000_000
-"""Roughly nanoseconds; a right answer of one term for every row of the largest picture takes 40 %
-of it."""
+MAX_BITS = 16_384
+"""Bits of the longest whole number that may come up; every power of degree 1,024 has fewer."""
+MAX_WORK = 20_000_000_000
+"""Roughly nanoseconds: no machine is taken down. Redrawing the largest picture row by row, each
+factor over all cells, takes a twentieth of that."""
 MAX_BYTES = 150_000_000
-"""Of all values that are still needed, at any time."""
+"""Of all values that are still needed, at any time; more are worked out for fewer cells at once."""
 WORD_BITS = 62
 """Whole numbers of up to so many bits are kept in machine words, where nothing can overflow."""
 _DOUBLE_BITS = 53
@@ -35,7 +36,11 @@ Array = NDArray[Any]
 
 
 class FormulaCostError(Exception):
-    """Working out the formula takes more time, memory or digits than are given to it."""
+    """Working out the formula takes more time or digits than are given to it."""
+
+
+class _CrowdedError(Exception):
+    """Values for all these cells at once take more memory than is given to them."""
 
 
 @dataclass(slots=True)
@@ -60,78 +65,154 @@ class _Values:
         return 100 + self.array.size * each
 
 
+@dataclass(slots=True)
+class _Product:
+    """A product of whole numbers, not yet worked out: of columns, of rows, and of cells."""
+
+    parts: tuple[_Values | None, _Values | None, _Values | None]
+    integral: bool = True
+
+    @property
+    def bits(self) -> int:
+        """Bound of the length of the product."""
+        return sum(part.bits for part in self.parts if part)
+
+    @property
+    def size(self) -> int:
+        """Roughly the bytes that it takes."""
+        return sum(part.size for part in self.parts if part)
+
+
 def signs(formula: Formula, n: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return where a formula is positive and where it has no value, as (row, column) arrays.
 
     The formula has no faults; x and y go from 0 to n - 1.
 
     Raises:
-        FormulaCostError: it takes too long, needs too much room, or numbers get too long.
+        FormulaCostError: it takes too long, or numbers get too long.
     """
-    with np.errstate(all="ignore"):
-        result = _Evaluation(n).run(formula)
-    positive = np.asarray(result.array > 0, dtype=bool)
-    failed = np.zeros((1, 1), dtype=bool) if result.failed is None else result.failed
-    return np.broadcast_to(positive & ~failed, (n, n)), np.broadcast_to(failed, (n, n))
+    positive, failed = np.zeros((2, n, n), dtype=np.bool_)
+    evaluation = _Evaluation()
+    blocks = [(slice(0, n), slice(0, n))]
+    while blocks:
+        rows, columns = blocks.pop()
+        try:
+            with np.errstate(all="ignore"):
+                result = evaluation.run(formula, rows, columns)
+        except _CrowdedError:
+            blocks += _halves(rows, columns)
+            continue
+        failed[rows, columns] = False if result.failed is None else result.failed
+        positive[rows, columns] = result.array > 0
+    return positive & ~failed, failed
+
+
+def _halves(rows: slice, columns: slice) -> list[tuple[slice, slice]]:
+    high, wide = rows.stop - rows.start, columns.stop - columns.start
+    if high == wide == 1:
+        raise FormulaCostError("needs more memory than is given to it")
+    if high >= wide:
+        middle = rows.start + high // 2
+        return [(slice(rows.start, middle), columns), (slice(middle, rows.stop), columns)]
+    middle = columns.start + wide // 2
+    return [(rows, slice(columns.start, middle)), (rows, slice(middle, columns.stop))]
 
 
 _FUNCTIONS = {Op.ADD: np.add, Op.SUBTRACT: np.subtract, Op.MULTIPLY: np.multiply}
 
 
 class _Evaluation:
-    def __init__(self, n: int) -> None:
-        line = np.arange(n, dtype=np.int64)
-        bits = (n - 1).bit_length()
-        self._names = {
-            X_AXIS: _Values(line[None, :], True, bits),
-            Y_AXIS: _Values(line[:, None], True, bits),
-        }
+    def __init__(self) -> None:
         self._work = 0
+        self._names: dict[int, _Values] = {}
 
-    def run(self, formula: Formula) -> _Values:
+    def run(self, formula: Formula, rows: slice, columns: slice) -> _Values:
+        """Return the values in these cells; `_CrowdedError` if they take too much memory."""
+        x = np.arange(columns.start, columns.stop, dtype=np.int64)
+        y = np.arange(rows.start, rows.stop, dtype=np.int64)
+        self._names = {
+            X_AXIS: _Values(x[None, :], True, int(x[-1]).bit_length()),
+            Y_AXIS: _Values(y[:, None], True, int(y[-1]).bit_length()),
+        }
         nodes = formula.nodes
         uses = [0] * len(nodes)
         for node in nodes:
             for child in _children(node):
                 uses[child] += 1
-        live: dict[int, _Values] = {}
+        live: dict[int, _Values | _Product] = {}
         memory = 0
         for number, node in enumerate(nodes):
             if not uses[number] and number < len(nodes) - 1:
                 continue  # the exponent of a power
-            values = live[number] = self._step(node, live)
+            children = _children(node)
+            values: _Values | _Product | None = self._product(
+                node, [live[child] for child in children]
+            )
+            if values is None:
+                operands = []
+                for child in children:
+                    memory -= live[child].size
+                    live[child] = whole = self._multiplied(live[child])
+                    memory += whole.size
+                    operands.append(whole)
+                values = self._step(node, operands)
+            live[number] = values
             memory += values.size
             if memory > MAX_BYTES:
-                raise FormulaCostError("needs more memory than is given to it")
-            for child in _children(node):
+                raise _CrowdedError
+            for child in children:
                 uses[child] -= 1
                 if not uses[child]:
                     memory -= live.pop(child).size
-        return live[len(nodes) - 1]
+        return self._multiplied(live[len(nodes) - 1])
 
-    def _step(self, node: Node, live: dict[int, _Values]) -> _Values:
+    def _product(self, node: Node, factors: list[_Values | _Product]) -> _Product | None:
+        """Return a product of whole numbers whose columns, rows and cells are multiplied apart.
+
+        None if it is none, or if a number on the way may be too long.
+        """
+        if node.op is not Op.MULTIPLY or not all(factor.integral for factor in factors):
+            return None
+        if sum(factor.bits for factor in factors) > MAX_BITS:
+            return None
+        first, second = (f.parts if isinstance(f, _Product) else _by_kind(f) for f in factors)
+        across, down, both = (
+            self._combine(Op.MULTIPLY, a, b) if a and b else a or b
+            for a, b in zip(first, second, strict=True)
+        )
+        return _Product((across, down, both))
+
+    def _multiplied(self, values: "_Values | _Product") -> _Values:
+        if isinstance(values, _Values):
+            return values
+        first, *others = (part for part in values.parts if part)
+        for other in others:
+            first = self._combine(Op.MULTIPLY, first, other)
+        return first
+
+    def _step(self, node: Node, operands: list[_Values]) -> _Values:
         if node.op in _FUNCTIONS:  # most are
-            return self._combine(node.op, live[node.first], live[node.second])
+            return self._combine(node.op, *operands)
         match node.op:
             case Op.CONSTANT:
                 return _constant(node.value)
             case Op.NAME:
                 return self._names[node.axes]
             case Op.NEGATE:
-                a = live[node.first]
+                a = operands[0]
                 self._pay(a.array, a.bits)
                 return _Values(-a.array, a.integral, a.bits, a.failed, a.guesses)
             case Op.POWER:
-                return self._power(live[node.first], node.second)
+                return self._power(operands[0], node.second)
             case _:
-                return self._divide(live[node.first], live[node.second])
+                return self._divide(*operands)
 
     def _combine(self, op: Op, a: _Values, b: _Values) -> _Values:
         function = _FUNCTIONS[op]
         if not (a.integral and b.integral):
             a, b = self._as_doubles(a), self._as_doubles(b)
             self._spend(2 * np.broadcast(a.array, b.array).size)
-            return _Values(function(a.array, b.array), False, 0, _either(a, b))
+            return _doubles(function(a.array, b.array), a, b)
 
         def bound() -> int:
             return a.bits + b.bits if op is Op.MULTIPLY else max(a.bits, b.bits) + 1
@@ -169,10 +250,7 @@ class _Evaluation:
         else:
             self._spend(a.array.size * (1_500 + 600 * exponent.bit_length()))
             raised = _by_element(a.array, lambda value: _rounded_power(value, exponent))
-        # Python raises an error where a finite number's power is beyond the doubles.
-        over = np.isinf(raised) & np.isfinite(a.array)
-        failed = over if a.failed is None else over | a.failed
-        return _Values(raised, False, 0, failed if failed.any() else None)
+        return _doubles(raised, a)
 
     def _divide(self, a: _Values, b: _Values) -> _Values:
         divisor = b.array.flat[0]
@@ -186,7 +264,7 @@ class _Evaluation:
                 return _with_failures(a, lambda value: value / integer)
         a, b = self._as_doubles(a), self._as_doubles(b)
         self._spend(2 * a.array.size)
-        return _Values(a.array / b.array, False, 0, _either(a, b))
+        return _doubles(a.array / b.array, a, b)
 
     def _as_doubles(self, a: _Values) -> _Values:
         if not a.integral:
@@ -244,10 +322,20 @@ def _within_bits(a: _Values) -> _Values:
     return a
 
 
-def _either(a: _Values, b: _Values) -> NDArray[np.bool_] | None:
-    if a.failed is None or b.failed is None:
-        return a.failed if b.failed is None else b.failed
-    return a.failed | b.failed
+def _doubles(array: Array, *operands: _Values) -> _Values:
+    """Return doubles, failed where they are not finite and where an operand has failed."""
+    failed = ~np.isfinite(array)
+    for operand in operands:
+        if operand.failed is not None:
+            failed = failed | operand.failed
+    return _Values(array, False, 0, failed if failed.any() else None)
+
+
+def _by_kind(a: _Values) -> tuple[_Values | None, _Values | None, _Values | None]:
+    """Return the values as one per column, one per row, or one per cell; two of them are None."""
+    if a.array.shape[0] == 1:
+        return a, None, None
+    return (None, a, None) if a.array.shape[1] == 1 else (None, None, a)
 
 
 def _digit_time(bits: int, other_bits: int) -> int:
@@ -271,9 +359,7 @@ def _with_failures(a: _Values, function: Any) -> _Values:  # noqa: ANN401
         except OverflowError:
             return math.nan
 
-    doubles = _by_element(a.array, attempt)
-    failed = np.isnan(doubles)
-    return _Values(doubles, False, 0, failed if failed.any() else None)
+    return _doubles(_by_element(a.array, attempt))
 
 
 def _rounded_power(base: float, exponent: int) -> float:

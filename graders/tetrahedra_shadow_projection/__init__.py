@@ -21,16 +21,17 @@ from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
+    "count": "There are at most 50 copies and 10 more for each unit of the target's area.",
     "reach": "No x, y or z is larger than 1,000,000 in absolute value.",
     "rotation": "Every quaternion has a direction.",
     "unit_quaternions": "Every quaternion has a squared length within 0.01 of 1.",
     "intersection": "No two tetrahedra reach more than 0.001 into each other.",
     "cover": "The shadow covers 99 % of the target, or enough for a full score.",
-    "difference": "Spill and gaps beyond the slack are at most 2 % of the target's area, or little "
-    "enough for a full score.",
+    "difference": "Spill and gaps beyond the slack are at most 2 % of the target's area, none of it "
+    "cast by copies beside the target, or little enough for a full score.",
 }
 
 MAX_TETRAHEDRA = 2000
@@ -42,6 +43,9 @@ NOT_UNIT_FACTOR = 0.25
 CUT_FACTOR = 0.5
 DIFFERENCE_WEIGHT = 0.5
 FULL = 0.98
+STRAY = 0.1
+"""A copy with a smaller share of its shadow on the target is a stray."""
+COPIES, COPIES_PER_AREA = 50, 10
 _CUTS_SHOWN = 200
 _POINTS_DRAWN = 2000
 Floats = NDArray[np.float64]
@@ -74,6 +78,10 @@ class Cover(NamedTuple):
     spill: float
     gaps: list[Polygon]
     spills: list[Polygon]
+    strays: float
+    """Of the spill, what only strays cast."""
+    stray: list[int]
+    """Positions of shapes that are strays."""
 
 
 def area(shape: Geometry) -> float:
@@ -97,12 +105,19 @@ def cover(target: Polygon, shapes: NDArray[np.object_], slack: float) -> Cover:
         near = sweeps[shapely.STRtree(sweeps).query(either, predicate="intersects")]
         far = shapely.difference(either, shapely.union_all(near))
     outside = shapely.difference(far, target)
+    stray = shapely.area(shapely.intersection(shapes, target)) < STRAY * shapely.area(shapes)
+    of_strays: Geometry = Polygon()
+    if stray.any():
+        others = shapely.union_all(shapes[~stray])
+        of_strays = shapely.difference(outside, others)
     return Cover(
         covered=area(covered),
         difference=area(far),
         spill=area(outside),
         gaps=polygons(shapely.difference(target, union)),
         spills=polygons(outside),
+        strays=area(of_strays),
+        stray=np.flatnonzero(stray).tolist(),
     )
 
 
@@ -249,6 +264,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
         [i for i, pose in enumerate(poses) if not _is_unit(pose)],
         lambda i: f"The quaternion of tetrahedron {i} is not of length 1.",
     )
+    target, target_area = _target_polygon(params)
+    most = most_copies(params)
+    wrong = f"There are {len(poses)} copies; at most {most} are allowed."
+    sound &= checks.expect("count", len(poses) <= most, wrong, count=len(poses))
     # What is out of reach or has no direction has no shadow; the others are still judged.
     used = sorted(set(range(len(poses))).difference(far, lost))
     bodies = corners(table([poses[i] for i in used]))
@@ -262,7 +281,6 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"other; the first is {pair[0]} and {pair[1]}, {pair[2]:.6f} deep."
         ),
     )
-    target, target_area = _target_polygon(params)
     shadow = cover(target, outlines(bodies), SLACK)
     # Without a fault of the bodies, an answer below a full score fails at least one of the two.
     full = score_of(shadow, target_area, 1.0, params.divisor) == 1
@@ -272,7 +290,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         f"Spill and gaps beyond the slack are {shadow.difference / target_area:.2%} of the "
         f"target's area; {shadow.spill / target_area:.2%} is spill."
     )
-    checks.expect("difference", full or shadow.difference <= 0.02 * target_area, wrong)
+    small = not shadow.strays and shadow.difference <= 0.02 * target_area
+    strays = [used[i] for i in shadow.stray]
+    checks.expect("difference", full or small, wrong, strays=strays)
     factor = NOT_UNIT_FACTOR if not unit else 1.0 if apart else CUT_FACTOR
     return checks.partial(
         score_of(shadow, target_area, factor, params.divisor) if sound else 0.0,
@@ -300,11 +320,17 @@ def outlines(bodies: Floats) -> NDArray[np.object_]:
 
 def score_of(shadow: Cover, target_area: float, factor: float, divisor: float) -> float:
     """Return the score of a cover; the factor is what faults of bodies leave of the share."""
-    raw = (
-        shadow.covered / target_area * factor - DIFFERENCE_WEIGHT * shadow.difference / target_area
-    )
-    score = round(min(max(raw / divisor, 0.0), 1.0), 9)
-    return 1.0 if score >= FULL else score
+    near = shadow.difference - shadow.strays
+    raw = shadow.covered / target_area * factor - DIFFERENCE_WEIGHT * near / target_area
+    score = round(min(raw / divisor, 1.0), 9)
+    # What strays cast is taken off a full score, too, whatever may be missing from that.
+    lost = DIFFERENCE_WEIGHT * shadow.strays / target_area / divisor
+    return max(0.0, round((1.0 if score >= FULL else score) - lost, 9))
+
+
+def most_copies(params: Params) -> int:
+    """Return how many copies may be placed on an instance's target."""
+    return math.ceil(round(COPIES + COPIES_PER_AREA * _target_polygon(params)[1], 6))
 
 
 @lru_cache(maxsize=256)

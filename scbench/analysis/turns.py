@@ -25,7 +25,7 @@ from scbench.analysis.sheets import (
 from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL
-from scbench.base.model import LOOP_SETTINGS
+from scbench.base.model import LOOP_SETTINGS, Status
 from scbench.grading.score_tables import RUN
 
 COLUMNS = ("loop", "turn_scores", "queries")
@@ -34,7 +34,7 @@ COLUMNS = ("loop", "turn_scores", "queries")
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES
     | texts("loop bucket task over")
-    | counts("n turn")
+    | counts("n turn cut")
     | figures("mean low high gain gain_low gain_high solved solved_low solved_high played queries")
 )
 """Columns of `turn_table`."""
@@ -57,7 +57,8 @@ def turn_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEVE
         One row per run, setup, line and turn, with columns `SCHEMA`: loop (the setup, as JSON), n
         (scores), mean after that turn, gain (the difference to the row before, over the same
         items), solved (share with the full score after that turn), each with its interval; played
-        (share of trials that had such a turn) and queries (what queries or actions cost in a whole
+        (share of trials that had such a turn), cut (trials that stopped without an answer: truncated,
+        refused or unparsed, which count as 0) and queries (what queries or actions cost in a whole
         trial, on average).
 
     Raises:
@@ -130,6 +131,7 @@ def _turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str,
             cells = solved.cells(i)
             yield row | {
                 "n": of_line.height,
+                "cut": int((of_line["status"] != Status.ANSWERED.value).sum()),
                 "turn": turn,
                 "solved": cells["mean"],
                 "solved_low": cells["low"],
@@ -158,6 +160,7 @@ _TURNS = (
     Column("played", share("played")),
     Column("queries", number("queries", ".1f")),
     Column("N", "n"),
+    Column("cut", "cut"),
 )
 _PROMISED = {"retry": ("attempts", "disclose"), "probe": ("budget",), "act": ("budget",)}
 

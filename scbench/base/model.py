@@ -535,7 +535,8 @@ class Prediction(BaseModel):
         answered = self.answer is not None or self.response is not None
         if fault := fault_of(self.setting, self.loop, self.turns, answered=answered):
             raise ValueError(fault)
-        if self.status is not None and self.status not in REPORTABLE:
+        of_trial = self.turns is not None and self.status is Status.UNPARSED
+        if self.status is not None and self.status not in REPORTABLE and not of_trial:
             raise ValueError(
                 f"status {self.status} is found by the grader; "
                 f"use one of {', '.join(sorted(REPORTABLE))}"

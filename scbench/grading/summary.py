@@ -65,6 +65,13 @@ def remarks(
             f"Setting {', '.join(looped)}: answers given in a loop, which compare with no answers "
             "given at once. `scbench turns` has their scores by turn."
         )
+        cut = [run for run in runs if run.get("cut")]
+        for run in cut:
+            ways = ", ".join(f"{count} {status}" for status, count in run["cut"].items())
+            yield (
+                f"Of {run['trials']} trials of {run['model']!r} in setting {run['setting']}, these "
+                f"stopped without an answer and count as 0: {ways}."
+            )
     if withdrawn and withdrawn["excluded"] and withdrawn["instances"]:
         counts = {
             "withdrawn instance": len(withdrawn["instances"]),
@@ -170,8 +177,27 @@ def tally(path: Path) -> Tally:
         counts.collect(engine="streaming").rows(),
         frozenset(tasks),
         fingerprints_in(lazy),
-        _runs(pl.concat(metadata)) if metadata else [],
+        _runs(pl.concat(metadata), _cut_trials(lazy)) if metadata else [],
     )
+
+
+def _cut_trials(results: pl.LazyFrame) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Return, of each run in a loop, how many trials there are, and how many were cut, by status."""
+    cut = [status.value for status in (Status.REFUSED, Status.TRUNCATED, Status.UNPARSED)]
+    trials = (
+        results.filter(pl.col("setting").is_in(LOOP_SETTINGS))
+        .group_by(*RUN, "status")
+        .agg(pl.struct("id", "sample").n_unique())
+        .sort("status")
+        .collect(engine="streaming")
+    )
+    counts: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for *run, status, count in trials.iter_rows():
+        about = counts.setdefault(tuple(run), {"trials": 0, "cut": {}})
+        about["trials"] += count
+        if status in cut:
+            about["cut"][status] = count
+    return counts
 
 
 def fingerprints_in(results: pl.LazyFrame) -> dict[str, list[str]]:
@@ -190,11 +216,13 @@ def fingerprints_in(results: pl.LazyFrame) -> dict[str, list[str]]:
     }
 
 
-def _runs(metadata: pl.DataFrame) -> list[dict[str, Any]]:
+def _runs(
+    metadata: pl.DataFrame, loops: Mapping[tuple[Any, ...], Mapping[str, Any]]
+) -> list[dict[str, Any]]:
     by_run = metadata_by_run(metadata)
     runs = metadata.select(RUN).unique().sort(RUN, nulls_last=False)
     return [
-        dict(zip(RUN, run, strict=True)) | {"metadata": by_run.get(run, [])}
+        dict(zip(RUN, run, strict=True)) | {"metadata": by_run.get(run, []), **loops.get(run, {})}
         for run in runs.iter_rows()
     ]
 

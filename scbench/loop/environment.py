@@ -242,12 +242,12 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
             f"turn {len(turns) + 1}: it is missing, and the trial was not over; if the model gave "
             "up or its call failed, say so with a status"
         )
-    stopped = None if game.over else game.final()
-    if stopped is not None and unjudged(stopped):
-        return stopped
-    final = stopped or answer or last
-    if final is None:
-        final = zero(prediction.status or Status.UNPARSED, "the trial holds no answer", task)
+    declared = prediction.status
+    if declared is not None and declared is not Status.ANSWERED:
+        # No earlier answer, nor what was done so far: whoever cuts a trial chooses where.
+        final = zero(declared, f"the trial stops after turn {len(turns)}, as the line says", task)
+    else:
+        final = answer or last or zero(Status.UNPARSED, "the trial holds no answer", task)
     return replace(
         final, trial=Trial(tuple(scores), None if loop.setting == "retry" else game.used)
     )

@@ -149,10 +149,6 @@ class Game(ABC):
     def take(self, reply: str) -> Move:
         """Answer a reply; called while the game is not over."""
 
-    def final(self) -> Outcome | None:
-        """Return what the game comes to where it stands, if that is an answer without a reply."""
-        return None
-
     @property
     def replies_left(self) -> int:
         """Replies that may still be given."""
@@ -441,8 +437,8 @@ class Act(Asking):
         self._done.append(move.model_dump(mode="json"))
         return observation
 
-    @override
     def final(self) -> Outcome:
+        """Return what comes of what was done so far."""
         return self.judged(Prediction.model_construct(id="", answer=self._play.answer))
 
     @override

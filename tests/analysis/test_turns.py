@@ -53,6 +53,13 @@ def test_the_last_turn_stands_at_the_score_of_the_run(make_results):
     assert result["mean"][-1] == pytest.approx(pl.DataFrame(rows)["score"].mean())
 
 
+def test_trials_that_were_cut_are_counted_and_stand_at_nothing(make_results):
+    cut = {"status": "truncated", "score": 0.0}
+    result = table(make_results, trial(0, [0.0, 1.0]), trial(1, [0.5, 1.0]) | cut, trial(2, [1.0]))
+    assert result["cut"].to_list() == [1, 1]
+    assert result["mean"].to_list() == [0.5, pytest.approx(2 / 3)]
+
+
 def test_other_settings_and_rows_without_a_score_are_left_out(make_results):
     plain = {"id": "two_segments/00", "score": 1.0, "bucket": "axiomatic"}
     failed = trial(1, [0.0]) | {"status": "api_error", "score": None, "turn_scores": None}

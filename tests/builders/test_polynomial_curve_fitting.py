@@ -13,7 +13,8 @@ from scbench.builders.polynomial_curve_fitting import (
 )
 from scbench.catalog import get_task
 from scbench.graders.polynomial_curve_fitting import grade
-from scbench.graders.polynomial_curve_fitting.formula_values import MAX_BYTES, MAX_WORK
+from scbench.graders.polynomial_curve_fitting.formula import MAX_CHARACTERS
+from scbench.graders.polynomial_curve_fitting.formula_values import MAX_BITS
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 from scbench.scoring.judge import judge
 
@@ -96,8 +97,9 @@ def test_the_prompt_says_every_bound_and_the_bounds_hold():
         "one with a point or an exponent is at most 1.7976931348623157e+308",
         "a whole number other than 0 does not begin with 0",
         "a backslash right before a line break, which makes one line of two",
-        f"{MAX_WORK:,} units of work",
-        f"{MAX_BYTES:,} bytes for the values",
+        f"the text has at most {MAX_CHARACTERS:,} characters, with brackets nested at most 150 deep, "
+        f"and no whole number on the way to the value of a cell has more than {MAX_BITS:,} bits",
+        "if f or anything on the way to it is not finite (infinity, not a number)",
     ]
     assert [rule for rule in rules if rule not in prompt] == []
 
@@ -113,9 +115,13 @@ def test_the_prompt_says_every_bound_and_the_bounds_hold():
     assert failed("x + y - 1.7976931348623159e+308") == {"text"}
     assert failed("x + y - 07") == {"text"}
     assert failed("x + y \\ - 1") == {"text"}
-    # Eight doubles for each of 64 cells: 2,000 + 1,500 + 600 * 10 units each at exponent 512.
-    powers = int(MAX_WORK / (64 * (1_500 + 600 * 10)))
-    costly = " + ".join(f"(x + y + 0.{i})**512" for i in range(1, powers + 400))
-    assert failed(costly) == {"resource_limit"}
-    cheap = " + ".join(f"(x + y + 0.{i})**512" for i in range(1, powers - 400))
-    assert not failed(cheap)
+    assert not failed("x + y - 10**400*10**400")
+    assert failed("x + y" + " " * MAX_CHARACTERS + "- 3") == {"resource_limit"}
+    assert failed("x + y - " + "*".join(["2**512"] * (MAX_BITS // 512))) == {"resource_limit"}
+    assert not failed("x + y - 2**511*" + "*".join(["2**512"] * (MAX_BITS // 512 - 1)))
+
+
+def test_the_prompt_neither_counts_work_nor_says_how_to_redraw_any_picture():
+    prompt = BUILDER.prompt(PAPER[8].params)
+    assert "units" not in prompt
+    assert "each row" not in prompt

@@ -7,11 +7,21 @@ import random
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from manifold3d import Manifold
 
 from scbench.builders.csg_union import TaskBuilder
 from scbench.catalog import get_task
-from scbench.graders.csg_union.solids import union_body, union_parts, union_volume
+from scbench.graders.csg_union.solids import (
+    outer_area,
+    solid_body,
+    union_area,
+    union_body,
+    union_parts,
+    union_volume,
+)
+from scbench.graders.shared.meshes import unite
 from scbench.schemas.csg_union import Params
 from scbench.scoring.judge import judge
 
@@ -88,7 +98,9 @@ def test_formula_of_the_score():
     assert part.score == 0.25  # 0.5 - 0.5 * 0.5
     assert part.metrics["missing"] == [{"volume": 900.0, "low": (4, -5, -5), "high": (13, 5, 5)}]
     more = verdict(0, boxes((low, [22, 5, 5])))
-    assert more.score == 0.75  # 1 - 0.5 * 900/1800
+    # 1 - 0.5 * 900/1800, and half of that for an area of 1280 in place of 920.
+    assert more.metrics["score_by_volume"] == 0.75
+    assert more.score == 0.375
     assert more.metrics["surplus"] == [{"volume": 900.0, "low": (13, -5, -5), "high": (22, 5, 5)}]
     assert more.metrics["missing"] == []
 
@@ -127,7 +139,7 @@ FAULTS = {
     "overlapping_copy": {"self_intersection", "touching"},
     "bent_face": {"planar_faces"},
     "half_its_size_away": {"union"},
-    "ten_percent_larger": {"union"},
+    "ten_percent_larger": {"area", "union"},
     "convex_hull": {"union"},
     "last_solid_missing": {"union"},
     "empty": {"not_empty"},
@@ -174,19 +186,48 @@ def test_disjoint_solids_are_two_shells():
     assert verdict(2, boxes(*cubes, turned={0, 1})).score == 1
 
 
-# Separate bodies.
+# Inner walls.
+
+
+def halves(low, high, gap, hair=0.0, at=0.0):
+    """A box cut in two across x, by so much; a square hair (or a ribbon along z) joins the halves."""
+    (x0, y0, z0), (x1, y1, z1) = low, high
+    middle = (x0 + x1) / 2
+    left = Manifold.cube((middle - gap / 2 - x0, y1 - y0, z1 - z0)).translate(low)
+    right = Manifold.cube((x1 - middle - gap / 2, y1 - y0, z1 - z0)).translate(
+        (middle + gap / 2, y0, z0)
+    )
+    body = left + right
+    if hair:
+        thread = (gap + 1, hair, at or hair)
+        body += Manifold.cube(thread, center=True).translate((middle, (y0 + y1) / 2, (z0 + z1) / 2))
+    return polyhedron_of(body)
+
+
+def polyhedron_of(body, decimals=9):
+    mesh = body.to_mesh64()
+    points = np.round(np.asarray(mesh.vert_properties)[:, :3], decimals).tolist()
+    return {
+        "polyhedron": {
+            "vertex": [{"xyz": point} for point in points],
+            "faces": [{"vertex": face} for face in np.asarray(mesh.tri_verts).tolist()],
+        }
+    }
 
 
 @pytest.mark.parametrize("gap", [0.02, 0.1, 0.5])
-def test_a_body_in_two_halves_gets_half(gap):
+@pytest.mark.parametrize(
+    ("hair", "at"), [(0, 0), (0.02, 0), (0.05, 0), (0.2, 0), (0.02, 9.5), (0.3, 0.02)]
+)
+def test_halves_joined_by_a_hair_a_ribbon_or_not_at_all_get_half(gap, hair, at):
     # Subtask 0 is a box of 18 x 10 x 10.
-    low, high = [-5, -5, -5], [13, 5, 5]
-    found = verdict(0, boxes((low, [4 - gap / 2, 5, 5]), ([4 + gap / 2, -5, -5], high)))
+    found = verdict(0, halves([-5] * 3, [13, 5, 5], gap, hair, at))
     assert found.score == 0.5
     assert found.metrics["score_by_volume"] > 0.95
     (check,) = found.failed
-    assert check.id == "bodies"
-    assert check.message == ("The mesh has 2 separate bodies, the union 1; that halves the score.")
+    assert check.id == "area"
+    assert check.details["union"] == 920
+    assert check.details["area"] > 1.1 * 920
 
 
 def test_the_score_by_volume_is_halved_whatever_it_is():
@@ -195,30 +236,64 @@ def test_the_score_by_volume_is_halved_whatever_it_is():
     assert found.score == pytest.approx((1700 / 1800 - 0.5 * 100 / 1800) / 2)
 
 
-def test_six_loose_panels_and_two_cubes_apart_get_half():
-    panels = PAPER[21].solids
+def test_six_loose_panels_get_half():
     loose = [
         tuple(
             [t + side * (s / 2 - 0.01) for s, t in zip(p.size, p.translation, strict=True)]
             for side in (-1, 1)
         )
-        for p in panels
+        for p in PAPER[21].solids
     ]
     assert verdict(21, boxes(*loose)).score == 0.5
-    joined = Params.model_validate(
-        {"solids": [{"kind": "box", "size": (10, 10, 10), "translation": (x, 0, 0)}
-                    for x in (0, 10)]}
-    )  # fmt: skip
-    cubes = boxes(([-5] * 3, [4.7, 5, 5]), ([5.3, -5, -5], [15, 5, 5]))
-    assert judge(TASK, joined, cubes)[0].score == 0.5
+
+
+def test_walls_of_voids_do_not_count_on_either_side():
+    # Six panels around a void: the right union, the block without the void, and panels cracked
+    # from outside down to a skin around it.
+    params = PAPER[21]
+    assert outer_area(params) < union_area(union_parts(params)) - 1000
+    assert verdict(21, reference(21)).score == 1
+    body = unite([solid_body(solid) for solid in params.solids])
+    outer = np.array(body.bounding_box())
+    cracked = body
+    inner = next(shell for shell in body.decompose() if shell.volume() < 0).bounding_box()
+    room = np.array(inner[3:]) - inner[:3] + 0.04
+    skin = Manifold.cube(room, center=True).translate(np.array(inner).reshape(2, 3).mean(axis=0))
+    for x in np.linspace(outer[0] + 3, outer[3] - 3, 5):
+        cracked -= Manifold.cube((0.02, 100, 100), center=True).translate((x, 0, 0)) - skin
+    found = verdict(21, polyhedron_of(cracked))
+    assert found.score == 0.5, found.failed
+
+
+def test_a_speck_beside_the_right_union_is_harmless():
+    assert verdict(0, boxes(([-5] * 3, [13, 5, 5]), ([20, 0, 0], [20.5, 0.5, 0.5]))).score == 1
+
+
+def test_eleven_tenths_of_the_area_are_the_limit():
+    # A fin on the box of subtask 0, which has an area of 920: 2 x 10 x its length is added.
+    for length, fine in ((4.59, True), (4.61, False)):
+        fin = Manifold.cube((length, 10, 0.0101)).translate((13, -5, 0))
+        body = Manifold.cube((18, 10, 10)).translate((-5, -5, -5)) + fin
+        found = verdict(0, polyhedron_of(body))
+        assert ("area" not in {check.id for check in found.failed}) == fine, found.failed
+
+
+@pytest.mark.parametrize("decimals", [3, 6])
+def test_unions_of_another_kernel_keep_the_area_however_they_are_rounded(decimals):
+    for params in PAPER:
+        body = unite([solid_body(solid) for solid in params.solids])
+        assert outer_area(params) <= union_area(union_parts(params)) + 1e-9
+        assert union_area(union_parts(params)) == pytest.approx(body.surface_area(), rel=1e-7)
+        found = judge(TASK, params, polyhedron_of(body, decimals))[0]
+        assert "area" not in {check.id for check in found.failed}
 
 
 def test_voids_and_fewer_bodies_are_left_to_the_volumes():
     outer, inner = ([-5] * 3, [13, 5, 5]), ([0] * 3, [1] * 3)
     assert verdict(0, boxes(outer, inner, turned={1})).score == 1
-    # Subtask 2 has two cubes 5 apart: one block from end to end is too much, but one body.
+    # Subtask 2 has two cubes 5 apart: one block from end to end is too much, but no wall.
     block = verdict(2, boxes(([-5] * 3, [20, 5, 5])))
-    assert "bodies" not in {check.id for check in block.failed}
+    assert "area" not in {check.id for check in block.failed}
     assert block.score == 0.875
 
 
@@ -226,6 +301,13 @@ def cells_of(low, high):
     """The cells of half a unit in a box."""
     sides = [range(round(2 * a), round(2 * b)) for a, b in zip(low, high, strict=True)]
     return set(itertools.product(*sides))
+
+
+def surface_of(cells):
+    """How many sides of cells have no cell behind them."""
+    steps = [step for step in itertools.product((-1, 0, 1), repeat=3) if sum(map(abs, step)) == 1]
+    moved = (tuple(map(sum, zip(cell, step, strict=True))) for cell in cells for step in steps)
+    return sum(cell not in cells for cell in moved)
 
 
 def heaps(cells):
@@ -268,7 +350,9 @@ def test_boxes_against_a_judge_of_cells(seed):
     common, whole, own = (len(cells) / 8 for cells in (union & taken, union, taken))
     s = min(common, own) / whole - 0.5 * (whole + own - 2 * common) / whole
     wanted = 1.0 if s > 0.95 else max(0.0, s)
-    assert found.score == pytest.approx(wanted / (1 + (len(answer) > heaps(union))), abs=1e-9)
+    walls = surface_of(taken) > 1.1 * surface_of(union)
+    assert found.score == pytest.approx(wanted / (1 + walls), abs=1e-9)
+    assert union_area(union_parts(params)) == pytest.approx(surface_of(union) / 4)
 
 
 def test_an_inside_out_mesh_is_turned_round_and_noted():
@@ -359,7 +443,7 @@ def pulled(height):
     ("height", "cuts"), [(-4.99, False), (-5.009, False), (-5.05, True), (-9, True)]
 )
 def test_a_dent_that_comes_out_below_cuts_the_floor(height, cuts):
-    assert failed(0, pulled(height)) == ({"self_intersection"} if cuts else {"union"})
+    assert failed(0, pulled(height)) - {"area"} == ({"self_intersection"} if cuts else {"union"})
 
 
 def test_a_face_must_be_simple():
@@ -407,7 +491,7 @@ def test_all_faults_of_one_answer_are_reported_together():
     found = failed(0, answer)
     assert found >= {"indices", "duplicate_vertices", "winding", "watertight", "touching"}
     missing = {check.id for check in verdict(0, answer).checks if check.passed is None}
-    assert missing == {"zero_volume", "nesting", "bodies", "union"}
+    assert missing == {"zero_volume", "nesting", "area", "union"}
 
 
 # The same on every machine.

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from manifold3d import Manifold, Mesh64
 
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Prediction, Status
@@ -355,6 +356,61 @@ def test_sides_that_nothing_passes_make_no_cage_either():
     assert "passes nowhere through the wall" in message("cage", full)
 
 
+def sheets(params, windows, depth=0.0, pitch=12.0):
+    """The right parts filled up, with square windows, and an engraving of some depth above."""
+    plan = layout(params)
+
+    def write(piece):
+        boxes = np.array(piece.boxes)
+        x, y = (plan.reach - params.bar / 2, boxes[:, 4].max() - params.bar / 2)
+        low = boxes[:, 1].min() + params.bar / 2
+        body = solid_of(piece) + Manifold.cube((2 * x, y - low, params.bar)).translate((-x, low, 0))
+        across, along = windows if not piece.upright else (windows[0], windows[0])
+        side = params.spacing.free + 20
+        for i in range(across):
+            for j in range(along):
+                at = (2 * x * (i + 0.5) / across - x, low + (y - low) * (j + 0.5) / along)
+                tool = Manifold.cube((side, side, 3 * params.bar), center=True)
+                body -= tool.translate((*at, 0))
+        if depth:
+            groove = Manifold.cube((pitch / 2, y - low - 20, 2 * depth), center=True)
+            for i in range(int(2 * x // pitch)):
+                body -= groove.translate((pitch * (i + 0.5) - x, (low + y) / 2, params.bar))
+        mesh = body.as_original().simplify(1e-5).to_mesh64()
+        return to_ascii_stl(np.asarray(mesh.vert_properties)[:, :3][mesh.tri_verts])
+
+    return [
+        {"fileContents": text, "fileType": "STL", "transform": list(matrix)}
+        for text, matrix in parts_of(params, plan, write)
+    ]
+
+
+def solid_of(piece):
+    triangles = to_triangles(piece).reshape(-1, 3)
+    points, corners = np.unique(triangles, axis=0, return_inverse=True)
+    return Manifold(Mesh64(points, corners.reshape(-1, 3).astype(np.uint64)))
+
+
+@pytest.mark.parametrize("depth", [0.0, 0.02, 0.09])
+def test_a_box_of_sheets_with_a_window_each_is_no_cage(depth):
+    for windows in ((1, 1), (1, 2)):
+        parts = sheets(PAPER, windows, depth)
+        verdicts = judged(parts, PAPER)
+        assert "passes in too few places of the" in message("cage", parts, PAPER)
+        assert [verdicts[i].score for i in (3, 4, 5, 6, 8)] == [0] * 5
+        assert verdicts[7].score == 0
+
+
+def test_engraving_makes_no_faces():
+    # Enough windows for a grid by the blocks; stripes in the sheets between them count for nothing.
+    plain, engraved, deep = (
+        judged(sheets(PAPER, (3, 3), depth), PAPER)[7] for depth in (0, 0.09, 0.11)
+    )
+    assert plain.metrics == engraved.metrics
+    assert plain.metrics != deep.metrics
+    assert plain.score == engraved.score == 0
+
+
 def test_the_mean_by_the_papers_stop_rule_is_a_metric():
     def stopped(parts):
         return judged(parts)[0].metrics["stop_rule"]
@@ -377,11 +433,12 @@ def boxes_in_place(pieces, places):
 
 
 def is_grid(params, placed):
-    """Whether each side stops the large block and lets the small one in, tried place by place.
+    """Whether each side stops the large block and lets the small one in all over, tried by place.
 
     Where a block starts or ceases to be stopped is known from the boxes' edges, so that one place
     between each two neighbouring ones stands for all.
     """
+    window = params.gap[1] + params.bar
     (x, y, z), empty, outer = params.inner, params.empty, params.outer
     ends = [(-x / 2, x / 2), (-y / 2, y / 2), (params.bar, params.bar + z)]
     layers = [(2, outer.z[0], empty.z[0]), (2, empty.z[1], outer.z[1])]
@@ -393,11 +450,12 @@ def is_grid(params, placed):
         u, v = (k for k in range(3) if k != axis)
         inside = (low[:, axis] < top) & (high[:, axis] > bottom)
         for side, stopped in ((params.spacing.blocked, True), (params.spacing.free, False)):
-            tries = []
+            tries, cuts = [], []
             for k in (u, v):
                 edges = [*(low[inside, k] - side / 2), *(high[inside, k] + side / 2), *ends[k]]
                 edges = np.unique(np.clip(np.round(edges, 6), *ends[k]))
                 tries.append((edges[1:] + edges[:-1]) / 2)
+                cuts.append(edges)
             a, b = (grid.ravel() for grid in np.meshgrid(*tries))
             hit = np.zeros(len(a), dtype=bool)
             for p, q in zip(low[inside], high[inside], strict=True):
@@ -406,7 +464,26 @@ def is_grid(params, placed):
                 )
             if hit.all() != stopped:
                 return False
+            if not stopped:
+                i, j = np.nonzero(~hit.reshape(len(tries[1]), len(tries[0])).T)
+                spans = [(cuts[0][i], cuts[0][i + 1]), (cuts[1][j], cuts[1][j + 1])]
+                if not covers(spans, [ends[u], ends[v]], window):
+                    return False
     return True
+
+
+def covers(spans, whole, by):
+    """Whether rectangles, grown by so much to all sides, cover a rectangle."""
+    grown = [(low - by, high + by) for low, high in spans]
+    tries = []
+    for (low, high), (start, end) in zip(grown, whole, strict=True):
+        edges = np.unique(np.clip(np.concatenate([low, high, [start, end]]), start, end))
+        tries.append((edges[1:] + edges[:-1]) / 2)
+    return all(
+        ((grown[0][0] < a) & (a < grown[0][1]) & (grown[1][0] < b) & (b < grown[1][1])).any()
+        for a in tries[0]
+        for b in tries[1]
+    )
 
 
 def hangs_together(params, placed):

@@ -6,6 +6,7 @@ import resource
 
 import pytest
 from bounds import a_minute_of_work
+from shapely import Polygon
 
 from scbench.catalog import get_task
 from scbench.schemas.tetrahedra_shadow_projection import Params
@@ -48,6 +49,52 @@ def test_whole_numbers_and_a_single_tetrahedron_can_be_right():
 def test_height_and_surplus_are_free():
     assert verdict([pose(z=-7.25)]).score == 1
     assert verdict([pose(z=i) for i in range(40)]).score == 1
+
+
+PAPER = [item.params for item in TASK.builder().paper()]
+
+
+@pytest.mark.parametrize("subtask", [0, 1, 4, 9, 11])
+@pytest.mark.parametrize("hair", [None, 0.0, 0.01, 0.05])
+def test_a_copy_beside_the_target_always_costs_its_shadow(subtask, hair):
+    params = PAPER[subtask]
+    right = list(TASK.builder().reference(params).model_dump()["tetrahedrons"])
+    top = max(p["z"] for p in right) + 5
+    target = Polygon(params.exterior, params.holes)
+    x0, y0, x1, y1 = target.bounds
+    assert verdict(right, params).score == 1
+    # Far away, or its tip against or a little over the rightmost corner.
+    at, y = max(params.exterior)
+    tip = at - hair if hair is not None else x1 + 50
+    alone = verdict([*right, pose(tip, y, top)], params)
+    check = next(check for check in alone.failed if check.id == "difference")
+    assert check.id == "difference"
+    assert check.details["strays"] == [len(right)]
+    whole = 0.5 * AREA / target.area / params.divisor
+    assert 1 - whole - 1e-6 <= alone.score < 1 - 0.6 * whole
+    twice = verdict([*right, pose(tip, y, top), pose(x0 - 60, y1, top)], params)
+    assert twice.score < alone.score - 0.9 * whole
+
+
+def test_below_a_full_score_a_stray_costs_what_its_shadow_is():
+    half = verdict([pose(), pose(5, 5)], TRIANGLE.model_copy(update={"divisor": 0.9}))
+    assert half.score == pytest.approx(1 - 0.5 / 0.9)
+    moved = verdict([pose(0.3), pose(5, 5)])
+    assert moved.score == pytest.approx(max(0, verdict([pose(0.3)]).score - 0.5))
+    assert verdict([pose(5, 5)]).score == 0
+
+
+@pytest.mark.parametrize("subtask", [0, 1, 3, 16])
+def test_copies_are_bounded_by_the_area_as_the_prompt_says(subtask):
+    params = PAPER[subtask]
+    most = math.ceil(50 + 10 * round(Polygon(params.exterior, params.holes).area, 6))
+    assert f"Use up to {most:,} copies" in " ".join(TASK.builder().prompt(params).split())
+    right = list(TASK.builder().reference(params).model_dump()["tetrahedrons"])
+    assert len(right) < most / 3
+    pile = [dict(right[0], z=100 + 2 * i) for i in range(most - len(right))]
+    assert verdict(right + pile, params).score == 1
+    carpet = verdict([*right, *pile, pose(z=-9)], params)
+    assert (carpet.score, [check.id for check in carpet.failed]) == (0, ["count"])
 
 
 @pytest.mark.parametrize(

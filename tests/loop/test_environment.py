@@ -113,6 +113,37 @@ def test_a_trial_that_was_cut_off_says_so_with_a_status(trial):
     assert grade(stored, half | {"status": "refused"}).score == 0
     outcome = grade(stored, half | {"status": "api_error", "error": "HTTP 500"})
     assert (outcome.status, outcome.score) == (Status.API_ERROR, None)
+    assert grade(stored, half | {"status": "missing"}).score is None
+
+
+@pytest.mark.parametrize("status", ["truncated", "refused", "unparsed"])
+@pytest.mark.parametrize("name", ["maze_3d", "csg_union", "interlocking_parts"])
+def test_a_trial_cut_at_its_best_turn_keeps_the_status_it_declares(all_stored, name, status):
+    stored = all_stored[name]
+    best = max(stored.wrong, key=lambda reply: _mean(stored, reply) % 1)
+    environment, _ = stored.played([best, stored.wrong[0]])
+    line = environment.prediction(status=status)
+    for turns in (1, 2):
+        outcome = grade(stored, line | {"turns": line["turns"][:turns]})
+        assert (outcome.status, outcome.score) == (Status(status), 0.0)
+        assert len(outcome.verdicts) == stored.task.scores
+        assert len(outcome.trial.scores) == turns
+        assert outcome.answer is None
+    assert grade(stored, line | {"turns": [], "status": status}).score == 0
+
+
+@pytest.mark.parametrize("status", ["truncated", "refused", "unparsed"])
+@pytest.mark.parametrize("name", ["hyper_snake", "terrain_levelling"])
+def test_actions_that_were_cut_off_do_not_count(all_stored, name, status):
+    stored = all_stored[name]
+    environment, steps = stored.played(["nothing", "nothing more"], setting="act")
+    assert not steps[-1].done
+    outcome = grade(stored, environment.prediction(status=status))
+    assert (outcome.status, outcome.score) == (Status(status), 0.0)
+
+
+def _mean(stored, reply):
+    return scbench.score(stored.instance, reply) or 0.0  # a full score would end the trial
 
 
 @pytest.mark.parametrize("name", ["csg_union", "two_segments"])

@@ -52,6 +52,28 @@ def test_a_trace_has_the_scores_of_its_turns(report, all_stored, name):
     assert row["status"] == "answered"
 
 
+def test_runs_say_how_many_trials_were_cut(all_stored, tmp_path):
+    stored, lines = all_stored[LIGHT], []
+    for sample, status in enumerate(("truncated", "refused", "truncated", None)):
+        replies = [stored.wrong[1]] if status else [stored.right]
+        environment, _ = stored.played(replies)
+        said = {"status": status} if status else {}
+        lines.append(environment.prediction(model="m", sample=sample, **said))
+    path = tmp_path / "predictions.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    limits = WorkerLimits(1, None, 0)
+    tasks = [get_task(LIGHT).id]
+    options = Options(
+        str(path), find_release(), tmp_path / "out", limits, tasks=tasks, partial=True
+    )
+    graded = grade_file(options)
+    summary = graded.summary
+    (run,) = [run for run in summary["runs"] if run["setting"] == "retry"]
+    assert run["cut"] == {"refused": 1, "truncated": 2}
+    (said,) = [line for line in graded.remarks if "stopped without an answer" in line]
+    assert said.endswith("count as 0: 1 refused, 2 truncated.")
+
+
 def test_forged_traces_are_problems_named_by_line_and_turn(report):
     forged = [problem for problem in report.problems if problem.code == "forged_trace"]
     assert [problem.line for problem in forged] == [2, 4]

@@ -44,7 +44,7 @@ def zero_curve(text: str, signs: npt.NDArray[np.bool_]) -> list[Line]:
     plain = formulas.plain_lines(text.strip())
     try:
         formula = None if formulas.foreign_tokens(plain) else formulas.parse(plain)
-    except (formulas.FormulaError, formulas.FormulaSizeError):
+    except formulas.FormulaError:
         return []
     if formula is None or len(formula.nodes) > _MOST_NODES or formula.faults:
         return []

@@ -1,6 +1,7 @@
 """Every form that parts come in, and what cannot be read."""
 
 import base64
+import json
 import math
 
 import numpy as np
@@ -11,7 +12,7 @@ from manifold3d import Manifold
 
 from scbench.base.errors import CannotGrade
 from scbench.builders.interlocking_parts import to_ascii_stl
-from scbench.graders.interlocking_parts import printed_parts
+from scbench.graders.interlocking_parts import openscad_child, printed_parts
 from scbench.graders.interlocking_parts.print_checks import count_edges, signed_volume
 from scbench.graders.interlocking_parts.printed_parts import (
     MOST_CHARACTERS,
@@ -77,6 +78,8 @@ def test_every_form_of_stl_is_read(text):
         "", "cube(1);", "solid", "solid x\nendsolid x", "solid vertex", "AAAA", "💥" * 90,
         TEXT.replace("vertex 6 0 0", "vertex 6 0", 1), TEXT.replace("vertex 6 0 0", "", 1),
         TEXT.replace("6 0 0", "6 x 0"), TEXT.replace("6 0 0", "6 inf 0"),
+        TEXT.replace("6 0 0", "6_0 0 0"), TEXT.replace("6 0 0", "\N{ARABIC-INDIC DIGIT SIX} 0 0"),
+        TEXT.replace("6 0 0", "\N{FULLWIDTH DIGIT SIX} 0 0"), TEXT.replace("6 0 0", "0x6 0 0"),
         TEXT.replace("6 0 0", "1e9 0 0"), TEXT.replace("6 0 0", "nan 0 0"),
         base64.b64encode(binary()[:-1]).decode(), base64.b64encode(binary() + b"x").decode(),
         to_ascii_stl([[(0, 0, 0)] * 3] * 4),
@@ -378,6 +381,76 @@ def test_what_takes_long_takes_many_steps(name):
     (part,) = scad(COSTLY[name])
     assert part.too_much
     assert "2,000,000 steps" in part.problem
+
+
+DOUBLED = "function d(n, a) = n == 0 ? a : d(n - 1, [a, a]);"
+"""A list of lists that share all their parts: small, and endless to whoever goes through it."""
+SQUARED = "function f(n, x) = n == 0 ? x : f(n - 1, {}); x = f(60, 3); cube(1);"
+OPERATORS = {
+    **{
+        f"d {sign} d": f"{DOUBLED} x = d(40, 1) {sign} d(40, 1); cube(1);"
+        for sign in ("==", "!=", "<", ">=", "+", "-")
+    },
+    "product": f"{DOUBLED} x = d(18, 1) * d(18, 1); cube(1);",
+    "scaled": f"{DOUBLED} x = 2 * d(40, 1); cube(1);",
+    "divided": f"{DOUBLED} x = d(40, 1) / 2; cube(1);",
+    "negative": f"{DOUBLED} x = -d(40, 1); cube(1);",
+    "objects": f"{DOUBLED} x = object(a = d(40, 1)) == object(a = d(40, 1)); cube(1);",
+    "matrices": "m = [for (i = [0 : 599]) [for (j = [0 : 599]) i + j]]; "
+    "x = [for (k = [0 : 1000]) m * m]; cube(1);",
+    "range looked up": "x = lookup(1, [0 : 1e9]); cube(1);",
+    "range searched": "x = search(3, [0 : 1e9]); cube(1);",
+    "endless range": "x = lookup(1, [0 : 0 : 1]); cube(1);",
+    "searched": "v = [for (i = [0 : 9999]) i]; x = search(v, v); cube(1);",
+    "solved": "m = [for (i = [0 : 400]) [for (j = [0 : 400]) i == j ? 2 : 0]]; "
+    "x = [for (k = [0 : 100]) linear_solve(m, m)]; cube(1);",
+    "measured": 'x = [for (i = [0 : 9000]) textmetrics("abcdefghijklmnopqrstuvwxyz")]; cube(1);',
+    "joined": "a = [1, 2, 3]; x = concat(" + ", ".join(["a"] * 9_000) + "); cube(1);",
+    "repeated": 'x = "abc" * ceil(1e9); cube(1);',
+    "asserted": f"{DOUBLED} assert(false, d(40, 1)); cube(1);",
+    "font": f'{DOUBLED} linear_extrude(1) text("a", font = d(40, 1));',
+    "concave": "minkowski() { difference() { sphere(10, $fn = 30); translate([8, 0, 0]) "
+    "sphere(5, $fn = 30); } difference() { sphere(3, $fn = 20); cube(3); } }",
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators_take_steps_for_what_they_go_through(name):
+    (part,) = scad(OPERATORS[name])
+    assert part.too_much, part
+    assert "2,000,000 steps" in part.problem
+
+
+@pytest.mark.parametrize("square", ["x * x", "x ^ x", "pow(x, x)", "[x] * [x]", "(x * [x])[0]"])
+def test_whole_numbers_that_grow_without_end_are_refused(square):
+    (part,) = scad(SQUARED.format(square))
+    assert part.too_much or part.shell is not None
+    assert part.steps < 10_000
+
+
+def test_memory_that_runs_out_is_too_much_and_no_failure(monkeypatch):
+    def greedy(*_):
+        raise MemoryError
+
+    with pytest.raises(openscad_child.TooMuchError, match="memory"):
+        openscad_child.Meter(10).kept(greedy)
+    monkeypatch.setattr(openscad_child, "mesh_of", greedy)
+    job = {"sources": ["cube(1);"], "steps": 9, "together": 9, "triangles": 9, "probe": False}
+    header = openscad_child.main(json.dumps(job).encode())[8:]
+    assert "memory" in json.loads(header)["bodies"][0]["limit"]
+
+
+def test_lists_that_honest_sources_work_with_cost_little():
+    source = """
+        path = [for (i = [0 : 199]) [10 * cos(i), 10 * sin(i), i]];
+        moved = [for (p = path) p * 2 + [1, 2, 3] - p / 2];
+        turn = [[0, -1, 0], [1, 0, 0], [0, 0, 1]];
+        turned = [for (p = moved) if (p != [0, 0, 0] && p[0] < 1e9) turn * (turn * p)];
+        translate(-turned[0]) cube([len(concat(turned, path)), norm(turned[3]), 1]);
+    """
+    (part,) = scad(source)
+    assert part.shell is not None
+    assert part.steps < 30_000
 
 
 def test_without_the_library_nothing_is_scored(monkeypatch):
