@@ -52,7 +52,7 @@ def test_a_chat_reply_with_its_usage():
         ("tool_calls", None),
         (None, None),
         ("length", "truncated"),
-        ("abort", "truncated"),
+        ("abort", "api_error"),
         ("repetition", "truncated"),
         ("content_filter", "blocked"),
         ("a_new_one", "api_error"),
