@@ -9,15 +9,18 @@ _SENTENCE = 400
 _ENDS = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n+")
 _CANNOT = (
     r"(?:can\s?not|can['\u2019]?t|could\s?not|could\s?n['\u2019]?t|will\snot|won['\u2019]?t"
-    r"|(?:am|are|is|was|were|be|['\u2019]m|['\u2019]re)\s(?:\w+\s)?(?:un|not\s(?:\w+\s)?)able\sto"
+    r"|(?:am|are|is|was|were|be|['\u2019]m|['\u2019]re)\s(?:\w+\s)?(?:un|not\s(?:\w+\s)?)"
+    r"able\sto"
     r"|(?:was|were)n['\u2019]t\sable\sto|unable\sto|(?:must|have\sto)\s(?:\w+\s)?decline"
     r"|decline\sto|refuse|do\s?n(?:['\u2019]|o)t\shave\s(?:the\s|any\s)?"
     r"(?:ability|means|tools?|way)|(?:am|['\u2019]m)\snot\scomfortable)"
 )
 _ANSWERING = (
     r"(?:answer|assist|help|solve|solution|complete|provide|give|offer|produce|generate|comply"
-    r"|fulfil\w*|determine|find|compute|calculate|work\s(?:this|it|that)\sout|do\s(?:this|that|it|so)"
-    r"|see\s(?:it|the)|view|access|open|continue|proceed|process|finish|engage|respond|run|execute"
+    r"|fulfil\w*|determine|find|compute|calculate"
+    r"|work\s(?:this|it|that)\sout|do\s(?:this|that|it|so)"
+    r"|see\s(?:it|the)|view|access|open|continue|proceed|process|finish|engage|respond|run"
+    r"|execute"
     r"|draw|decide|say|tell|with\s(?:this|that|the))"
 )
 _THIS = r"(?:problem|puzzle|task|question|request|instance|it|this|that)"
@@ -25,9 +28,11 @@ _DECLINES = re.compile(
     rf"""
     \b(?:I|we)\b [^.;]{{0,20}} {_CANNOT} (?= [^,.;]{{0,60}} \b{_ANSWERING}\b | \s*[.!]?\Z )
     | \b(?:I|we) \s (?:\w+\s)? (?: do\s?n(?:['\u2019]|o)t \s know | have \s no \s idea
-        | give \s up | must \s decline | decline | refuse | pass \s* [.!]?\Z | would \s rather \s not )
-    | ^ \W* (?:(?:but|so|therefore|unfortunately|hence),?\s)? (?:I['\u2019]?\s?a?m \s (?:\w+\s)?sorry
-        | sorry | my \s apologies | I \s apologi[sz]e | I \s regret | as \s an? \s (?:AI|language) )
+        | give \s up | must \s decline | decline | refuse | pass \s* [.!]?\Z
+        | would \s rather \s not )
+    | ^ \W* (?:(?:but|so|therefore|unfortunately|hence),?\s)?
+        (?:I['\u2019]?\s?a?m \s (?:\w+\s)?sorry | sorry | my \s apologies | I \s apologi[sz]e
+        | I \s regret | as \s an? \s (?:AI|language) )
     | \b{_THIS} \s (?:\w+\s)? (?: (?:is|seems|appears) \s (?:to\sbe\s)?
           (?:impossible|unsolvable|infeasible|not\s(?:solvable|possible))
         | has \s no \s (?:\w+\s)? (?:answer|solution)

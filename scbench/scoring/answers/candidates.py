@@ -199,7 +199,11 @@ def _own(value: dict[str, JsonValue], shape: Shape, layers: int) -> Fitted | Non
                 repairs.append("unwrapped_string")
             elif not (shape.bare_text and shape.bare_text.fullmatch(inside.strip())):
                 return None
-        elif not shape.fits(inside, key) or _is_placeholder(inside) or (shape.bare_text and isinstance(inside, str) and not shape.bare_text.search(inside)):
+        elif (
+            not shape.fits(inside, key)
+            or _is_placeholder(inside)
+            or (shape.bare_text and isinstance(inside, str) and not shape.bare_text.search(inside))
+        ):
             return None
     return ({**value, **changed} if changed else value), tuple(repairs)
 

@@ -232,6 +232,17 @@ class _Reader:
                 top.commas += 1  # (1, 2) is a tuple
                 at = run.end()
                 continue
+            sign = text[at : at + 1]  # most tokens are one of these
+            if sign == "," and top.state == "next":
+                top.commas, top.after_comma = top.commas + 1, True
+                top.state = "key" if top.mark == "{" else "value"
+                self._out.append(",")
+                at += 1
+                continue
+            if sign in {"[", "{"} and top.state == "value" and len(opened) < _MAX_DEPTH:
+                self._open(sign, at)
+                at += 1
+                continue
             if self._bare and (word := self._unquoted(at, top)):
                 at = word
                 continue

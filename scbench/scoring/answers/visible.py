@@ -4,7 +4,7 @@ Hidden is reasoning, in the tags and channels of this table. Sources: sglang 0.5
 ``srt/parser/reasoning_parser.py``; vllm 0.33, ``reasoning/``; the chat templates of the models.
 
 - ``<think>``, ``<thinking>``, ``<|think|>``: DeepSeek, Qwen, GLM, Hunyuan, Nemotron, Claude;
-  ``<seed:think>``, ``<mm:think>``, ``<ifm|think>``, ``<longcat_think>``: Seed, MiniMax, K2, LongCat;
+  ``<seed:think>``, ``<mm:think>``, ``<ifm|think>``, ``<longcat_think>``: Seed, MiniMax, K2;
 - ``<thought>``, ``<|begin_of_thought|>`` ``<|end_of_thought|>``: EXAONE, Marco, Sky-T1;
 - ``<|START_THINKING|>`` ``<|END_THINKING|>``: Command; ``<|channel>thought`` ``<channel|>``: Gemma;
 - ``<|inner_prefix|>`` ``<|inner_suffix|>``: Apertus; ``<|open|>think<|sep|>``: Kimi K3;
