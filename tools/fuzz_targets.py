@@ -34,10 +34,10 @@ from scbench.formats.predictions import (
     parse_line,
     read_predictions,
 )
-from scbench.scoring.answers.extract import declines, find_answer
+from scbench.scoring.answers.extract import find_answer
 from scbench.scoring.answers.scan import scan
 from scbench.scoring.answers.shape import shape_of
-from scbench.scoring.answers.short import find_short
+from scbench.scoring.refusals import declines
 
 
 def names() -> list[str]:
@@ -170,7 +170,6 @@ def _find(data: bytes) -> None:
         text = choices.remainder.decode("latin-1")
     extraction = find_answer(Prediction.model_construct(id="", response=text), shape)
     declines(text)
-    find_short(text, is_list=True)
     for span in scan(text, set(shape.keys)).outermost:
         assert 0 <= span.start < span.end <= len(text)
     if extraction is None:

@@ -12,7 +12,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import number, quote
 from scbench.schemas.arithmetic import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "readable": "The answer is a number.",

@@ -11,7 +11,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import quote, unspaced
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
-VERSION = 2
+VERSION = 3
 
 CHECKS = {
     "readable": "The answer is a string of closing brackets.",

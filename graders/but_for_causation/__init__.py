@@ -11,7 +11,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import Value, entries, option, quote, truth
 from scbench.schemas.but_for_causation import Answer, Params
 
-VERSION = 2
+VERSION = 3
 
 CHECKS = {
     "readable": "The answer is yes or no, or a list of letters, as the prompt asks.",

@@ -5,7 +5,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import integer, quote
 from scbench.schemas.letter_counting import Answer, Params
 
-VERSION = 2
+VERSION = 3
 
 CHECKS = {
     "readable": "The answer is one whole number.",

@@ -7,7 +7,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import integer, quote, spoken_number
 from scbench.schemas.objects import Answer, Params
 
-VERSION = 2
+VERSION = 3
 
 CHECKS = {
     "readable": "The answer is one whole number.",

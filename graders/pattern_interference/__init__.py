@@ -12,7 +12,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import entries, integer, quote
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
-VERSION = 2
+VERSION = 3
 
 CHECKS = {
     "readable": "The answer is a list of whole numbers.",

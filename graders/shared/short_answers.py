@@ -62,7 +62,8 @@ _ABBREVIATED = re.compile(r"(?:\b(?:mrs?|ms|dr|st|vs|jr|sr)|\b\w\.\w|[).:\]]\s\w
 """A full stop behind these ends no sentence."""
 _BETWEEN = re.compile(r"->|[,;|\n>\u2192\u3001]|\s&\s")
 _BULLET = re.compile(r"(?:[-*\u2022]|\d{1,3}[.)])\s")
-_CLOSING = re.compile(r"[)\]}>](?:[\s,;'\"`\\]*[)\]}>])*")
+_CLOSING = re.compile(r"(?:^|(?<=[\s\"'`:]))[)\]}>](?:[\s,;'\"`\\]*[)\]}>])*(?=[\"'`]|[.!,;\s]*\Z)")
+"""Closing brackets that stand by themselves, in quotes or at the end."""
 _LIST_INTRODUCTION = re.compile(
     r".{0,200}\b(?:words?|numbers?|terms?|events?|letters?|order|list|options?|sequence)\b"
     r"[^,;|\n\[\]:]{0,60}\b(?:is|are)\b:?\s+",
@@ -99,7 +100,8 @@ WORDS: Mapping[str, int] = {
 }
 _WORD = re.compile(r"[^\W\d_]+")
 _RUN = re.compile(
-    rf"\b(?P<minus>(?:minus|negative)\s+)?(?P<words>(?:an?\s+(?=hundred|thousand|million))?"
+    r"(?<!\bthis )(?<!\bthat )(?<!\bthe )(?<!\bonly )\b(?P<minus>(?:minus|negative)\s+)?"
+    rf"(?P<words>(?:an?\s+(?=hundred|thousand|million))?"
     rf"(?:{'|'.join(WORDS)})\b(?:(?:\s+and)?[\s-]+(?:{'|'.join(WORDS)})\b)*)",
     re.IGNORECASE,
 )
@@ -334,7 +336,10 @@ def unspaced(value: Value) -> str | None:
     if text is None:
         return None
     text = _AFTERTHOUGHT.sub("", re.sub(r"</?[a-z]+>", "", html.unescape(text)), count=1)
-    runs = _CLOSING.findall(text) if re.search(r"[^\W_]", text) else [text]
+    if not re.search(r"[^\W_]", text):
+        runs = [text]
+    else:  # the one run of brackets that stands by itself in words
+        runs = [] if HEDGES.search(text) else _CLOSING.findall(text)
     return re.sub(r"[\s,;'\"`\\]", "", runs[0] if len(runs) == 1 else text)
 
 
@@ -352,6 +357,8 @@ _LABEL_FIRST = re.compile(
     r"(?:(?:option|choice|letter)\s)?[(\[]?(\w{1,5})[)\]]?\s?[).:,\u2013\u2014-]?(?:\s(.*))?",
     re.IGNORECASE | re.DOTALL,
 )
+_WORD_FIRST = re.compile(r"(?:A|I)\s(?!is\b|because\b|since\b|as\b)[a-z]")
+"""An article or a pronoun, where a label would have a mark behind it or a text of the prompt."""
 _LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
 _LABELLED = re.compile(
     r"(?:\b(?:option|choice|letter)\s+[(\[]?|[(\[])(\w)[)\]]?(?!\w)|(?<!\w)(\w)\)", re.IGNORECASE
@@ -407,7 +414,8 @@ class _Options:
 
     def _by_label(self, text: str) -> int | None:
         readings: list[tuple[str, str]] = []
-        if first := _LABEL_FIRST.fullmatch(text):
+        first = _LABEL_FIRST.fullmatch(text)
+        if first and not _WORD_FIRST.match(text):
             readings.append((first[1], first[2] or ""))
         if last := _LABEL_LAST.fullmatch(text):
             readings.append((last[2], last[1]))

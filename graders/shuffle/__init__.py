@@ -11,7 +11,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import option, quote
 from scbench.schemas.shuffle import Answer, Params
 
-VERSION = 2
+VERSION = 3
 
 CHECKS = {
     "readable": "The answer is one of the options.",

@@ -12,10 +12,10 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import entries, quote
 from scbench.schemas.word_sorting import Answer, Params
 
-VERSION = 2
+VERSION = 3
 
 CHECKS = {
-    "readable": "The answer is a list of words.",
+    "readable": "The answer is a list of words, most of them of the prompt.",
     "words": "It holds every word once, and no others.",
     "order": "The words are in order.",
 }
@@ -27,11 +27,13 @@ _FOLDED = {letter: ascii_lowercase.index(letter.lower()) for letter in _CASED}
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer holds the words in order, else 0."""
     checks = Checklist(CHECKS)
+    spelling = {word.lower(): word for word in params.words}
     words = entries(answer.answer)
-    wrong = f"{quote(answer.answer)} is not a list of words."
+    known = sum(word.lower() in spelling for word in words or ())
+    words = words if words and 2 * known > len(words) else None
+    wrong = f"{quote(answer.answer)} is not a list of words of the prompt."
     if not checks.readable(words, wrong, "There is no list."):
         return checks.binary()
-    spelling = {word.lower(): word for word in params.words}
     folded = [word.lower() for word in words]
     lacking = [word for word in params.words if word.lower() not in set(folded)]
     strange = [word for word in words if word.lower() not in spelling]

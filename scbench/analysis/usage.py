@@ -26,10 +26,10 @@ from scbench.analysis.sheets import (
     share,
 )
 from scbench.base.errors import ResultsError
+from scbench.base.finish_reasons import finish_status
 from scbench.base.intervals import LEVEL
 from scbench.base.model import Status
 from scbench.grading.score_tables import ABOVE, RUN
-from scbench.scoring.outcomes import CUT_OFF
 
 COLUMNS = ("usage", "finish_reason")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
@@ -61,11 +61,14 @@ def usage(name: str) -> pl.Expr:
 
 def was_cut_off() -> pl.Expr:
     """Return whether the length limit ended the output."""
-    reasons = (
-        pl.col("finish_reason").str.strip_chars().str.to_lowercase().str.split(".").list.last()
-    )
-    cut = reasons.is_in(CUT_OFF) | (pl.col("status") == Status.TRUNCATED.value)
+    reasons = pl.col("finish_reason").map_batches(_hit_a_limit, return_dtype=pl.Boolean)
+    cut = reasons | (pl.col("status") == Status.TRUNCATED.value)
     return cut.fill_null(value=False)
+
+
+def _hit_a_limit(reasons: pl.Series) -> pl.Series:
+    words = [word for word in reasons.unique() if finish_status(word) is Status.TRUNCATED]
+    return reasons.is_in(words)
 
 
 def was_answered() -> pl.Expr:

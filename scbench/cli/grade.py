@@ -72,6 +72,7 @@ def grade(
             start_server("scbench.grading.workers.worker")
         from scbench.cli import verdicts
         from scbench.grading.check import check_file
+        from scbench.grading.options import tasks_in
         from scbench.grading.rows.index import read_run_file
         from scbench.grading.run import Options, choose_tasks
         from scbench.grading.workers.scheduler import WorkerLimits
@@ -88,6 +89,8 @@ def grade(
         elif check:
             with TemporaryDirectory() as temporary:
                 path, imported = take_in(folder=Path(temporary))
+                if names is None:
+                    selection = choose_tasks(chosen_release, tasks_in(path, chosen_release))
                 checked = check_file(
                     path,
                     chosen_release,
@@ -105,7 +108,7 @@ def grade(
                 release=chosen_release,
                 out=folder,
                 limits=limits,
-                tasks=names,
+                tasks=tasks_in(path, chosen_release) if names is None else names,
                 partial=partial,
                 resume=resume,
                 restart=restart,

@@ -14,7 +14,7 @@ import typer
 from scbench.analysis.layout import markdown, terminal
 from scbench.analysis.sheets import score_sheet
 from scbench.base.errors import PredictionsError
-from scbench.catalog import Task
+from scbench.catalog import MANIFOLDS, Task
 from scbench.cli.console import (
     GRADER_ERRORS,
     INTERRUPTED,
@@ -121,9 +121,13 @@ def _print_tables(report: RunReport, style: ScoreForm) -> None:
     release = report.summary["release"]["version"]
     tasks = report.summary["options"]["tasks"]
     over = f", only {', '.join(tasks)}" if tasks else ""
-    tables = {
-        f"Scores by {by}, release {release}{over}": table for by, table in report.tables.items()
-    }
+    tables: dict[str, pl.DataFrame] = {}
+    for by, table in report.tables.items():
+        is_text = pl.col("bucket") == MANIFOLDS
+        parts = {"Scores": table.filter(~is_text), "Text tasks, scores": table.filter(is_text)}
+        apart = not any(part.is_empty() for part in parts.values()) and style != "csv"
+        for name, part in parts.items() if apart else (("Scores", table),):
+            tables[f"{name} by {by}, release {release}{over}"] = part
     print(render(tables, style, report.remarks))  # noqa: T201
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scbench.formats.imports.gather import ImportOptions
 from scbench.grading.checkpoint import WORK
-from scbench.grading.options import take_in
+from scbench.grading.options import take_in, tasks_in
 from scbench.grading.run import Options, RunReport
 from scbench.grading.run import grade_file as _grade
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -74,7 +74,7 @@ def grade_file(
         release=chosen_release,
         out=folder,
         limits=WorkerLimits(workers or processors(), None, MEMORY),
-        tasks=names,
+        tasks=tasks_in(path, chosen_release) if names is None else names,
         partial=partial,
         resume=resume,
         restart=restart,

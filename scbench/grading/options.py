@@ -6,16 +6,21 @@ later finds them there. Problems name the file and line they came from.
 """
 
 import os
+import re
+import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from filecmp import cmp
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scbench.base.errors import CatalogError, ResultsError
+import zstandard
+
+from scbench.base.errors import CatalogError, PredictionsError, ResultsError
 from scbench.catalog import Task, get_task
 from scbench.formats.imports.gather import is_own
-from scbench.formats.predictions import Problem
+from scbench.formats.predictions import Problem, open_predictions
 from scbench.grading.output import is_ours
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.rows.index import Described
@@ -114,6 +119,34 @@ class Options:
     cluster: str | None = None
     described: Described = ()
     imported: Imported | None = None
+
+
+_ID = re.compile(rb'"id"\s{0,9}:\s{0,9}"([a-z][a-z0-9_]{0,99})/')
+_PORTION = 2**20
+
+
+def tasks_in(path: str, release: Release) -> list[str] | None:
+    """Return what to grade of a file for which nothing was named, if text answers are in it.
+
+    That is what it answers of both: the buckets of the default config if it holds any line of
+    them, and those text tasks that it has lines of. None is the default config.
+    """
+    default = release.manifest.default_tasks
+    texts = {task for task in release.manifest.tasks if task not in default}
+    if not texts or not Path(path).is_file():
+        return None  # a pipe is read once
+    named: set[str] = set()
+    rest = b""
+    faults = (OSError, EOFError, PredictionsError, zlib.error, zstandard.ZstdError)
+    # What is wrong with a file is said when it is graded.
+    with suppress(*faults), open_predictions(path) as stream:
+        while portion := stream.read(_PORTION):
+            named.update(match.decode() for match in _ID.findall(rest + portion))
+            rest = portion[-120:]
+    present = [task for task in release.manifest.tasks if task in texts & named]
+    records = release.manifest.tasks
+    buckets = dict.fromkeys(records[task].bucket for task in default) if named - texts else {}
+    return [*buckets, *present] if present else None
 
 
 def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:

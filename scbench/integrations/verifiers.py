@@ -15,10 +15,19 @@ from typing import Any, Literal, Self, cast
 from pydantic import model_validator
 
 from scbench.base.errors import PredictionsError
-from scbench.base.model import LADDER, Instance, LoopSetting, Prediction, Setup, rung_of
+from scbench.base.finish_reasons import finish_status
+from scbench.base.model import (
+    LADDER,
+    Instance,
+    LoopSetting,
+    Prediction,
+    Setup,
+    Status,
+    rung_of,
+)
 from scbench.catalog import all_tasks, get_task
 from scbench.formats.custom_id import RequestKey
-from scbench.formats.imports.entries import content_text, ended, reply, with_turns
+from scbench.formats.imports.entries import ended, message_text, reply, with_turns
 from scbench.formats.prompts import data_urls, select
 from scbench.loop import Environment
 from scbench.release.load import find_release
@@ -75,7 +84,8 @@ class SpatialTask(vf.Task[SpatialData]):
         """
         replies = trace.assistant_messages
         finish = trace.calls[-1].finish_reason if trace.calls else None
-        text, state = ended(content_text(replies[-1].content) if replies else None, finish)
+        said = message_text(message_to_wire(replies[-1])) if replies else None
+        text, state = ended(said, finish)
         last_reply = reply(RequestKey(self.key), None, text, state, {})
         line = with_turns(last_reply, trace.info).line(None, None)
         prediction = Prediction.model_validate_json(line)
@@ -237,9 +247,10 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
                     failed = f"HTTP {answer.status_code}: {answer.text[:500]}"
                     return vf.ProgramResult(exit_code=1, stdout="", stderr=failed)
                 choice = answer.json()["choices"][0]
-                if played is None or choice["finish_reason"] == "content_filter":
+                filtered = finish_status(choice["finish_reason"]) is Status.BLOCKED
+                if played is None or filtered:
                     return vf.ProgramResult(exit_code=0, stdout="", stderr="")
-                text = content_text(choice["message"].get("content")) or ""
+                text = message_text(choice["message"]) or ""
                 step = await asyncio.to_thread(played.step, text)
                 history += [
                     {"role": "assistant", "content": text},

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import PredictionsError, printable
+from scbench.base.finish_reasons import finish_status
 from scbench.base.model import LOOP_SETTINGS, Instance, Prediction, Status, task_of
 from scbench.catalog import Task
 from scbench.formats.predictions import Line, open_predictions
@@ -37,7 +38,6 @@ MOST_UNPACKED = 1_000_000_000
 _SPARE_LINES = 1000
 _CHUNK = 2**20
 _MAX_IDS = 5
-_FINISHED = {"stop", "end_turn", "completed", "stop_sequence", "eos", "finished"}
 _TOOL_WORDS = ("tool", "search", "code_interpreter", "code_execution", "browser")
 _SPARE_TOKENS = 4_096
 _IMAGE_TOKENS = 8_192
@@ -180,7 +180,7 @@ class _Checker:
         else:
             self.unscored[absent.status] += instance.scores
         status, reason = prediction.status, (prediction.finish_reason or "").lower()
-        if status is Status.TRUNCATED and reason in _FINISHED:
+        if status is Status.TRUNCATED and finish_status(reason) is Status.ANSWERED:
             yield self._finding("truncated_but_finished", line, reason=printable(reason))
         usage = prediction.usage
         if status in {Status.NOT_RUN, Status.MISSING} and usage and usage.output_tokens:

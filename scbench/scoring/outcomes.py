@@ -11,21 +11,20 @@ from threading import Lock
 from pydantic import BaseModel, JsonValue
 
 from scbench.base.canonical import canonical_json
-from scbench.base.data import packaged_toml
 from scbench.base.errors import CannotGrade
+from scbench.base.finish_reasons import finish_status
 from scbench.base.model import Check, Prediction, Status, Verdict
 from scbench.catalog import Task
-from scbench.scoring.answers.extract import PLAIN_TEXT, Extraction, declines, find_answer
+from scbench.scoring.answers.extract import Extraction, Readable, find_answer
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import judge
+from scbench.scoring.refusals import declines
 
-_FINISH_REASONS = packaged_toml("scbench.scoring", "finish_reasons.toml")
-CUT_OFF = frozenset(_FINISH_REASONS["cut_off"])
-"""Finish reasons that say a length limit was hit, in lower case."""
-_FILTERED = frozenset(_FINISH_REASONS["filtered"])
 _MAX_REASON = 500
 _PATH = re.compile(r"""(?<![\w./\\])(?:[A-Za-z]:)?(?:[/\\][^\s/\\'":]++)+[/\\](?=[^\s/\\'":])""")
 """The folders of an absolute path."""
+_READ = {"readable", "answer_schema", "resource_limit"}
+"""Checks that an answer in words must pass to be one."""
 MAX_ANSWER_CHARACTERS = 1_000_000
 """Longer answers are graded but not copied into the results."""
 
@@ -85,16 +84,24 @@ def simulator_lock(task: Task) -> AbstractContextManager[object]:
 
 def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     """Decide what happened to a prediction, and judge its answer if it has one."""
-    extraction = seek_answer(prediction, task)
+    extraction = seek_answer(prediction, task, params)
     return extraction if isinstance(extraction, Outcome) else judge_found(extraction, task, params)
 
 
-def seek_answer(prediction: Prediction, task: Task) -> Extraction | Outcome:
-    """Return the answer of a prediction, or what came of it without one."""
+def seek_answer(
+    prediction: Prediction, task: Task, params: BaseModel | None = None
+) -> Extraction | Outcome:
+    """Return the answer of a prediction, or what came of it without one.
+
+    Args:
+        prediction: what a model said.
+        task: of its instance.
+        params: of its instance; words can be read only where they are known.
+    """
     absent = without_answer(prediction)
     if absent is not None:
         return _unanswered(absent.status, absent.reason, task)
-    extraction = find_answer(prediction, shape_of(task.answer_model))
+    extraction = find_answer(prediction, shape_of(task.answer_model), readable_by(task, params))
     return _unanswered(*_why_not_found(prediction), task) if extraction is None else extraction
 
 
@@ -103,6 +110,7 @@ def judge_found(extraction: Extraction, task: Task, params: BaseModel) -> Outcom
     answer = _canonical_answer(extraction.value)
     try:
         size = sys.maxsize if answer is None else len(answer)
+        status, reason = Status.ANSWERED, ""
         verdicts = judge(task, params, extraction.value, size)
     except MemoryError:
         raise
@@ -110,24 +118,24 @@ def judge_found(extraction: Extraction, task: Task, params: BaseModel) -> Outcom
         status, verdicts, reason = Status.NOT_RUN, (), str(error)[:_MAX_REASON]
     except Exception as error:  # noqa: BLE001  (a grader that fails is not a model that fails)
         return Outcome(Status.GRADER_ERROR, reason=describe_error(error))
-    else:
-        reason = _why_garbage(extraction, verdicts)
-        status = Status.UNPARSED if reason else Status.ANSWERED
     if answer is not None and len(answer) > MAX_ANSWER_CHARACTERS:
         answer = None
     return Outcome(status, verdicts, reason, answer, extraction.source, extraction.repairs)
 
 
-def _why_garbage(extraction: Extraction, verdicts: tuple[Verdict, ...]) -> str:
-    """Say why words after a mark are not what the task asks for; empty if they are."""
-    if PLAIN_TEXT not in extraction.repairs:
-        return ""
-    garbage = any(
-        check.id == "readable" and check.passed is False
-        for verdict in verdicts
-        for check in verdict.checks
-    )
-    return "what is marked as the answer cannot be read as one" if garbage else ""
+def readable_by(task: Task, params: BaseModel | None) -> Readable | None:
+    """Return whether the grader of a task can read words; None if the instance is not known."""
+    if params is None or not shape_of(task.answer_model).is_short:
+        return None
+
+    def readable(value: JsonValue) -> bool:
+        try:
+            verdict = judge(task, params, {"answer": value})[0]
+        except Exception:  # noqa: BLE001  (it fails again where its failure is recorded)
+            return True
+        return all(check.passed for check in verdict.checks if check.id in _READ)
+
+    return readable
 
 
 def without_answer(prediction: Prediction) -> Outcome | None:
@@ -136,7 +144,8 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     A blank response is the model's: it scores 0, unless the line says that something else was at
     fault.
     """
-    status, finish = prediction.status, _finish_reason(prediction)
+    status, finish = prediction.status, _finish(prediction)
+    said = f"finish_reason is {(prediction.finish_reason or '').lower()}"
     why = (prediction.error or "as the prediction says")[:_MAX_REASON]
     if status is not None and not status.scored:
         return Outcome(status, reason=why)
@@ -144,35 +153,37 @@ def without_answer(prediction: Prediction) -> Outcome | None:
         return None
     if status is not None and status is not Status.ANSWERED:
         return Outcome(status, reason=why)
-    if finish in _FILTERED:
-        return Outcome(Status.BLOCKED, reason=f"finish_reason is {finish}")
+    if finish is Status.BLOCKED:
+        return Outcome(Status.BLOCKED, reason=said)
     if prediction.error is not None:
         return Outcome(Status.API_ERROR, reason=why)
-    if finish in CUT_OFF:
-        return Outcome(Status.TRUNCATED, reason=f"finish_reason is {finish}, and there is no text")
+    if finish is None and prediction.finish_reason:
+        finish = Status.API_ERROR  # lists of reasons grow; those of models that end are known
+    if finish is not None and finish is not Status.ANSWERED:
+        return Outcome(finish, reason=f"{said}, and there is no text")
     if prediction.response is not None:
         return Outcome(Status.UNPARSED, reason="the response is empty")
     return Outcome(Status.MISSING, reason="the line holds neither answer nor response")
 
 
 def _why_not_found(prediction: Prediction) -> tuple[Status, str]:
-    text, finish = prediction.response or "", _finish_reason(prediction)
+    text, finish = prediction.response or "", _finish(prediction)
     if prediction.status in {Status.TRUNCATED, Status.REFUSED}:
         return prediction.status, "as the prediction says"
-    if finish in _FILTERED:
-        return Status.BLOCKED, f"finish_reason is {finish}, and no answer can be read"
-    if prediction.error is not None:
+    if prediction.error is not None and finish is not Status.BLOCKED:
         return Status.API_ERROR, prediction.error[:_MAX_REASON]
-    if finish in CUT_OFF:
-        return Status.TRUNCATED, f"finish_reason is {finish}, and no answer can be read"
+    if finish is not None and finish is not Status.ANSWERED:
+        reason = f"finish_reason is {(prediction.finish_reason or '').lower()}"
+        return finish, f"{reason}, and no answer can be read"
     if declines(text):
         return Status.REFUSED, "the text declines and holds no answer"
     return Status.UNPARSED, "no answer can be read from the text"
 
 
-def _finish_reason(prediction: Prediction) -> str:
-    """Return the finish reason in lower case, without the name of an enum before it."""
-    return (prediction.finish_reason or "").strip().lower().rpartition(".")[2]
+def _finish(prediction: Prediction) -> Status | None:
+    """Return what the finish reason says. The provider's refusal is a filter's, not the model's."""
+    status = finish_status(prediction.finish_reason)
+    return Status.BLOCKED if status is Status.REFUSED else status
 
 
 def _unanswered(status: Status, reason: str, task: Task) -> Outcome:

@@ -11,6 +11,7 @@ from scbench.builders.shared.builder import kinds_of
 from scbench.catalog import MANIFOLDS, Task, available_tasks
 from scbench.scoring.answers.extract import from_field, from_response
 from scbench.scoring.answers.shape import shape_of
+from scbench.scoring.outcomes import readable_by
 
 TEXTS = [task for task in available_tasks() if task.bucket == MANIFOLDS]
 
@@ -81,7 +82,9 @@ def test_the_target_is_right_however_it_is_given(text_task):
             f"So it is:\n```json\n{written}\n```",
             f"<think>{written[:-3]}x</think>{written}",
         ]
-        given = [from_field(case.target, shape), *(from_response(text, shape) for text in replies)]
+        readable = readable_by(text_task, params)
+        read = (from_response(text, shape, readable) for text in replies)
+        given = [from_field(case.target, shape), *read]
         for found in given:
             assert score(text_task, params, found.value) == 1
 

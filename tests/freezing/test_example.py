@@ -16,9 +16,10 @@ from scbench.freezing.example import example_predictions
 from scbench.freezing.freeze import build_release
 from scbench.freezing.schemas import prediction_schema
 from scbench.release.load import Release, find_release
-from scbench.scoring.answers.extract import declines, from_response
+from scbench.scoring.answers.extract import from_response
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import judge
+from scbench.scoring.refusals import declines
 
 BIN = Path(sys.executable).parent
 

@@ -78,7 +78,7 @@ MIXED = Params(words=("beta", "Zoo", "alpha", "ALPS"), order="ascending", case_s
         (["ALPS", "Zoo", "alpha", "beta", "beta"], ["words"]),
         (["ALPS", "Zoo", "alpha", "gamma"], ["words"]),
         (["beta", "ALPS"], ["words", "order"]),
-        ("", ["words"]),
+        ("", ["readable"]),
     ],
 )
 def test_forms_of_the_answer(answer, failed):

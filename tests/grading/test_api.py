@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import scbench
+from scbench.grading.options import tasks_in
+from scbench.release.load import find_release
 
 NAMES = [
     *("CannotGrade", "CatalogError", "Check", "ExperimentError", "GenerationError", "HubError"),
@@ -95,3 +97,23 @@ def test_what_cannot_be_generated_says_why():
         scbench.generate("arithmetics")
     with pytest.raises(scbench.GenerationError, match="of 1000 instances"):
         scbench.generate("boolean", count=1000, length=3, max_depth=0, prob_negation=0.0)
+
+
+def test_a_file_of_spatial_and_text_answers_is_graded_as_it_is(tmp_path):
+    lines = [
+        {"id": "delaunay_triangulation/00", "response": '{"triangles": [[0, 1, 2]]}'},
+        {"id": "shuffle/00", "response": "Answer: A"},
+    ]
+    release = find_release()
+    for count, named in ((1, None), (2, [*release.manifest.named_tasks(None), "shuffle"])):
+        path = tmp_path / f"{count}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines[:count]))
+        chosen = tasks_in(str(path), release)
+        assert (chosen is None) is (named is None)
+        if named is not None:
+            assert release.manifest.named_tasks(chosen) == [
+                task for task in release.manifest.tasks if task in named
+            ]
+    path.write_text(json.dumps(lines[1]) + "\n")
+    assert tasks_in(str(path), release) == ["shuffle"]
+    assert tasks_in("-", release) is None

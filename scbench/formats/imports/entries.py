@@ -1,10 +1,11 @@
 """Replies in the providers' batches (OpenAI, vLLM, Anthropic, Gemini) and in files of harnesses.
 
-Which state is which status of ours is one table, the same for all: what the provider's filter
-withheld is ``blocked``, a model that declines is ``refused``, a reply that met its limit is
-``truncated`` (and read all the same), and whatever else kept the model from ending is
+Which state is which status of ours is one table (`scbench.base.finish_reasons`): what the
+provider's filter withheld is ``blocked``, a model that declines is ``refused``, a reply that met
+its limit is ``truncated`` (and read all the same), and whatever else kept the model from ending is
 ``api_error``. The providers' own word stays in ``finish_reason``. Their lists of states grow, so an
-unknown one is ``api_error`` and never an error of ours.
+unknown one is ``api_error`` and never an error of ours. The arguments of tool calls are part of
+what a model says.
 
 Scores of harnesses are not read: replies are graded anew, so that all ways give the same. The
 library of verifiers cannot be installed beside Inspect's, so its lines are read without it.
@@ -23,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from scbench.base.errors import PredictionsError, describe_value
+from scbench.base.finish_reasons import finish_status
 from scbench.base.model import Status
 from scbench.formats.custom_id import RequestKey, read_custom_id
 
@@ -204,20 +206,23 @@ def content_text(content: object) -> str | None:
     return joined(texts) if parts else None
 
 
-_STATES = {
-    None: ("stop", "tool_calls", "function_call", "end_turn", "stop_sequence", "tool_use"),
-    Status.TRUNCATED: (
-        *("length", "abort", "repetition"),  # the last two are vLLM's
-        *("max_output_tokens", "max_messages"),
-        *("max_tokens", "model_context_window_exceeded", "pause_turn"),
-    ),
-    Status.REFUSED: ("refusal",),
-    Status.BLOCKED: (
-        *("content_filter", "safety", "recitation", "language", "blocklist"),
-        *("prohibited_content", "spii", "model_armor"),
-    ),
-}
-_STATUS = {word: status for status, words in _STATES.items() for word in words}
+def with_calls(text: str | None, *arguments: object) -> str | None:
+    """Return what a model said, with the arguments of its tool calls below it, each on a line."""
+    lines = [
+        given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        for given in arguments
+        if given
+    ]
+    return "\n".join(filter(None, (text, *lines))) if lines else text
+
+
+def message_text(message: object) -> str | None:
+    """Return what a message in the form of OpenAI's chats says; None if it is nothing."""
+    calls = [*objects(dig(message, "tool_calls")), {"function": dig(message, "function_call")}]
+    given = (dig(call, "function", "arguments") or dig(call, "custom", "input") for call in calls)
+    return with_calls(content_text(dig(message, "content")), *given)
+
+
 _ENDED = State(None, None)
 _NAMES = ("id", "scbench_id", "instance_id", "custom_id")
 
@@ -231,9 +236,8 @@ def state_of(finish: object, *, text: bool) -> State:
     """
     if not isinstance(finish, str) or not finish:
         return State(None if text else Status.API_ERROR, None)
-    word = finish.lower().rpartition(".")[2]
-    blocked = Status.BLOCKED if word.startswith("image_") else Status.API_ERROR
-    return State(_STATUS.get(word, blocked), finish)
+    status = finish_status(finish) or Status.API_ERROR
+    return State(None if status is Status.ANSWERED else status, finish)
 
 
 def _token_counts(
@@ -270,7 +274,7 @@ def _of_chat(request: RequestKey, body: Entry) -> Iterator[Reply]:
         yield failed(request, body, "the reply holds no choices", model=body.get("model"))
     for place, choice in enumerate(choices):
         message = choice.get("message")
-        text = content_text(dig(message, "content"))
+        text = message_text(message)
         refusal = dig(message, "refusal")
         state = state_of(choice.get("finish_reason"), text=text is not None)
         if state.status is None and isinstance(refusal, str) and refusal:
@@ -292,7 +296,9 @@ def _of_responses(request: RequestKey, body: Entry) -> Reply:
     counts = _token_counts([body.get("usage")], "input_tokens", "output_tokens", details)
     items = objects(body.get("output"))
     parts = [part for item in items for part in objects(item.get("content"))]
-    text = content_text(parts) or ""
+    calls = (item for item in items if item.get("type") in {"function_call", "custom_tool_call"})
+    given = (call.get("arguments") or call.get("input") for call in calls)
+    text = with_calls(content_text(parts), *given) or ""
     refusals = joined(part.get("refusal") for part in parts if part.get("type") == "refusal")
     summaries = (part for item in items for part in objects(item.get("summary")))
     error = ""
@@ -301,7 +307,7 @@ def _of_responses(request: RequestKey, body: Entry) -> Reply:
             state = State(Status.REFUSED if refusals else None, "completed")
         case "incomplete":
             reason = dig(body, "incomplete_details", "reason")
-            state = state_of(reason or "incomplete", text=bool(text))
+            state = state_of(reason, text=False)._replace(finish=reason or "incomplete")
         case "failed":
             failure = dig(body, "error", "code")
             policy = isinstance(failure, str) and "policy" in failure
@@ -325,7 +331,8 @@ def anthropic(entry: Entry) -> Iterator[Reply]:
     details = "output_tokens_details.thinking_tokens"
     counts = _token_counts([message.get("usage")], inputs, "output_tokens", details)
     blocks = objects(message.get("content"))
-    text = content_text(blocks) or ""
+    given = (block.get("input") for block in blocks if block.get("type") == "tool_use")
+    text = with_calls(content_text(blocks), *given) or ""
     thought = joined(part.get("thinking") for part in blocks if part.get("type") == "thinking")
     state = state_of(message.get("stop_reason"), text=bool(text))
     yield reply(request, message.get("model"), text, state, counts, thought)
@@ -358,7 +365,9 @@ def gemini(entry: Entry) -> Iterator[Reply]:
         yield failed(request, "the reply holds neither candidates nor a reason", model=model)
     for place, candidate in enumerate(candidates):
         parts = objects(dig(candidate, "content", "parts"))
-        text = joined(part.get("text") for part in parts if not part.get("thought"))
+        shown = joined(part.get("text") for part in parts if not part.get("thought"))
+        given = (dig(_camel_or_snake(part, "functionCall"), "args") for part in parts)
+        text = with_calls(shown, *given) or ""
         thought = joined(part.get("text") for part in parts if part.get("thought"))
         state = state_of(_camel_or_snake(candidate, "finishReason"), text=bool(text))
         tried = request._replace(sample=request.sample + place)
@@ -444,7 +453,7 @@ def verifiers(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
     calls = objects(trace.get("calls"))
     last = calls[-1] if calls else {}
     spoken = [
-        content_text(dig(node, "message", "content"))
+        message_text(node.get("message"))
         for node in objects(trace.get("nodes"))
         if dig(node, "message", "role") == "assistant"
     ]

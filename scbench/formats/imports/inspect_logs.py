@@ -22,6 +22,7 @@ from scbench.formats.imports.entries import (
     request_key,
     state_of,
     total,
+    with_calls,
     with_turns,
 )
 
@@ -150,6 +151,8 @@ def reply_of(
     if output.error:
         return failed(request, output.error, model=model)
     text = output.completion if output.choices else None
+    if output.choices:
+        text = with_calls(text, *(call.arguments for call in output.message.tool_calls or ()))
     stop = output.stop_reason if output.choices else None
     unsaid = stop is None or stop == "unknown"
     state = state_of(None, text=bool(text)) if unsaid else state_of(stop, text=bool(text))

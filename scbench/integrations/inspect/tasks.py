@@ -21,7 +21,8 @@ from pydantic import ValidationError
 from rich.markup import escape
 
 from scbench.base.errors import PredictionsError, ScbenchError, faults_of
-from scbench.base.model import LADDER, TERSE, Instance, LoopSetting, Setup
+from scbench.base.finish_reasons import finish_status
+from scbench.base.model import LADDER, TERSE, Instance, LoopSetting, Setup, Status
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 from scbench.formats.prompts import chosen_instances, data_urls, select, told_apart
 from scbench.integrations.inspect.scorer import by_bucket, named_instances, outcome
@@ -30,7 +31,6 @@ from scbench.release.load import find_release
 
 _PYTHON_SECONDS = 180
 """That one call of the Python tool may take."""
-_FILTERED = "content_filter"
 
 
 def sample_of(instance: Instance, budget: int | None) -> Sample:
@@ -198,7 +198,7 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
         done = False
         while not done and not state.completed:
             state = await generate(state)
-            if state.output.stop_reason == _FILTERED:
+            if finish_status(state.output.stop_reason) is Status.BLOCKED:
                 break  # the provider said this, not the model
             step = await run_sync(environment.step, state.output.completion)
             state.messages.append(ChatMessageUser(content=step.observation))

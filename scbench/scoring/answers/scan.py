@@ -52,7 +52,12 @@ _BLANK = "\u00a0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
 
 # Early releases of Python 3.11 match possessive groups wrongly, so only single characters are
 # repeated possessively; no position has two ways to go on, so there is nothing to try twice.
-_START = re.compile(r"[\[{(]")
+_START = re.compile(
+    r"""\[(?=[\s>]*+(?:[\[\](){}"'\\\#/TFNtfn\u2018-\u201e]|[-+]?(?:\d++\.?|\.)[\deE+-]*+[\s,\]\#/>]))"""
+    r"""|\{(?=[\s>]*+(?:["'\\\#/\u2018-\u201e]|[^\W\d]\w*+\s*+[:=]|\\Z))"""
+    r"""|\((?=[\s>]*+(?:[\[(){"'\\\#/\u2018-\u201e]|[-+]?(?:\d++\.?|\.)[\deE+-]*+[\s,)\#/>]|True|False|None))"""
+)
+"""A bracket behind which a value can follow: prose, formulas and code are full of others."""
 _ROW = re.compile(r"[\[{(]++")
 _NUMBER = r"-?\d++(?:\.\d++)?(?:[eE][-+]?\d++)?"
 _RUN = re.compile(
@@ -75,7 +80,7 @@ _TOKEN = re.compile(
                     (?P<exponent>[eE][-+]?\d++)? (?![\w.]) )
       | (?P<word> [^\W\d]\w*+ )
       | (?P<comment> \#[^\n]*+ | //[^\n]*+ | /\* )
-      | (?P<quoted> (?<=\n)>[ ]? | (?<=\n[ ])>[ ]? | (?<=\n[ ]{{2}})>[ ]? )
+      | (?P<quoted> (?: (?<=\n) | (?<=\n[ ]) | (?<=\n[ ]{{2}}) ) > [>\s]*+ )
       | (?P<blank> [{_BLANK}]++ ) )
     """,
     re.VERBOSE | re.DOTALL,
@@ -89,11 +94,10 @@ _WORDS = {"True": "true", "False": "false", "None": "null"}
 _LITERALS = {"true", "false", "null"}
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _ELIDED = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w)")
-_FORM = re.compile(
-    r"\s*+(?:\.{2,}|\u2026|<\w|(?!nan\b|inf)[^\W\d](?:\w?\b(?!\()|[^\n]{0,100}?\.{3}))",
-    re.IGNORECASE,
-)
-"""What stands for a value where only the form of an answer is shown."""
+_FORM = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w|[$%*?]|-?(?!nan\b|inf)[^\W\d])", re.IGNORECASE)
+"""What stands for a value in the form of an answer, and in code that makes one: a name."""
+_NO_VALUE = re.compile(r"\s*+[,}]")
+_ELLIPSIS = re.compile(r"\s*+(?:\.{2,}|\u2026)")
 
 
 def as_json_string(text: str) -> str:
@@ -150,12 +154,13 @@ class Scan:
     Attributes:
         objects: objects with a key that was asked for, at any depth, by their ends.
         outermost: values that stand in no other, by their ends.
-        broken: where objects with such a key begin that could not be read to their end.
+        broken: start, place of the last such key, and that key, of objects that have one and could
+            not be read to their end.
     """
 
     objects: deque[Span] = field(default_factory=lambda: deque(maxlen=_MAX_SPANS))
     outermost: deque[Span] = field(default_factory=lambda: deque(maxlen=_MAX_SPANS))
-    broken: list[int] = field(default_factory=list)
+    broken: list[tuple[int, int, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -168,6 +173,8 @@ class _Open:
     state: str
     """What may come: a ``key``, a ``colon``, a ``value``, or ``next`` (a comma or the end)."""
     keys: list[str] = field(default_factory=list)
+    known: tuple[int, str] | None = None
+    """Place and name of the last key that was asked for."""
     commas: int = 0
     after_comma: bool = False
 
@@ -225,24 +232,42 @@ class _Reader:
                 top.commas += 1  # (1, 2) is a tuple
                 at = run.end()
                 continue
+            sign = text[at : at + 1]  # most tokens are one of these
+            if sign == "," and top.state == "next":
+                top.commas, top.after_comma = top.commas + 1, True
+                top.state = "key" if top.mark == "{" else "value"
+                self._out.append(",")
+                at += 1
+                continue
+            if sign in {"[", "{"} and top.state == "value" and len(opened) < _MAX_DEPTH:
+                self._open(sign, at)
+                at += 1
+                continue
             if self._bare and (word := self._unquoted(at, top)):
                 at = word
                 continue
-            token = _TOKEN.match(text, at)
+            token, keys = _TOKEN.match(text, at), len(top.keys)
             if token is None or not self._take(token):
                 # In a long row of brackets, none but the last two hundred can be read.
                 row = _ROW.match(text, at)
                 return self._fail(max(at, row.end() - _MAX_DEPTH) if row else at)
+            if top.state == "colon" and len(top.keys) > keys and self._is_known(top.keys[-1:]):
+                top.known = token.start(), folded(top.keys[-1])
             at = token.end()
             if token["comment"] == "/*":
                 at = text.index("*/", at) + 2
         return at, None
 
     def _fail(self, at: int) -> tuple[int, int | None]:
-        # The form that a prompt shows, {"answer": ...}, is no attempt at an answer.
-        if not _FORM.match(self._text, at):
-            starts = (bracket.start for bracket in self._opened if self._is_known(bracket.keys))
-            self._result.broken += starts
+        # The form that a prompt shows, {"answer": ...}, and code that makes an answer,
+        # {"answer": result} or {answer}, are no attempt at one.
+        top = self._opened[-1]
+        is_form = (_FORM if top.state == "value" else _ELLIPSIS).match(self._text, at)
+        is_name = top.state == "colon" and _NO_VALUE.match(self._text, at)
+        if not is_form and not is_name:
+            self._result.broken += (
+                (bracket.start, *bracket.known) for bracket in self._opened if bracket.known
+            )
         return max(at, self._opened[0].start + 1), self._swallowed
 
     def _open(self, mark: str, start: int) -> None:
@@ -380,7 +405,7 @@ class _Reader:
         quote = literal[0]
         if literal.startswith('\\"'):
             self._repair("escaped_quotes")
-            return as_json_string(literal[2:-2])
+            return as_json_string(literal[2:-2].replace("\\\\", "\\"))
         if quote == '"' and not literal.startswith('"""'):
             if _CONTROL.search(literal):
                 self._repair("line_breaks")

@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from scbench.schemas.base import json_schema
 from scbench.scoring.answers.scan import folded
-
-_SCALARS = {"boolean", "integer", "number", "string"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,21 +19,59 @@ class Shape:
     Attributes:
         keys: required keys of the answer object.
         names: all keys in it, at any depth, as `scbench.scoring.answers.scan.folded` makes them.
-        texts: required keys whose value may be a string.
+        types: JSON types that the value of each required key can have.
+        entries: JSON types of the entries of those that are arrays.
         inner: required keys of the value, where that is an object under the only key.
         is_short: whether ``answer`` is the only key and can hold a word or a number.
-        is_list: whether such an answer can be a list as well.
         bare_text: what text must match to be the value of the only key without any JSON; the
             attribute ``BARE_TEXT`` of the answer model.
     """
 
     keys: tuple[str, ...]
     names: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
-    texts: frozenset[str] = frozenset()
+    types: dict[str, frozenset[str]] = field(default_factory=dict, hash=False)
+    entries: dict[str, frozenset[str]] = field(default_factory=dict, hash=False)
     inner: tuple[str, ...] = ()
     is_short: bool = False
-    is_list: bool = False
     bare_text: re.Pattern[str] | None = None
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the answer is words or numbers, and can be a list of them."""
+        return self.is_short and "array" in self.types["answer"]
+
+    def fits(self, value: JsonValue, key: str) -> bool:
+        """Whether a value has a JSON type that the value of a key can have."""
+        types = self.types.get(key, frozenset())
+        if isinstance(value, dict) and self.inner:
+            return all(name in value for name in self.inner)
+        return not types or _type_of(value) in types
+
+    def fits_bare(self, value: JsonValue) -> bool:
+        """Whether a value without its key has the types of the only one, and of its entries."""
+        key = self.keys[0]
+        types = self.entries.get(key, frozenset())
+        whole = self.fits(value, key)
+        return whole and (
+            not types
+            or not isinstance(value, list)
+            or all(_type_of(entry) in types for entry in value)
+        )
+
+
+def _type_of(value: JsonValue) -> str:
+    match value:
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case dict():
+            return "object"
+    return "null"
 
 
 @lru_cache(maxsize=256)
@@ -43,29 +79,35 @@ def shape_of(answer_model: type[BaseModel]) -> Shape:
     """Return the shape of a task's answers."""
     schema = json_schema(answer_model)
     keys = tuple(schema.get("required", ()))
-    kinds = {key: _json_types(schema["properties"][key], schema) for key in keys}
-    only = kinds["answer"] if keys == ("answer",) else set()
-    is_short = bool(only & _SCALARS) and only <= {*_SCALARS, "array"}
-    value = _resolve_ref(schema["properties"][keys[0]], schema) if len(keys) == 1 else {}
+    parts = {key: _options(schema["properties"][key], schema) for key in keys}
+    types = {key: _types(options) for key, options in parts.items()}
+    items = {
+        key: [each for part in options for each in _options(part.get("items", {}), schema)]
+        for key, options in parts.items()
+    }
+    only = types["answer"] if keys == ("answer",) else frozenset()
+    scalars = {"boolean", "number", "string"}
     return Shape(
         keys,
         names={folded(name): name for name in _all_keys(schema)},
-        texts=frozenset(key for key in keys if "string" in kinds[key]),
-        inner=tuple(value.get("required", ())),
-        is_short=is_short,
-        is_list=is_short and "array" in only,
+        types=types,
+        entries={key: _types(options) for key, options in items.items()},
+        inner=tuple(parts[keys[0]][0].get("required", ())) if len(keys) == 1 else (),
+        is_short=bool(only & scalars) and only <= {*scalars, "array"},
         bare_text=getattr(answer_model, "BARE_TEXT", None),
     )
 
 
-def _resolve_ref(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    name = part.get("$ref", "").rpartition("/")[2]
-    resolved: dict[str, Any] = schema.get("$defs", {}).get(name, part)
-    return resolved
+def _options(part: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the schemas that a value may follow, without references."""
+    definitions = schema.get("$defs", {})
+    options = part.get("anyOf", [part])
+    return [definitions.get(o.get("$ref", "").rpartition("/")[2], o) for o in options]
 
 
-def _json_types(part: dict[str, Any], schema: dict[str, Any]) -> set[str]:
-    return {_resolve_ref(option, schema).get("type", "") for option in part.get("anyOf", [part])}
+def _types(options: list[dict[str, Any]]) -> frozenset[str]:
+    named = {option.get("type", "") for option in options} - {""}
+    return frozenset("number" if name == "integer" else name for name in named)
 
 
 def _all_keys(schema: dict[str, Any]) -> Iterator[str]:

@@ -52,7 +52,7 @@ def test_a_chat_reply_with_its_usage():
         ("tool_calls", None),
         (None, None),
         ("length", "truncated"),
-        ("abort", "truncated"),
+        ("abort", "api_error"),
         ("repetition", "truncated"),
         ("content_filter", "blocked"),
         ("a_new_one", "api_error"),
@@ -301,3 +301,39 @@ def test_no_shape_raises(junk, place):
         told = {"type": "succeeded", "message": one}
         assert len(list(anthropic({"custom_id": ID, "result": told}))) == 1
         assert len(list(gemini({"key": ID, "response": one}))) == 1
+
+
+ARGUMENTS = '{"segments": []}'
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: chat("tool_calls", None, tool_calls=[{"function": {"arguments": ARGUMENTS}}]),
+        lambda: chat("tool_calls", None, tool_calls=[{"custom": {"input": ARGUMENTS}}]),
+        lambda: chat("function_call", "", function_call={"arguments": ARGUMENTS}),
+        lambda: responses(
+            status="completed", output=[{"type": "function_call", "arguments": ARGUMENTS}]
+        ),
+        lambda: claude(
+            type="succeeded",
+            message={
+                "stop_reason": "tool_use",
+                "content": [{"type": "tool_use", "input": {"segments": []}}],
+            },
+        ),
+        lambda: google(
+            {
+                "candidates": [
+                    {
+                        "finishReason": "STOP",
+                        "content": {"parts": [{"functionCall": {"args": {"segments": []}}}]},
+                    }
+                ]
+            }
+        ),
+    ],
+)  # fmt: skip
+def test_the_arguments_of_a_tool_call_are_part_of_the_reply(made):
+    fields = made()
+    assert (fields["response"], fields.get("status")) == (ARGUMENTS, None)

@@ -1,38 +1,48 @@
-"""The examples of docs/answers.md are read as the page says."""
+"""Every sentence of docs/answers.md is true of the reader."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from scbench.base.model import Prediction, Status
+from scbench.catalog import get_task
 from scbench.graders.dates import date
 from scbench.graders.shared.short_answers import entries, number, option, truth, unspaced
-from scbench.scoring.answers.extract import declines, from_response
-from scbench.scoring.answers.shape import Shape
+from scbench.release.load import find_release
+from scbench.scoring.answers.extract import find_answer, from_response
+from scbench.scoring.answers.shape import Shape, shape_of
+from scbench.scoring.outcomes import seek_answer
 
 PAGE = Path(__file__).parents[3] / "docs" / "answers.md"
-PATH = Shape(("path",), {"path": "path"})
+PATH = Shape(("path",), {"path": "path"}, {"path": frozenset({"array"})})
 
 
-def rows(heading: str) -> list[tuple[str, str]]:
-    """Return the two columns of the table under a heading."""
-    text = PAGE.read_text("utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    cells = [
-        re.split(r"(?<!\\) \| ", line.strip("| ")) for line in text.split("\n") if line[:1] == "|"
+def rows(*headings: str) -> list[list[str]]:
+    """Return the cells of the tables under some headings."""
+    text = PAGE.read_text("utf-8")
+    parts = [text.partition(f"## {name}\n")[2].partition("\n## ")[0] for name in headings]
+    lines = [line for part in parts for line in part.split("\n") if line[:1] == "|"]
+    cells = [re.split(r"(?<!\\) ?\| ", line.strip("| ")) for line in lines]
+    return [
+        row for row in cells if set(row[0]) != {"-", "|"} and row[0] not in {"Rule", "Asked for"}
     ]
-    return [(left, right) for left, right in cells[2:]]
 
 
-@pytest.mark.parametrize(("reply", "counts"), rows("Examples"))
-def test_examples_are_read_as_the_page_says(reply, counts):
-    text = re.match(r"`+ ?(.*?) ?`+(?: \(cut off\))?$", reply)[1]
-    text = re.sub(r"``` ?json (.*?) ```", r"\n```json\n\1\n```\n", text)
+def test_every_prompt_says_the_rule():
+    for instance in find_release().instances().values():
+        assert "The last JSON object in your reply counts." in instance.prompt
+
+
+@pytest.mark.parametrize(
+    ("rule", "reply", "counts"), rows("What is visible", "What may be the answer", "What counts")
+)
+def test_a_rule_holds_for_its_example(rule, reply, counts):
+    assert rule.endswith(".")
+    text = re.match(r"`(.*)`(?: \(cut\))?$", reply)[1].replace("\\|", "|")
     found = from_response(text, PATH)
-    if counts.startswith("nothing"):
-        assert found is None
-        assert declines(text) is ("refused" in counts)
-    else:
-        assert found.value == {"path": [int(re.search(r"\d", counts)[0])]}
+    assert (found and found.value) == (None if counts == "nothing" else json.loads(counts[1:-1]))
 
 
 READERS = {
@@ -51,3 +61,52 @@ def test_text_answers_are_read_as_the_page_says(kind, examples):
     for example in re.findall(r"`([^`]+)`", examples):
         ambiguous = example == "03.04.2021"
         assert (read(example) is None) is ambiguous, example
+
+
+@pytest.mark.parametrize("value", [None, 0, "", [], {}, {"answer": {"path": [1]}}])
+def test_an_answer_field_is_used_unchanged(value):
+    if value is not None:
+        assert find_answer(Prediction(id="a/1", answer=value), PATH).value == value
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        ("Answer: 4", "4"),
+        ("4", "4"),
+        ("I add two and two.\n\n4", "4"),
+        ("So\n```\n4\n```", "4"),
+        ("Answer: it depends", None),
+        ("The answer is clearly 4.", "4"),
+        ("I add two and two to get 4 and then stop there for a while. Or so.", None),
+    ],
+)
+def test_words_count_if_they_are_marked_or_alone_and_can_be_read(reply, read):
+    task = get_task("arithmetic")
+    params = task.params_model(expression="2 + 2")
+    found = seek_answer(Prediction(id="arithmetic/00", response=reply), task, params)
+    assert getattr(found, "value", None) == (None if read is None else {"answer": read})
+    assert read is not None or found.status is Status.UNPARSED
+
+
+@pytest.mark.parametrize("form", ["{}", "Here it is:\n```\n{}\n```"])
+def test_a_maze_and_a_function_count_alone(form):
+    for task, text in (
+        ("maze_3d", "A10\n2B3"),
+        ("polynomial_curve_fitting", "def f(x, y): return x"),
+    ):
+        found = from_response(form.format(text), shape_of(get_task(task).answer_model))
+        assert [*found.value.values()] == [text]
+
+
+def test_what_is_recorded():
+    sources = {
+        "whole": "{}",
+        "fence": "```\n{}\n```",
+        "embedded": "It is {}.",
+        "marked": "Answer: {}",
+    }
+    for source, form in sources.items():
+        text = "[2]" if source == "marked" else '{"path": [2]}'
+        assert from_response(form.format(text), PATH).source == source
+    assert from_response("{'path': [2,]}", PATH).repairs == ("python_literal", "trailing_comma")

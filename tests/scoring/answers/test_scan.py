@@ -2,10 +2,10 @@
 
 import ast
 import json
+import time
 import warnings
 
 import pytest
-from bounds import a_minute_of_work
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -209,8 +209,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_is_done_with_quickly_and_never_leads_deep(text):
-    with a_minute_of_work():
-        scan(text, {"a"}, "a")
+    started = time.process_time()
+    scan(text, {"a"}, "a")
+    assert time.process_time() - started < 5, "a second at most if linear, minutes if quadratic"
 
 
 def test_values_are_read_up_to_a_depth_of_two_hundred():
@@ -250,12 +251,14 @@ def test_what_was_repaired_elsewhere_is_not_recorded():
 @pytest.mark.parametrize(
     ("text", "starts"),
     [
-        ('{"a": [1, NaN]}', [0]),
-        ('{"a": [1', [0]),
+        ('{"a": [1, NaN]}', [(0, 1, "a")]),
+        ('{"a": [1', [(0, 1, "a")]),
         ('{"b": [1', []),
         ('{"a": ...}', []),
         ('{"a": <number>}', []),
-        ('see {"a": 1} and {"a": 1 2}', [17]),
+        ('{"a": x}', []),
+        ("{a}", []),
+        ('see {"a": 1} and {"a": 1 2}', [(17, 18, "a")]),
     ],
 )
 def test_where_an_object_breaks_off_is_told(text, starts):

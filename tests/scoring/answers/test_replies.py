@@ -1,0 +1,96 @@
+"""A right answer is read in any reply that obeys the prompt; nothing hidden or cut is."""
+
+import json
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from replies import Answer, make
+
+from scbench.base.model import Prediction
+from scbench.catalog import MANIFOLDS, get_task
+from scbench.release.load import find_release
+from scbench.scoring.judge import judge
+from scbench.scoring.outcomes import Outcome, seek_answer
+
+TASKS = tuple(find_release().manifest.tasks)
+_LONGEST = 5_000
+
+
+@cache
+def answers(task_id: str) -> tuple[object, Answer, Answer]:
+    """Return an instance's parameters, its right answer, and another answer of the same kind."""
+    task, release = get_task(task_id), find_release()
+    instances = release.instances([task_id])
+    stored = [ref for ref in release.references() if ref.id in instances]
+    right = {ref.id: ref.answer for ref in stored if ref.kind == "reference"}
+    for row_id, text in sorted(right.items(), key=lambda item: (len(item[1]), item[0])):
+        params = task.params_model.model_validate_json(instances[row_id].all_params)
+        meant = json.loads(text)
+        others = [json.loads(ref.answer) for ref in stored if ref.id == row_id]
+        others += [json.loads(other) for other in right.values()] * (task.bucket != MANIFOLDS)
+        for other in others:
+            if meant.values() and other != meant and _is_alike(task, params, meant, other):
+                return params, meant, other
+    raise AssertionError(f"{task_id} has no two answers of a kind")
+
+
+def _is_alike(task, params, meant: Answer, other: object) -> bool:
+    if not isinstance(other, dict) or other.keys() != meant.keys():
+        return False
+    (one,), (two,) = meant.values(), other.values()
+    if type(one) is not type(two) or not one or not two or len(json.dumps(other)) > _LONGEST:
+        return False
+    checks = judge(task, params, other)[0].checks
+    return not any(
+        check.id in {"answer_schema", "readable"} and not check.passed for check in checks
+    )
+
+
+def read(task_id: str, params: object, reply: str) -> object:
+    """Return the answer that is read from a reply to an instance; None if there is none."""
+    prediction = Prediction(id=f"{task_id}/00", response=reply)
+    found = seek_answer(prediction, get_task(task_id), params)
+    return None if isinstance(found, Outcome) else found.value
+
+
+def is_meant(task_id: str, params: object, found: object, meant: Answer) -> bool:
+    """Whether what was read is the answer; of words, whether it reads alike."""
+    if not isinstance(found, dict) or not found.keys() >= meant.keys():
+        return False
+    task = get_task(task_id)
+    same_score = judge(task, params, found)[0].score == judge(task, params, meant)[0].score
+    return all(found[key] == meant[key] for key in meant) or (
+        task.bucket == MANIFOLDS and same_score
+    )
+
+
+@pytest.mark.parametrize("task_id", TASKS)
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_replies_are_read_as_they_are_meant(task_id, data):
+    params, meant, other = answers(task_id)
+    reply = make(lambda options: data.draw(st.sampled_from(options)), meant, other)
+    found = read(task_id, params, reply.text)
+    if reply.is_answer:
+        assert is_meant(task_id, params, found, meant), reply
+    else:
+        assert found is None, reply
+
+
+PIECES = [
+    *"{}[](),:\"'`\\\n. 01-+#<>*_$", *("```", "```json", "<think>", "</think>", "<answer>"),
+    *("</answer>", "Final answer:", "answer is =", '"answer":', '"triangles"', "'triangles':"),
+    *("'''", "True", "null", "NaN", "1e999", "\\ud800", "\ud800", "[[0, 1, 2]]", "or", "none"),
+    *("\\boxed{", "<|channel|>", "analysis", "<|message|>", "\u200e", "&quot;", "> ", "{answer"),
+]  # fmt: skip
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text())
+def test_no_text_raises_and_what_is_read_is_json(text):
+    for task_id in ("delaunay_triangulation", "maze_3d", "arithmetic", "word_sorting", "csg_union"):
+        params, *_ = answers(task_id)
+        found = read(task_id, params, text)
+        assert found is None or isinstance(json.loads(json.dumps(found)), dict)
