@@ -32,7 +32,7 @@ from scbench.analysis.sheets import (
 from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL, Floats, condense_differences, ends_of_differences
-from scbench.grading.score_tables import RUN
+from scbench.grading.means import RUN
 
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES

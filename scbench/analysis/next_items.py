@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.ladder import climb_of
-from scbench.analysis.levels import Answers, Fit, fit
+from scbench.analysis.levels import Answers, Fit, fit, fit_ceiling
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.results import counts, figures, texts
 from scbench.base.model import Status, rung_of, task_of
@@ -71,7 +71,8 @@ def asked_of(rows: pl.DataFrame) -> Standing:
     for task, answers in by_task.items():
         if _is_passed(answers):
             passed.setdefault(answers.top, []).append(task)
-    fits = {task: fit(answers, 0) for task, answers in by_task.items()}
+    ceiling = fit_ceiling([*by_task.values()])
+    fits = {task: fit(answers, 0, ceiling=ceiling) for task, answers in by_task.items()}
     return Standing(fits, _by_rung(ids), passed)
 
 
