@@ -107,7 +107,7 @@ def compare_runs(
         )
         tested = lines_tested(differences, weights, level, draws, seed)
         for j, i in enumerate(places.tolist()):
-            lines[i].row.update(_verdict(tested, j, lines[i].row, level))
+            lines[i].row.update(_tested_cells(tested, j, lines[i].row, level))
     return pl.DataFrame([line.row for line in lines], schema=SCHEMA)
 
 
@@ -120,7 +120,7 @@ class _Line:
     weights: Floats
 
 
-def _verdict(tested: Tested, line: int, row: Row, level: float) -> dict[str, Any]:
+def _tested_cells(tested: Tested, line: int, row: Row, level: float) -> dict[str, Any]:
     """Return what the test says of a line."""
     corrected, shows = float(tested.p_corrected[line]), float(tested.shows[line])
     if row["difference"] is None:

@@ -15,6 +15,7 @@ from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.levels import (
     DRAWS,
     FIRST,
+    LEAST_CEILING,
     Answers,
     Fit,
     fit,
@@ -215,11 +216,27 @@ def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -
     fits: list[dict[str, Fit]] = []
     ceilings = []
     for of_run in climbs:
-        ceiling = fit_ceiling([climb.answers for climb in of_run.values()])
+        ceiling = ceiling_of(matrix, of_run, len(fits))
         curves = {t: fit(climb.answers, draws, level, ceiling) for t, climb in of_run.items()}
         fits.append({t: curve for t, curve in curves.items() if not np.isnan(curve.level.value)})
         ceilings.append(ceiling)
     return Climbs(matrix, climbs, fits, ceilings)
+
+
+def ceiling_of(matrix: Matrix, of_run: Mapping[str, Climb], run: int) -> float:
+    """Return the share of a run's replies that can be read.
+
+    It is fitted where half of the ladder or more is answered. Fewer answers, asked near the level,
+    do not tell a ceiling from a level: there it is the share that was read.
+    """
+    scored = sum(len(climb.names) for climb in of_run.values())
+    if scored >= _FITTED * sum(climb.expected.sum() for climb in of_run.values()):
+        return fit_ceiling([climb.answers for climb in of_run.values()])
+    read = np.concatenate([block.readable[:, run] for block in matrix.blocks.values()])
+    return max(float(np.nanmean(read)), LEAST_CEILING) if scored else 1.0
+
+
+_FITTED = 0.5
 
 
 def ladder_table(all_climbs: Climbs) -> pl.DataFrame:

@@ -184,6 +184,7 @@ def _chances(floor: Floats, ceiling: float = 1.0) -> Floats:
 
 _CEILINGS = np.array([1.0, 0.98, 0.96, 0.94, 0.92, 0.9, 0.87, 0.84, 0.8, 0.75, 0.7, 0.65, 0.6])
 """Ceilings that are tried."""
+LEAST_CEILING = float(_CEILINGS[-1])
 
 
 def _on_rungs(answers: Answers) -> tuple[Floats, Floats, Floats]:
@@ -343,7 +344,7 @@ def _simulated(
         draws: how many runs.
     """
     rungs = np.repeat(np.arange(len(n)), n.astype(np.int64))
-    uniform = _uniform_numbers(draws, len(rungs) + 1)
+    uniform = uniform_numbers(draws, len(rungs) + 1)
     slope = np.searchsorted(np.cumsum(by_slope)[:-1], uniform[:, 0])
     p = chances[slope]
     counts = (uniform[:, 1:] < p[:, rungs]) @ (rungs[:, None] == np.arange(len(n))).astype(float)
@@ -352,7 +353,7 @@ def _simulated(
 
 
 @lru_cache(maxsize=8)
-def _uniform_numbers(rows: int, columns: int) -> Floats:
+def uniform_numbers(rows: int, columns: int) -> Floats:
     """Return numbers in [0, 1) of bits that numpy keeps fixed."""
     bits = np.random.PCG64(Stream("levels", rows, columns).getrandbits(128))
     words = bits.random_raw(rows * columns) >> np.uint64(11)

@@ -80,7 +80,7 @@ class Cells:
         """Take rows of results."""
         rows = with_floors(results)
         items = rows.group_by(*_GROUP, "id", "subtask").agg(
-            points=_units(pl.col("score")).sum(),
+            points=_counted(pl.col("score")).sum(),
             scored=pl.col("score").count().cast(pl.Int64),
             rows=pl.len().cast(pl.Int64),
             floor=pl.col("floor").max(),
@@ -121,7 +121,7 @@ class Cells:
         return tuple(runs.iter_rows()), blocks, buckets
 
 
-def _units(score: pl.Expr) -> pl.Expr:
+def _counted(score: pl.Expr) -> pl.Expr:
     return (score * _UNIT).round().cast(pl.Int64)
 
 
@@ -150,7 +150,7 @@ def _facts_of(rows: pl.DataFrame) -> pl.DataFrame:
         "id",
         "sample",
         "floor",
-        points=_units(lifted()).fill_null(0),
+        points=_counted(lifted()).fill_null(0),
         scored=replied.cast(pl.Int64),
         readable=(replied & (pl.col("status") == Status.ANSWERED.value)).cast(pl.Int64),
         **{
@@ -196,7 +196,7 @@ def _answer_sums(facts: pl.DataFrame) -> pl.DataFrame:
         "cost": (pl.col("cost") * _DOLLAR).round().cast(pl.Int64, strict=False),
     }
     return facts.group_by(*_GROUP, "id").agg(
-        u=_units(pl.when(has_room).then(_u())).sum(),
+        u=_counted(pl.when(has_room).then(_u())).sum(),
         tries=has_room.fill_null(value=False).sum().cast(pl.Int64),
         scored=is_scored.sum().cast(pl.Int64),
         readable=(pl.col("readable") > 0).sum().cast(pl.Int64),
@@ -327,10 +327,10 @@ def _block_of(
     floors, numbers = np.full(n, np.nan), np.zeros(n, dtype=np.int64)
     floors[item] = items["floor"].cast(pl.Float64).to_numpy()
     numbers[item] = places["answer"].to_numpy()
-    sums, counts, rows = _filled(items, item, n, runs, ("points", "scored", "rows"))
+    sums, counts, rows = _by_run(items, item, n, runs, ("points", "scored", "rows"))
     answer = answers.select(pl.col("id").rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
     names = answers["id"].unique().sort().to_list()
-    u, tries, scored, readable, below = _filled(
+    u, tries, scored, readable, below = _by_run(
         answers, answer, len(names), runs, ("u", "tries", "scored", "readable", "below")
     )
     answer_floors = np.full(len(names), np.nan)
@@ -359,7 +359,7 @@ def _block_of(
         )
 
 
-def _filled(
+def _by_run(
     frame: pl.DataFrame,
     places: npt.NDArray[np.int64],
     n: int,
@@ -446,8 +446,8 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
             rows,
             counts,
             *normalized,
-            _share([block.readable for block in blocks]),
-            _share([np.where(block.is_text, np.nan, block.below) for block in blocks]),
+            _mean_share([block.readable for block in blocks]),
+            _mean_share([np.where(block.is_text, np.nan, block.below) for block in blocks]),
             total / present,
             low,
             high,
@@ -457,7 +457,7 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
         )
 
 
-def _share(parts: Sequence[Floats]) -> Floats:
+def _mean_share(parts: Sequence[Floats]) -> Floats:
     """Return the mean over answers, leaving out those of which nothing is known."""
     together = np.concatenate(parts)
     with np.errstate(invalid="ignore"):

@@ -54,7 +54,7 @@ class Condensed:
     ) -> pl.DataFrame:
         """Return what `score_table` returns of all rows taken."""
         self._blocks = runs, blocks, buckets = self._blocks or self._cells.blocks(weights)
-        lines = _lines(buckets, by)
+        lines = _table_lines(buckets, by)
         frames = [self._line(runs, blocks, *line) for line in lines]
         order = pl.DataFrame(
             {"bucket": [line[0] for line in lines], "task": [line[1] for line in lines]},
@@ -124,7 +124,7 @@ _SCHEMA: Mapping[str, Any] = (
 )
 
 
-def _lines(
+def _table_lines(
     buckets: Mapping[str, str], by: Literal["bucket", "task"]
 ) -> list[tuple[str, str | None, list[str]]]:
     """Return bucket, task and the tasks that are added up, of each line in its order."""
