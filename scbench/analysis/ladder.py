@@ -267,7 +267,7 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
             row |= {"rungs": max(climb.answers.top for climb in requested)}
             row |= {"n": n, "scored": scored, "coverage": scored / n}
             if fits:
-                level = mean_level([curve.level for curve in fits])
+                level = mean_level([curve.level for curve in fits], scored / n)
                 row |= level.cells() | {"floor": float(floors.mean())}
                 row |= {"slope": level.slope, "misfit": fits[0].misfit or None} if task else {}
                 row |= {"readable": all_climbs.ceilings[r]}

@@ -389,11 +389,18 @@ def _interval_ends(marginal: Floats, places: Floats, limit: float) -> tuple[floa
     return low, high
 
 
-def mean_level(levels: Sequence[Level]) -> Level:
+_ADAPTIVE = 0.7
+"""By how much an interval is widened, times the share of items not asked."""
+
+
+def mean_level(levels: Sequence[Level], answered: float = 1.0) -> Level:
     """Return the mean of tasks' levels, which are of different items.
 
     Args:
         levels: at least one; see `Level.clipped` for those beyond the ladder.
+        answered: share of the ladder's items. Items that were asked near the level, by answers so
+            far, tell less than as many that were chosen beforehand, so with fewer of them the
+            interval is widened; docs/statistics.md has how that was measured.
     """
     k = len(levels)
     if k == 1:
@@ -401,7 +408,8 @@ def mean_level(levels: Sequence[Level]) -> Level:
     clipped = np.array([level.clipped() for level in levels])
     tops = np.array([level.top for level in levels])
     value = float(clipped[:, 0].mean())
-    down, up = (float(np.hypot.reduce(clipped[:, 0] - clipped[:, end])) / k for end in (1, 2))
+    wider = (1 + _ADAPTIVE * (1 - answered)) / k
+    down, up = (float(np.hypot.reduce(clipped[:, 0] - clipped[:, end])) * wider for end in (1, 2))
     # What no task bounds is open.
     low = value - down if (clipped[:, 1] > FIRST - BEYOND).any() else -np.inf
     high = value + up if (clipped[:, 2] < tops + BEYOND).any() else np.inf
