@@ -163,7 +163,7 @@ def make_results(*rows: dict) -> pl.DataFrame:
     usual = {"setting": "no_tools", "sample": 0, "status": "answered", "model": "m"}
     usual |= {"instance_hash": "x", "grader_version": 1, "release": "9.9.9", "release_hash": "h"}
     usual |= {"checks": "[]", "metrics": "{}", "failed_checks": [], "notes": [], "repairs": []}
-    usual |= {"reason": "", "subtask": 0, "task": "two_segments"}
+    usual |= {"reason": "", "subtask": 0, "task": "two_segments", "floor": 0.0}
     full = []
     for given in rows:
         row = dict.fromkeys(column_types()) | usual | given

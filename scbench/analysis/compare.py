@@ -1,6 +1,7 @@
 """Are two runs different? Paired, answer by answer, over the scores that both have."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -8,11 +9,10 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
-from scbench.analysis.matrix import Matrix, Paired, Run, difference_of, paired, score_matrix
+from scbench.analysis.matrix import Difference, Matrix, Paired, difference_of, paired, score_matrix
 from scbench.analysis.results import LINE_TYPES, ON_TERSE, counts, figures, texts
 from scbench.analysis.sheets import (
-    ABOVE_NOTE,
-    above_line,
+    NOTE,
     after_sums,
     chance,
     interval_below,
@@ -20,22 +20,28 @@ from scbench.analysis.sheets import (
     share,
     signed,
 )
-from scbench.analysis.sign_flips import DRAWS, lines_tested
+from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
 from scbench.base.errors import ResultsError, printable
 from scbench.base.intervals import LEVEL, Floats
+from scbench.grading.means import Run
+from scbench.grading.score_tables import OVERALL
 
 SCHEMA: Mapping[str, Any] = (
     texts("first second")
     | LINE_TYPES
     | counts("n")
-    | figures("first_mean second_mean difference low high above above_low above_high")
+    | figures("first_normalized second_normalized difference low high")
+    | figures("first_mean second_mean of_means of_means_low of_means_high")
     | counts("answers first_ahead second_ahead")
     | figures("p_value p_corrected shows")
     | texts("verdict")
 )
 """Columns of `compare_runs`."""
 
-TIED, TOO_FEW = "tied", "too few items to tell"
+TIED, APART, TOO_FEW, NO_ROOM = "tied", "not told apart", "too few items to tell", "no room"
+MARGIN = 0.05
+"""Runs are tied where an interval says that they differ by no more than this."""
+_UNDECIDED = frozenset({TIED, APART, TOO_FEW, NO_ROOM})
 
 
 def run_name(model: str, setting: str | None, budget: int | None) -> str:
@@ -64,13 +70,16 @@ def compare_runs(
 
     Returns:
         One row per pair and per task, bucket and overall, with columns `SCHEMA`: over (what a line
-        is over, if not all tasks of its bucket are there), n (scores that both have), the two means
-        over those, difference (second minus first) with its interval, and the same above the floor;
-        answers (that the scores are of) and on how many of them each run is ahead; p_value and
-        p_corrected (over all rows of the table), shows (the difference that would be found with a
-        chance of 80 %; null if none would), and verdict: the name of the better run if p_corrected
-        is at most 0.05, else "tied", or "too few items to tell" where no outcome could have reached
-        that.
+        is over, if not all tasks of its bucket are there), n (scores that both have), the two
+        normalized scores over those, difference (second minus first) with its interval; the means,
+        of_means (their difference) with its own; answers with room above their floors, and on how
+        many of them each run is ahead; p_value and p_corrected, shows (the difference that would be
+        found with a chance of 80 %; null if none would), and verdict: the name of the better run if
+        p_corrected is at most 0.05, else "tied" where the interval lies within `MARGIN` to either
+        side of 0, "not told apart", "too few items to tell" where no outcome could have reached
+        that, or "no room" where every floor is 1. The overall lines of all pairs are corrected
+        among themselves, as the board's ranks are, and so are all other lines. In results without
+        floors, means are compared in place of normalized scores.
 
     Raises:
         ResultsError: there are fewer than two runs, or two have no score in common.
@@ -78,20 +87,52 @@ def compare_runs(
     matrix = score_matrix(results)
     if len(matrix.runs) < 2:
         raise ResultsError("to compare, name the results of two runs or more")
-    rows: list[dict[str, Any]] = []
-    columns: list[tuple[Floats, Floats]] = []
+    lines: list[_Line] = []
+    main: list[int] = []
     for a, b in _pairs_to_compare(matrix.runs):
-        _compare_pair(matrix, a, b, level, rows, columns)
-    differences, weights = (np.column_stack(parts) for parts in zip(*columns, strict=True))
-    tested = lines_tested(differences, weights, level, draws, seed)
-    for i, row in enumerate(rows):
-        row["p_value"] = float(tested.p_value[i])
-        row["p_corrected"] = float(tested.p_corrected[i])
-        row["shows"] = None if np.isnan(tested.shows[i]) else float(tested.shows[i])
-        row["verdict"] = TOO_FEW if tested.too_few[i] else TIED
-        if row["p_corrected"] <= 1 - level + 1e-12:
-            row["verdict"] = row["second" if row["difference"] > 0 else "first"]
-    return pl.DataFrame(rows, schema=SCHEMA)
+        of_pair = list(_lines_of_pair(matrix, a, b, level))
+        buckets = [line.row["bucket"] for line in of_pair]
+        # The overall line is the one question; over a single bucket it is that bucket's.
+        at = buckets.index(OVERALL) if OVERALL in buckets else len(of_pair) - 1
+        main.append(len(lines) + at)
+        lines += of_pair
+    is_main = np.isin(np.arange(len(lines)), main)
+    for family in (is_main, ~is_main):
+        places = np.flatnonzero(family)
+        if not len(places):
+            continue
+        differences, weights = (
+            np.column_stack([getattr(lines[i], name) for i in places])
+            for name in ("differences", "weights")
+        )
+        tested = lines_tested(differences, weights, level, draws, seed)
+        for j, i in enumerate(places.tolist()):
+            lines[i].row.update(_tested_cells(tested, j, lines[i].row, level))
+    return pl.DataFrame([line.row for line in lines], schema=SCHEMA)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A row of the table, and the columns that the test takes: an entry for each answer."""
+
+    row: dict[str, Any]
+    differences: Floats
+    weights: Floats
+
+
+def _tested_cells(tested: Tested, line: int, row: Row, level: float) -> dict[str, Any]:
+    """Return what the test says of a line."""
+    corrected, shows = float(tested.p_corrected[line]), float(tested.shows[line])
+    if row["difference"] is None:
+        verdict = NO_ROOM
+    elif corrected <= 1 - level + 1e-12:
+        verdict = row["second" if row["difference"] > 0 else "first"]
+    elif max(-row["low"], row["high"]) <= MARGIN:
+        verdict = TIED
+    else:
+        verdict = TOO_FEW if tested.too_few[line] else APART
+    figures = {"p_value": float(tested.p_value[line]), "p_corrected": corrected}
+    return figures | {"shows": None if np.isnan(shows) else shows, "verdict": verdict}
 
 
 def _pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
@@ -101,35 +142,37 @@ def _pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
     return twins or list(combinations(range(len(runs)), 2))
 
 
-def _compare_pair(
-    matrix: Matrix,
-    a: int,
-    b: int,
-    level: float,
-    rows: list[dict[str, Any]],
-    columns: list[tuple[Floats, Floats]],
-) -> None:
-    """Append a pair's rows, and for each the columns that the test takes."""
+def _lines_of_pair(matrix: Matrix, a: int, b: int, level: float) -> Iterator[_Line]:
+    """Yield a pair's lines."""
     first, second = run_name(*matrix.runs[a]), run_name(*matrix.runs[b])
     pairs = {task: paired(block, a, b) for task, block in matrix.blocks.items()}
     if not any(len(pair.weights) for pair in pairs.values()):
         raise ResultsError(f"{first} and {second} have no score in common")
+    if not all(pair.is_known for pair in pairs.values()):
+        pairs = {task: pair.without_floors() for task, pair in pairs.items()}
     starts, total = _answer_starts(matrix)
     for bucket, task, tasks in matrix.lines("task"):
-        of_tasks = [pairs[name] for name in tasks]
-        difference = difference_of(of_tasks, level)
-        if not difference.n:
+        of_line = {name: pairs[name] for name in tasks}
+        found = difference_of([*of_line.values()], level)
+        if not found.n:
             continue
-        changes = [pair.differences for pair in of_tasks]
-        rows.append(
-            {"first": first, "second": second}
-            | matrix.labels(bucket, task, a, b)
-            | difference._asdict()
-            | {"answers": sum(len(pair.weights) for pair in of_tasks)}
-            | {"first_ahead": sum(int((change < -1e-9).sum()) for change in changes)}
-            | {"second_ahead": sum(int((change > 1e-9).sum()) for change in changes)}
-        )
-        columns.append(_test_columns(dict(zip(tasks, of_tasks, strict=True)), starts, total))
+        columns = _test_columns(of_line, starts, total)
+        row: dict[str, Any] = {"first": first, "second": second}
+        row |= matrix.labels(bucket, task, a, b) | _cells_of(found, pairs)
+        row |= {"answers": int((columns[1] > 0).sum())}
+        row |= {"first_ahead": int((columns[0] < -1e-9).sum())}
+        row |= {"second_ahead": int((columns[0] > 1e-9).sum())}
+        yield _Line(row, *columns)
+
+
+def _cells_of(found: Difference, pairs: Mapping[str, Paired]) -> dict[str, Any]:
+    """Return the figures of a line; without floors there are no normalized scores."""
+    cells = found._asdict()
+    if any(pair.is_plain for pair in pairs.values()):
+        ends = {"low": found.of_means_low, "high": found.of_means_high}
+        cells |= {"difference": found.of_means, "first_normalized": None}
+        cells |= ends | {"second_normalized": None}
+    return cells
 
 
 def _answer_starts(matrix: Matrix) -> tuple[dict[str, int], int]:
@@ -144,36 +187,36 @@ def _answer_starts(matrix: Matrix) -> tuple[dict[str, int], int]:
 def _test_columns(
     pairs: Mapping[str, Paired], starts: Mapping[str, int], total: int
 ) -> tuple[Floats, Floats]:
+    """Return each answer's share of the normalized difference, and its weight in it."""
     differences, weights = np.zeros(total), np.zeros(total)
     for task, pair in pairs.items():
-        places = starts[task] + pair.answers
-        differences[places], weights[places] = pair.differences, pair.weights
+        room = pair.room
+        if not pair.weight:
+            continue
+        places = starts[task] + pair.answers[room]
+        each = pair.weight / room.sum()
+        differences[places], weights[places] = each * pair.gains[room], each
     return differences, weights
 
 
-_SAME = 1e-9
-
-
-def _differs_above(row: Row) -> bool:
-    """Whether the difference above the floor is another than that of the means."""
-    return row["above"] is not None and abs(row["above"] - row["difference"]) > _SAME
-
-
 def _difference_cell(row: Row) -> str:
-    above = above_line(row, "above", signed) if _differs_above(row) else ""
-    return signed(row["difference"]) + interval_below(row, form=signed) + above
+    return signed(row["difference"]) + interval_below(row, form=signed)
+
+
+def _means_cell(row: Row) -> str:
+    return f"{signed(row['of_means'])}{interval_below(row, 'of_means_', signed)}"
 
 
 def _verdict_cell(row: Row) -> str:
     verdict = row["verdict"]
-    return str(verdict) if verdict in {TIED, TOO_FEW} else f"{printable(verdict)} is better"
+    return str(verdict) if verdict in _UNDECIDED else f"{printable(verdict)} is better"
 
 
 _COMPARISON = (
     Column("task", line_words, is_words=True),
     Column("N", "n"),
-    Column("first", share("first_mean")),
-    Column("second", share("second_mean")),
+    Column("first", share("first_normalized")),
+    Column("second", share("second_normalized")),
     Column("difference", _difference_cell),
     Column("1st ahead", "first_ahead"),
     Column("2nd ahead", "second_ahead"),
@@ -181,6 +224,7 @@ _COMPARISON = (
     Column("p corrected", lambda row: chance(row["p_corrected"])),
     Column("shows", share("shows")),
     Column("verdict", _verdict_cell, is_words=True),
+    Column("of means", _means_cell),
 )
 
 
@@ -192,6 +236,6 @@ def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
         title = f"{printable(str(first))} (first) against {printable(str(second))} (second)"
         if ON_TERSE in str(first):
             title += ": what a full specification is worth"
-        notes = [*notes_of("compare"), *([ABOVE_NOTE] if any(map(_differs_above, rows)) else [])]
+        notes = [NOTE, *notes_of("compare")]
         sheets.append(sheet_of(title, _COMPARISON, rows, notes, after_sums(rows)))
     return sheets

@@ -10,7 +10,8 @@ import polars as pl
 from scbench.base.errors import ResultsError
 from scbench.base.model import Instance
 from scbench.formats.exports import Run, Try
-from scbench.grading.score_tables import RUN, metadata_by_run, score_table
+from scbench.grading.means import RUN
+from scbench.grading.score_tables import metadata_by_run, score_table
 from scbench.release.load import find_release
 
 COLUMNS = ("failed_checks", "reason", "answer", "usage", "finish_reason", "run_metadata")

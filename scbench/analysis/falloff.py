@@ -19,7 +19,7 @@ from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.sheets import number, run_words, task_title
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import Status
-from scbench.grading.score_tables import RUN, lifted
+from scbench.grading.means import RUN, lifted
 
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES

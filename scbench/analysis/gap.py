@@ -3,12 +3,18 @@
 The items of a rung are drawn alike in both, so for a model that knows neither, the mean of a rung
 is as likely to be higher here as there: the signs of the differences are random. The difference is
 tested by `scbench.analysis.sign_flips`, with a rung of a task as its unit. What a model knows by
-heart stands out where it solves little, so a rung weighs 1 / (m + 0.1) in the test, where m is the
-mean of both ladders.
+heart stands out where it solves little, so a rung weighs 1 / (m + 0.1), where m is what the curves
+fitted to both ladders expect. The interval holds the differences that the same test would not
+refuse.
+
+A task has few rungs, and each is little more than one number. Its line is tested item by item: the
+items of a rung are as likely to stand on the one ladder as on the other.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from math import comb
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,7 +23,7 @@ import polars as pl
 from scbench.analysis.ladder import Climb, Climbs, climbs_of, one_run
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.levels import DRAWS as FITS
-from scbench.analysis.levels import level_difference
+from scbench.analysis.levels import Answers, level_difference, uniform_numbers
 from scbench.analysis.results import LINE_TYPES, RUN_TYPES, counts, figures, one_grader, texts
 from scbench.analysis.sheets import (
     chance,
@@ -29,10 +35,10 @@ from scbench.analysis.sheets import (
     share,
     signed,
 )
-from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
+from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested, signs
 from scbench.base.errors import ResultsError
-from scbench.base.intervals import LEVEL, Floats, condense_differences, ends_of_differences
-from scbench.grading.score_tables import RUN
+from scbench.base.intervals import LEVEL, Floats
+from scbench.grading.means import RUN
 
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES
@@ -51,6 +57,9 @@ _EASY = 0.1
 """Added to a rung's mean, so that no rung has all the weight."""
 _Cell = tuple[str, int]
 _ROUNDING = 1e-12
+_DEALS = 2000
+"""How often the items of a rung are dealt to two ladders."""
+_LEAST_DEALS = 1000
 
 
 def gap_table(
@@ -98,10 +107,17 @@ def gap_table(
         [[float(cell in of_line) for cell in cells] for _, of_line in lines]
     )
     means = np.array([(ours[cell][0], theirs[cell][0]) for cell in cells])
-    # Which of the two is public does not move a weight, so signs stay as random as they were.
-    weight = 1 / (means.mean(axis=1) + _EASY)
+    # Which of the two is public does not move a weight, so signs stay as random as they were. Of
+    # the rung's own scores it would: where both are low by chance they differ little.
+    curves = [_expected_on_rungs(side) for side in (here, there)]
+    fitted = [
+        np.mean([curve.get(cell, own) for curve in curves])
+        for cell, own in zip(cells, means.mean(axis=1), strict=True)
+    ]
+    weight = 1 / (np.array(fitted) + _EASY)
     change = ((means[:, 0] - means[:, 1]) * weight)[:, None] * membership
     is_line = np.arange(len(lines)) != overall_line
+    by_items = _item_tests(here.climbs[0], there.climbs[0])
     overall_test, line_tests = (
         lines_tested(change[:, part], membership[:, part], level, draws, seed)
         for part in (~is_line, is_line)
@@ -109,14 +125,105 @@ def gap_table(
     run = dict(zip(RUN, here.matrix.runs[0], strict=True))
     rows = []
     for i, (labels, of_line) in enumerate(lines):
-        row: dict[str, Any] = (
-            dict.fromkeys(SCHEMA) | run | labels | _gap_figures(of_line, ours, theirs, level)
-        )
-        tested, at = (
-            (overall_test, 0) if i == overall_line else (line_tests, i - (i > overall_line))
-        )
-        rows.append(row | _line_verdict(tested, at, level, row["difference"]))
+        in_line = membership[:, i] > 0
+        leak = _leak(means[in_line], weight[in_line], level, draws, seed)
+        row: dict[str, Any] = dict.fromkeys(SCHEMA) | run | labels
+        row |= _gap_figures(of_line, ours, theirs, leak)
+        if i == overall_line:
+            figures = _signs_cells(overall_test, 0)
+        elif row["task"]:
+            figures = by_items[row["task"]]
+        else:
+            figures = _signs_cells(line_tests, i - (i > overall_line))
+        is_unclear = figures.pop("too_few")
+        verdict = UNCLEAR if is_unclear else ALIKE
+        if figures["p_corrected"] <= 1 - level + _ROUNDING:
+            verdict = HIGHER if leak[0] > 0 else LOWER
+        rows.append(row | figures | {"verdict": verdict})
     return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _leak(
+    means: Floats, weight: Floats, level: float, draws: int, seed: int
+) -> tuple[float, float, float]:
+    """Return the share known by heart that the test knows nothing against, and the ends of those.
+
+    A share x lifts a rung by x times what it lacks. Taken away, the rest may have any sign: the
+    interval holds the x whose statistic, over the same signs, is none of the largest 5 %. Of both
+    means, (1 - m) is what a rung lacks once half of the lift is taken away: x = A / (1 + A / 2).
+
+    Args:
+        means: of the public and the private ladder, by rung.
+        weight: of each rung.
+        level: of the interval.
+        draws: of signs.
+        seed: of the draws.
+    """
+    lifts, lacks = weight * (means[:, 0] - means[:, 1]), weight * (1 - means.mean(axis=1))
+    spread = float(np.sqrt((lifts**2).sum()))
+    flips = signs(len(lifts), draws, seed)
+    limit = NormalDist().inv_cdf((1 + level) / 2)
+    if spread > 0:
+        limit = float(np.quantile(np.abs(flips @ (lifts / spread)), level, method="higher"))
+    a = lacks.sum() ** 2 - limit**2 * (lacks**2).sum()
+    b = lifts.sum() * lacks.sum() - limit**2 * (lifts * lacks).sum()
+    c = lifts.sum() ** 2 - limit**2 * (lifts**2).sum()
+    if a <= 0:
+        return _leak_of(lifts.sum() / max(lacks.sum(), _ROUNDING)), -1.0, 1.0
+    root = float(np.sqrt(max(b * b - a * c, 0.0)))
+    return _leak_of(lifts.sum() / lacks.sum()), _leak_of((b - root) / a), _leak_of((b + root) / a)
+
+
+def _leak_of(lift: float) -> float:
+    return float(np.clip(lift / max(1 + lift / 2, _ROUNDING), -1.0, 1.0))
+
+
+def _item_tests(
+    public: Mapping[str, Climb], private: Mapping[str, Climb]
+) -> dict[str, dict[str, Any]]:
+    """Return p, p corrected over the tasks (Holm), and whether items are too few, of each task.
+
+    Within each rung, scores are dealt anew to the two ladders.
+    """
+    tested: dict[str, tuple[float, bool]] = {}
+    for task in public.keys() & private.keys():
+        tested[task] = _deal(public[task].answers, private[task].answers)
+    corrected, largest = {}, 0.0
+    ordered = sorted(tested, key=lambda task: (tested[task][0], task))
+    for i, task in enumerate(ordered):
+        largest = min(1.0, max(largest, tested[task][0] * (len(ordered) - i)))
+        corrected[task] = largest
+    return {
+        task: {"p_value": p, "p_corrected": corrected[task], "too_few": too_few}
+        for task, (p, too_few) in tested.items()
+    }
+
+
+def _deal(public: Answers, private: Answers) -> tuple[float, bool]:
+    """Return the share of deals with a difference as large, and whether deals are too few."""
+    observed, dealt, deals, at = 0.0, np.zeros(_DEALS), 1, 0
+    keys = uniform_numbers(_DEALS, len(public.rungs) + len(private.rungs))
+    for rung in sorted({*public.rungs.tolist()} & {*private.rungs.tolist()}):
+        here, there = (side.scores[side.rungs == rung] for side in (public, private))
+        together = np.concatenate([here, there])
+        weight = 1 / ((here.mean() + there.mean()) / 2 + _EASY)
+        order = np.argsort(keys[:, at : at + len(together)], axis=1)
+        at += len(together)
+        first = together[order[:, : len(here)]].mean(axis=1)
+        others = (together.sum() - first * len(here)) / len(there)
+        observed += weight * (here.mean() - there.mean())
+        dealt += weight * (first - others)
+        deals *= comb(len(together), len(here))
+    reached = (np.abs(dealt) >= abs(observed) - _ROUNDING).sum()
+    return float(reached + 1) / (_DEALS + 1), deals < _LEAST_DEALS
+
+
+def _signs_cells(tested: Tested, line: int) -> dict[str, Any]:
+    return {
+        "p_value": float(tested.p_value[line]),
+        "p_corrected": float(tested.p_corrected[line]),
+        "too_few": bool(tested.too_few[line]),
+    }
 
 
 def _gap_lines(
@@ -166,39 +273,36 @@ def _rung_means(climbs: Mapping[str, Climb]) -> dict[_Cell, tuple[float, int]]:
     return cells
 
 
+def _expected_on_rungs(climbs: Climbs) -> dict[_Cell, float]:
+    """Return what the fitted curves of the first run expect, by task and rung."""
+    return {
+        (task, int(rung)): float(value)
+        for task, curve in climbs.fits[0].items()
+        for rung, value in zip(climbs.climbs[0][task].answers.rungs, curve.expected, strict=True)
+    }
+
+
 def _gap_figures(
     cells: list[_Cell],
     ours: Mapping[_Cell, tuple[float, int]],
     theirs: Mapping[_Cell, tuple[float, int]],
-    level: float,
+    leak: tuple[float, float, float],
 ) -> dict[str, Any]:
     """Return means, difference and leak over some rungs of tasks."""
-    changes: Floats = np.array([[ours[cell][0] - theirs[cell][0]] for cell in cells])
-    # One part: of tasks apart, with few rungs each, most of which have no difference, little is
-    # known, and the interval would be too long.
-    low, high = ends_of_differences([condense_differences(changes)], level)
     here, there = (float(np.mean([side[cell][0] for cell in cells])) for side in (ours, theirs))
-    figures = {"difference": here - there, "low": float(low[0]), "high": float(high[0])}
-    room = 1 - there
-    leak = {"leak": "difference", "leak_low": "low", "leak_high": "high"}
-    return {
+    figures: dict[str, Any] = {
         "pairs": len(cells),
         "public_n": sum(ours[cell][1] for cell in cells),
         "private_n": sum(theirs[cell][1] for cell in cells),
         "public": here,
         "private": there,
-        **figures,
-        **({name: min(figures[of] / room, 1.0) for name, of in leak.items()} if room > 0 else {}),
+        "difference": here - there,
+        "low": leak[1] * (1 - there),
+        "high": leak[2] * (1 - there),
     }
-
-
-def _line_verdict(tested: Tested, line: int, level: float, difference: float) -> dict[str, Any]:
-    """Return the p-values of a line and what they say."""
-    corrected = float(tested.p_corrected[line])
-    verdict = UNCLEAR if tested.too_few[line] else ALIKE
-    if corrected <= 1 - level + _ROUNDING:
-        verdict = HIGHER if difference > 0 else LOWER
-    return {"p_value": float(tested.p_value[line]), "p_corrected": corrected, "verdict": verdict}
+    if there < 1:
+        figures |= dict(zip(("leak", "leak_low", "leak_high"), leak, strict=True))
+    return figures
 
 
 def _leak_cell(row: Row) -> str:

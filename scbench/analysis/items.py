@@ -12,7 +12,7 @@ from scbench.analysis.results import ITEM, counts, figures, texts
 from scbench.analysis.sheets import changes_of, interval, number, share, task_title
 from scbench.base.intervals import condense, ends
 from scbench.catalog import all_tasks
-from scbench.grading.score_tables import RUN
+from scbench.grading.means import RUN
 from scbench.release.load import Release
 
 ITEMS: Mapping[str, Any] = (

@@ -12,8 +12,18 @@ import polars as pl
 
 from scbench.analysis.compare import run_name
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
-from scbench.analysis.levels import DRAWS, FIRST, Answers, Fit, fit, level_difference, mean_level
-from scbench.analysis.matrix import Block, Matrix, score_matrix
+from scbench.analysis.levels import (
+    DRAWS,
+    FIRST,
+    LEAST_CEILING,
+    Answers,
+    Fit,
+    fit,
+    fit_ceiling,
+    level_difference,
+    mean_level,
+)
+from scbench.analysis.matrix import Matrix, score_matrix
 from scbench.analysis.results import (
     LINE_TYPES,
     RUN_TYPES,
@@ -28,13 +38,14 @@ from scbench.analysis.sheets import (
     interval,
     line_words,
     number,
+    points,
     run_words,
     rungs_signed,
 )
 from scbench.base.errors import ResultsError, did_you_mean, printable
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import rung_of
-from scbench.grading.score_tables import RUN
+from scbench.grading.means import RUN, Block
 
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES
@@ -42,7 +53,8 @@ SCHEMA: Mapping[str, Any] = (
     | counts("rungs n scored")
     | figures("coverage floor level low high")
     | texts("beyond")
-    | figures("slope")
+    | figures("slope readable")
+    | texts("misfit")
     | counts("tasks_below tasks_above")
 )
 """Columns of `ladder_table`."""
@@ -147,8 +159,7 @@ def climb_of(block: Block, run: int) -> Climb:
     Samples are averaged, and so are the scores of one answer; what has no score is left out.
     """
     rungs = np.array([rung_of(name) or 0 for name in block.names])
-    with np.errstate(invalid="ignore"):
-        scores = block.sums[:, run] / block.counts[:, run]
+    scores = block.item_means[:, run]
     there = (block.counts[:, run] > 0).astype(float)
     floors = np.where(there > 0, np.nan_to_num(block.floors), 0.0)
     n, total, floor = block.per_answer(
@@ -177,11 +188,13 @@ class Climbs:
         matrix: the scores.
         climbs: by run, then by task.
         fits: likewise, of tasks with a score that tells of a level.
+        ceilings: share of the replies of each run that can be read, as all tasks together say.
     """
 
     matrix: Matrix
     climbs: Sequence[Mapping[str, Climb]]
     fits: Sequence[Mapping[str, Fit]]
+    ceilings: Sequence[float]
 
 
 def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -> Climbs:
@@ -200,15 +213,30 @@ def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -
         {task: climb_of(block, r) for task, block in matrix.blocks.items()}
         for r in range(len(matrix.runs))
     ]
-    fits = [
-        {
-            task: curve
-            for task, climb in of_run.items()
-            if not np.isnan((curve := fit(climb.answers, draws, level)).level.value)
-        }
-        for of_run in climbs
-    ]
-    return Climbs(matrix, climbs, fits)
+    fits: list[dict[str, Fit]] = []
+    ceilings = []
+    for of_run in climbs:
+        ceiling = ceiling_of(matrix, of_run, len(fits))
+        curves = {t: fit(climb.answers, draws, level, ceiling) for t, climb in of_run.items()}
+        fits.append({t: curve for t, curve in curves.items() if not np.isnan(curve.level.value)})
+        ceilings.append(ceiling)
+    return Climbs(matrix, climbs, fits, ceilings)
+
+
+def ceiling_of(matrix: Matrix, of_run: Mapping[str, Climb], run: int) -> float:
+    """Return the share of a run's replies that can be read.
+
+    It is fitted where half of the ladder or more is answered. Fewer answers, asked near the level,
+    do not tell a ceiling from a level: there it is the share that was read.
+    """
+    scored = sum(len(climb.names) for climb in of_run.values())
+    if scored >= _FITTED * sum(climb.expected.sum() for climb in of_run.values()):
+        return fit_ceiling([climb.answers for climb in of_run.values()])
+    read = np.concatenate([block.readable[:, run] for block in matrix.blocks.values()])
+    return max(float(np.nanmean(read)), LEAST_CEILING) if scored else 1.0
+
+
+_FITTED = 0.5
 
 
 def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
@@ -218,8 +246,10 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
         Columns `SCHEMA`: rungs (of the ladder; the most, over several tasks), n (answers asked
         for), scored (those with a score), coverage, floor (mean over the scored), level with its
         interval low to high, null where it leaves the ladder, which beyond then says ("below 1");
-        slope, and over several tasks how many of their levels lie below the first rung and above
-        the top. Levels of tasks without a score are null, and no part of what adds them up.
+        slope, readable (the share of the run's replies that can be read, fitted over all its
+        tasks), misfit (how the rungs of a task do not fit the curve), and over several tasks how
+        many of their levels lie below the first rung and above the top. Levels of tasks
+        without a score are null, and no part of what adds them up.
     """
     rows: list[dict[str, Any]] = []
     for r, run in enumerate(all_climbs.matrix.runs):
@@ -237,9 +267,10 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
             row |= {"rungs": max(climb.answers.top for climb in requested)}
             row |= {"n": n, "scored": scored, "coverage": scored / n}
             if fits:
-                level = mean_level([curve.level for curve in fits])
+                level = mean_level([curve.level for curve in fits], scored / n)
                 row |= level.cells() | {"floor": float(floors.mean())}
-                row |= {"slope": level.slope} if task else {}
+                row |= {"slope": level.slope, "misfit": fits[0].misfit or None} if task else {}
+                row |= {"readable": all_climbs.ceilings[r]}
                 row |= {"tasks_below": level.below, "tasks_above": level.above}
             rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -405,7 +436,9 @@ _LEVELS = (
     Column("answers", _answers_cell),
     Column("level", _level_cell),
     Column("95 %", interval_words),
+    Column("readable", lambda row: "" if row["task"] else points(row["readable"])),
     Column("slope", number("slope", missing="")),
+    Column("fit", lambda row: row["misfit"] or "", is_words=True),
     Column("floor", number("floor", missing="")),
 )
 

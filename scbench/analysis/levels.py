@@ -1,9 +1,12 @@
 """Where on a ladder a model scores half: a logistic item response curve with a guessing floor.
 
-The expected score of an item on rung r is ``g + (1 - g) / (1 + exp(a (r - b)))``: three parameters
-of item response theory, with the rung for the item's difficulty, a for the discrimination of the
-ladder, g for guessing (the floor, which is known), and b, the **level**: there a model scores half
-of what lies between the floor and 1.
+The expected score of an item on rung r is ``c (g + (1 - g) / (1 + exp(a (r - b))))``: four
+parameters of item response theory, with the rung for the item's difficulty, a for the
+discrimination of the ladder, g for guessing (the floor, which is known), c for the ceiling (the
+share of replies that can be read, whatever the rung), and b, the **level**: there a model scores,
+where it can be read, half of what lies between the floor and 1.
+
+- **Ceiling.** One for each run, where the likelihood of all its tasks together is greatest.
 
 - **Estimate.** b is where the likelihood is greatest once a is integrated out, over a log-normal
   prior of median 1 that is wide (a 95 % range from 0.14 to 7 per rung). Six items a rung are often
@@ -15,6 +18,9 @@ of what lies between the floor and 1.
 - **Partial scores** vary less than right-or-wrong ones of the same mean: the likelihood is divided
   by the dispersion ``1 - sum y (1 - y) / sum p (1 - p)``, which is 1 for right-or-wrong scores, and
   simulated scores vary as little.
+- **Fit.** What the likelihood falls short of that of rungs that are each as likely as can be is
+  compared with that of the simulated runs, each fitted by itself. Below 1 in 100 the rungs do not
+  fit the curve.
 - **Several tasks.** The mean of the tasks' levels, each held within half a rung beyond its ladder;
   ends of intervals are put together by the method of variance estimates recovery (Zou and Donner
   2008), which keeps intervals lopsided that are.
@@ -126,6 +132,8 @@ class Fit:
         floor: of each rung, shape (top,).
         expected: the score that the curve expects of each answer.
         dispersion: of the scores; 1 for right-or-wrong ones.
+        ceiling: share of replies that can be read.
+        misfit: how the rungs do not fit the curve ("flat", "dip at 3", "bump at 6"), or empty.
     """
 
     level: Level
@@ -134,16 +142,21 @@ class Fit:
     floor: Floats
     expected: Floats
     dispersion: float
+    ceiling: float = 1.0
+    misfit: str = ""
 
     def information(self) -> Floats:
         """Return what an item of each rung tells of the level: Fisher's, expected over the curves.
 
-        The information of an item with guessing is ``a² (1 - p) / p ((p - g) / (1 - g))²``.
+        With s the logistic curve, the information of an item is ``(c (1 - g) a s (1 - s))² / (p (1
+        - p))``.
         """
-        p = _chances(self.floor)
+        p = _chances(self.floor, self.ceiling)
         with np.errstate(divide="ignore", invalid="ignore"):
-            passed = np.where(self.floor < 1, (p - self.floor) / (1 - self.floor), 0.0)
-        per_curve = _SLOPES[:, None] ** 2 * (1 - p) / p * np.maximum(passed, 0.0) ** 2
+            passed = (p / self.ceiling - self.floor) / (1 - self.floor)
+            passed = np.where(self.floor < 1, np.clip(passed, 0.0, 1.0), 0.0)
+        rise = self.ceiling * (1 - self.floor) * _SLOPES[:, None] * passed * (1 - passed)
+        per_curve = rise**2 / (p * (1 - p))
         summed: Floats = np.einsum("ha,har->r", self.weights, per_curve)
         return summed / self.dispersion
 
@@ -161,22 +174,21 @@ def places_of(top: int) -> Floats:
     return np.linspace(FIRST - _REACH, top + _REACH, round((top - FIRST + 2 * _REACH) / _STEP) + 1)
 
 
-def _chances(floor: Floats) -> Floats:
+def _chances(floor: Floats, ceiling: float = 1.0) -> Floats:
     """Return expected scores, of shape (places, slopes, rungs)."""
     rungs = np.arange(1, len(floor) + 1)
     steps = _SLOPES[:, None] * (rungs - places_of(len(floor))[:, None, None])
     p: Floats = floor + (1 - floor) / (1 + np.exp(np.clip(steps, -50, 50)))
-    return np.clip(p, _SURE, 1 - _SURE)
+    return np.clip(ceiling * p, _SURE, 1 - _SURE)
 
 
-def fit(answers: Answers, draws: int = DRAWS, level: float = LEVEL) -> Fit:
-    """Fit the curve of one run on a task.
+_CEILINGS = np.array([1.0, 0.98, 0.96, 0.94, 0.92, 0.9, 0.87, 0.84, 0.8, 0.75, 0.7, 0.65, 0.6])
+"""Ceilings that are tried."""
+LEAST_CEILING = float(_CEILINGS[-1])
 
-    Args:
-        answers: those with a score; there may be none, and whole rungs may lack.
-        draws: simulated runs behind the interval; 0 for none, and an open interval.
-        level: of the interval.
-    """
+
+def _on_rungs(answers: Answers) -> tuple[Floats, Floats, Floats]:
+    """Return answers, sum of scores and floor of each rung."""
     top, rung = answers.top, answers.rungs.astype(np.int64) - 1
     n = np.bincount(rung, minlength=top).astype(np.float64)
     right = np.bincount(rung, answers.scores, minlength=top).astype(np.float64)
@@ -184,30 +196,112 @@ def fit(answers: Answers, draws: int = DRAWS, level: float = LEVEL) -> Fit:
     floor: Floats = np.where(
         n > 0, np.bincount(rung, answers.floors, minlength=top) / np.maximum(n, 1), usual
     )
-    chances = _chances(floor)
+    return n, right, floor
+
+
+def _dispersion(answers: Answers, right: Floats, n: Floats, chances: Floats) -> float:
+    """Return how much scores vary, as a share of what right-or-wrong ones would."""
+    if not len(answers.rungs):
+        return 1.0
+    rung = answers.rungs.astype(np.int64) - 1
+    p = np.einsum("ha,har->r", _likely(right, n, chances, 1.0), chances)[rung]
+    binary = float((p * (1 - p)).sum()) + _SMOOTHING
+    within = float((answers.scores * (1 - answers.scores)).sum())
+    return max(binary - within, _SMOOTHING) / binary
+
+
+def fit_ceiling(tasks: Sequence[Answers]) -> float:
+    """Return the share of replies of one run that can be read, over all its tasks.
+
+    Args:
+        tasks: what it scored on each ladder.
+    """
+    total = np.zeros(len(_CEILINGS))
+    for answers in tasks:
+        if not (answers.floors < 1).any():
+            continue
+        n, right, floor = _on_rungs(answers)
+        plain = _chances(floor)
+        dispersion = _dispersion(answers, right, n, plain)
+        for i, ceiling in enumerate(_CEILINGS):
+            chances = np.clip(ceiling * plain, _SURE, 1 - _SURE)
+            surface = _loglik(right[None], n, chances, dispersion)[0]
+            highest = surface.max()
+            total[i] += highest + np.log(np.exp(surface - highest).sum())
+    at = int(total.argmax())
+    if at in {0, len(total) - 1}:
+        return float(_CEILINGS[at])
+    # By a parabola through the three best.
+    bend = np.polyfit(_CEILINGS[at - 1 : at + 2], total[at - 1 : at + 2], 2)
+    return float(-bend[1] / (2 * bend[0]))
+
+
+def fit(answers: Answers, draws: int = DRAWS, level: float = LEVEL, ceiling: float = 1.0) -> Fit:
+    """Fit the curve of one run on a task.
+
+    Args:
+        answers: those with a score; there may be none, and whole rungs may lack.
+        draws: simulated runs behind the interval; 0 for none, and an open interval.
+        level: of the interval.
+        ceiling: of the run, see `fit_ceiling`.
+    """
+    top, rung = answers.top, answers.rungs.astype(np.int64) - 1
+    n, right, floor = _on_rungs(answers)
+    chances = _chances(floor, ceiling)
     places = places_of(top)
-    dispersion = 1.0
-    if len(rung):
-        p = np.einsum("ha,har->r", _likely(right, n, chances, 1.0), chances)[rung]
-        binary = float((p * (1 - p)).sum()) + _SMOOTHING
-        within = float((answers.scores * (1 - answers.scores)).sum())
-        dispersion = max(binary - within, _SMOOTHING) / binary
+    dispersion = _dispersion(answers, right, n, chances)
     weights = _likely(right, n, chances, dispersion)
     if not (floor[rung] < 1).any():  # no answers, or none that could tell anything
         blank = Level(np.nan, -np.inf, np.inf, top)
-        return Fit(blank, places, weights, floor, floor[rung], dispersion)
+        return Fit(blank, places, weights, floor, floor[rung], dispersion, ceiling)
     marginal = np.log(np.maximum(weights.sum(axis=1), 1e-300))
     value = _peak(marginal, places)
     at = int(np.abs(places - np.clip(value, FIRST - BEYOND, top + BEYOND)).argmin())
     by_slope = weights[at] / weights[at].sum()
-    low, high = -np.inf, np.inf
+    low, high, misfit = -np.inf, np.inf, ""
+    expected: Floats = by_slope @ chances[at]
     if draws:
         runs = _simulated(n, chances[at], by_slope, dispersion, draws)
-        limit = _shortfall_limit(runs, n, chances, dispersion, at, level)
-        low, high = _interval_ends(marginal, places, limit)
+        marginals, highest = _fitted_runs(runs, n, chances, dispersion)
+        short = np.log(marginals.max(axis=1)) - np.log(np.maximum(marginals[:, at], 1e-30))
+        low, high = _interval_ends(marginal, places, float(np.quantile(short, level)))
+        deviance = _saturated(runs, n, dispersion) - highest
+        own = _saturated(right[None], n, dispersion)[0]
+        own -= _loglik(right[None], n, chances, dispersion).max()
+        if (deviance >= own - _TINY).mean() < _MISFIT:
+            misfit = _misfit(right, n, expected)
     slope = float(by_slope @ _SLOPES)
     estimate = Level(value, low, high, top, slope, int(value < FIRST), int(value > top))
-    return Fit(estimate, places, weights, floor, (by_slope @ chances[at])[rung], dispersion)
+    return Fit(estimate, places, weights, floor, expected[rung], dispersion, ceiling, misfit)
+
+
+_MISFIT = 0.01
+"""Rungs that runs of their curve are this seldom further from do not fit it."""
+_TINY = 1e-6
+
+
+def _saturated(right: Floats, n: Floats, dispersion: float) -> Floats:
+    """Return the log-likelihood of rungs that are each as likely as can be, by run."""
+    share = np.clip(right / np.maximum(n, 1), _SURE, 1 - _SURE)
+    summed: Floats = (right * np.log(share) + (n - right) * np.log1p(-share)).sum(axis=1)
+    return summed / dispersion
+
+
+def _misfit(right: Floats, n: Floats, expected: Floats) -> str:
+    """Return how rungs do not fit their curve: the rung that is furthest from it, or a flat line.
+
+    They are flat if the same score on all rungs is likelier than the curve.
+    """
+    with np.errstate(invalid="ignore"):
+        away = np.where(n > 0, (right - n * expected) / np.sqrt(n * expected * (1 - expected)), 0.0)
+    same = np.clip(np.full(len(n), right.sum() / n.sum()), _SURE, 1 - _SURE)
+    flat, curve = (
+        float((right * np.log(p) + (n - right) * np.log1p(-p)).sum()) for p in (same, expected)
+    )
+    if flat > curve:
+        return "flat"
+    rung = int(np.abs(away).argmax())
+    return f"{'bump' if away[rung] > 0 else 'dip'} at {rung + 1}"
 
 
 def _loglik(right: Floats, n: Floats, chances: Floats, dispersion: float) -> Floats:
@@ -250,7 +344,7 @@ def _simulated(
         draws: how many runs.
     """
     rungs = np.repeat(np.arange(len(n)), n.astype(np.int64))
-    uniform = _uniform_numbers(draws, len(rungs) + 1)
+    uniform = uniform_numbers(draws, len(rungs) + 1)
     slope = np.searchsorted(np.cumsum(by_slope)[:-1], uniform[:, 0])
     p = chances[slope]
     counts = (uniform[:, 1:] < p[:, rungs]) @ (rungs[:, None] == np.arange(len(n))).astype(float)
@@ -259,17 +353,17 @@ def _simulated(
 
 
 @lru_cache(maxsize=8)
-def _uniform_numbers(rows: int, columns: int) -> Floats:
+def uniform_numbers(rows: int, columns: int) -> Floats:
     """Return numbers in [0, 1) of bits that numpy keeps fixed."""
     bits = np.random.PCG64(Stream("levels", rows, columns).getrandbits(128))
     words = bits.random_raw(rows * columns) >> np.uint64(11)
     return words.astype(np.float64).reshape(rows, columns) * 2.0**-53
 
 
-def _shortfall_limit(
-    runs: Floats, n: Floats, chances: Floats, dispersion: float, at: int, level: float
-) -> float:
-    """Return by how much simulated runs fall short at their own level, in all but 5 % of them."""
+def _fitted_runs(
+    runs: Floats, n: Floats, chances: Floats, dispersion: float
+) -> tuple[Floats, Floats]:
+    """Return the likelihood of each run at each place, as a share of its greatest, and that one."""
     # Half the digits in half the time: a limit needs three.
     flat = chances.astype(np.float32).reshape(-1, len(n))
     odds, wrong = np.log(flat / (1 - flat)), np.log1p(-flat) @ n.astype(np.float32)
@@ -279,8 +373,7 @@ def _shortfall_limit(
     highest = surface.max(axis=1)
     surface -= highest[:, None]
     marginal = np.exp(surface, out=surface).reshape(len(runs), *chances.shape[:2]).sum(axis=2)
-    short = np.log(marginal.max(axis=1)) - np.log(np.maximum(marginal[:, at], 1e-30))
-    return float(np.quantile(short, level))
+    return marginal, highest
 
 
 def _interval_ends(marginal: Floats, places: Floats, limit: float) -> tuple[float, float]:
@@ -296,11 +389,18 @@ def _interval_ends(marginal: Floats, places: Floats, limit: float) -> tuple[floa
     return low, high
 
 
-def mean_level(levels: Sequence[Level]) -> Level:
+_ADAPTIVE = 0.7
+"""By how much an interval is widened, times the share of items not asked."""
+
+
+def mean_level(levels: Sequence[Level], answered: float = 1.0) -> Level:
     """Return the mean of tasks' levels, which are of different items.
 
     Args:
         levels: at least one; see `Level.clipped` for those beyond the ladder.
+        answered: share of the ladder's items. Items that were asked near the level, by answers so
+            far, tell less than as many that were chosen beforehand, so with fewer of them the
+            interval is widened; docs/statistics.md has how that was measured.
     """
     k = len(levels)
     if k == 1:
@@ -308,7 +408,8 @@ def mean_level(levels: Sequence[Level]) -> Level:
     clipped = np.array([level.clipped() for level in levels])
     tops = np.array([level.top for level in levels])
     value = float(clipped[:, 0].mean())
-    down, up = (float(np.hypot.reduce(clipped[:, 0] - clipped[:, end])) / k for end in (1, 2))
+    wider = (1 + _ADAPTIVE * (1 - answered)) / k
+    down, up = (float(np.hypot.reduce(clipped[:, 0] - clipped[:, end])) * wider for end in (1, 2))
     # What no task bounds is open.
     low = value - down if (clipped[:, 1] > FIRST - BEYOND).any() else -np.inf
     high = value + up if (clipped[:, 2] < tops + BEYOND).any() else np.inf

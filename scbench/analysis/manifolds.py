@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
-from scbench.analysis.matrix import MEANS, means_of, score_matrix
+from scbench.analysis.matrix import score_matrix
 from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.sheets import (
     changes_of,
@@ -25,13 +25,13 @@ from scbench.analysis.sheets import (
     share,
     task_title,
 )
-from scbench.analysis.usage import usage, was_cut_off
+from scbench.analysis.usage import was_cut_off
 from scbench.base.errors import ResultsError, did_you_mean
 from scbench.base.intervals import LEVEL
 from scbench.base.model import Status, task_of
 from scbench.builders.shared.builder import KINDS, kinds_of
 from scbench.catalog import get_task
-from scbench.grading.score_tables import RUN
+from scbench.grading.means import RUN, means_of, usage
 from scbench.release.load import Release
 
 LEVELS = ("lowest", "between", "highest", "unordered")
@@ -181,7 +181,8 @@ COLUMNS = ("usage", "finish_reason")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
 
 LABELS = ("task", "dimension", "kind", "parameter", "value", "second_parameter", "second_value")
-_MEANS = {"accuracy": "mean"} | {name: name for name in MEANS[1:]}
+_MEANS = {"accuracy": "mean"} | {name: name for name in ("low", "high", "floor")}
+_MEANS |= {f"above{end}": f"normalized{end}" for end in ("", "_low", "_high")}
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES
     | texts(*LABELS)
@@ -212,7 +213,7 @@ def manifold_table(
     Returns:
         One row per run and line, with columns `SCHEMA`: n (scores expected), scored, coverage;
         accuracy (mean score) with its interval low to high; floor (what guessing gets, mean over
-        the scored), above (accuracy above the floor, see `scbench.analysis.matrix`) with its
+        the scored), above (accuracy above the floor, see `scbench.grading.means`) with its
         interval; shares of n that are truncated and unparsed; mean_output_tokens over the
         token_observations rows that report them. Labels that do not apply are null.
 

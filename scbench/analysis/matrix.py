@@ -1,74 +1,21 @@
-"""Scores of all runs as arrays, and the means, intervals and differences over any lines of them.
+"""Scores of all runs as arrays with the lines of tables, and differences over any of these.
 
-The unit that counts is one score of the release; samples of a run are averaged before. What is
-drawn independently is an answer: the scores of one answer stand and fall together.
-
-What stands above the floor is said in `scbench.grading.score_tables`.
+Means are made in `scbench.grading.means`.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from scbench.analysis.results import ITEM, expected_scores
-from scbench.base.intervals import (
-    LEVEL,
-    Floats,
-    Part,
-    condense,
-    condense_differences,
-    ends,
-    ends_of_differences,
-    pair_of,
-)
+from scbench.analysis.results import expected_scores, release_weights
+from scbench.base.intervals import LEVEL, Floats, condense_differences, ends_of_differences
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks, paper_tasks
-from scbench.grading.score_tables import ABOVE, OVERALL, RUN, above_floor, lifted, with_floors
-
-Run = tuple[str, str | None, int | None]
-"""Model, setting and budget."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Scores of one task.
-
-    Attributes:
-        sums: each score summed over the samples of a run that have one; shape (scores, runs).
-        counts: how many samples that are.
-        lifted: sums in which rows of text tasks without an answer stand at their floor.
-        rows: how many samples were expected.
-        floors: of each score; NaN where it is not known.
-        answers: number of the answer that each score is of, from 0.
-        names: instance id of each answer.
-    """
-
-    sums: Floats
-    counts: Floats
-    lifted: Floats
-    rows: Floats
-    floors: Floats
-    answers: npt.NDArray[np.int64]
-    names: Sequence[str]
-
-    def take(self, places: npt.NDArray[np.int64]) -> "Block":
-        """Return some of the scores."""
-        per_score = ("sums", "counts", "lifted", "rows", "floors", "answers")
-        return replace(self, **{name: getattr(self, name)[places] for name in per_score})
-
-    def of(self, ids: Collection[str]) -> "Block":
-        """Return the scores of some instances."""
-        in_ids = np.array([name in ids for name in self.names])
-        return self.take(np.flatnonzero(in_ids[self.answers]))
-
-    def per_answer(self, values: Floats) -> Floats:
-        """Return values added up by answer."""
-        added = np.zeros((int(self.answers.max(initial=-1)) + 1, *values.shape[1:]))
-        np.add.at(added, self.answers, values)
-        return added
+from scbench.grading.means import Block, Cells, Run
+from scbench.grading.score_tables import OVERALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,125 +131,10 @@ def score_matrix(results: pl.DataFrame) -> Matrix:
     Args:
         results: as `scbench.analysis.results.read_results` gives them.
     """
-    cells = (
-        with_floors(results)
-        .group_by(*RUN, "bucket", "task", *ITEM)
-        .agg(
-            sum=pl.col("score").sort().sum(),
-            count=pl.col("score").count(),
-            lifted=lifted().sort().sum(),
-            rows=pl.len(),
-            floor=pl.col("floor").first(),
-        )
-    )
-    runs = cells.select(RUN).unique().sort(RUN, nulls_last=False)
-    cells = cells.join(
-        runs.with_row_index("run"), on=RUN, nulls_equal=True, maintain_order="left"
-    ).sort("task", *ITEM)
-    parts = {str(task): part for (task,), part in cells.partition_by("task", as_dict=True).items()}
-    tasks = [task for task in all_tasks() if task in parts]
-    return Matrix(
-        tuple(runs.iter_rows()),
-        {task: _task_block(parts[task], runs.height) for task in tasks},
-        {task: parts[task]["bucket"][0] for task in tasks},
-        tasks_of(results),
-    )
-
-
-def _task_block(part: pl.DataFrame, runs: int) -> Block:
-    item = part.select(pl.struct(ITEM).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
-    answer = part.select(pl.col("id").rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
-    run = part["run"].to_numpy()
-    n = int(item.max()) + 1
-    arrays = []
-    for column in ("sum", "count", "lifted", "rows"):
-        array = np.zeros((n, runs))
-        array[item, run] = part[column].to_numpy()
-        arrays.append(array)
-    floors, answers = np.full(n, np.nan), np.zeros(n, dtype=np.int64)
-    floors[item] = part["floor"].cast(pl.Float64).to_numpy()
-    answers[item] = answer
-    names = part["id"].unique().sort().to_list()
-    sums, counts, lifted_sums, rows = arrays
-    return Block(sums, counts, lifted_sums, rows, floors, answers, names)
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What a line comes to; arrays with an entry per run, NaN where nothing is known.
-
-    Attributes:
-        scores: scores of one sample that a run has rows for.
-        expected: rows of all samples.
-        scored: rows with a score.
-        mean: of these; `low` and `high` are the ends of its interval.
-        missing_as_zero: the mean that counts rows without a score as zeros.
-        floor: mean of the floors of the rows with a score.
-        above: the mean above the floor; `above_low` and `above_high` are the ends of its interval.
-    """
-
-    scores: Floats
-    expected: Floats
-    scored: Floats
-    mean: Floats
-    low: Floats
-    high: Floats
-    missing_as_zero: Floats
-    floor: Floats
-    above: Floats
-    above_low: Floats
-    above_high: Floats
-
-    def cells(self, run: int) -> dict[str, Any]:
-        """Return the figures of one run as cells of a table, see `MEANS`."""
-        figures = {name: getattr(self, name)[run] for name in MEANS}
-        return {name: None if np.isnan(value) else float(value) for name, value in figures.items()}
-
-
-MEANS = ("mean", "low", "high", *ABOVE)
-"""Columns that a table has of a line's mean."""
-
-
-def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
-    """Return means over the scores of some tasks, with their intervals."""
-    sums, counts, rows = (
-        np.sum([getattr(block, name).sum(axis=0) for block in blocks], axis=0)
-        for name in ("sums", "counts", "rows")
-    )
-    lifted_sums = np.sum([block.lifted.sum(axis=0) for block in blocks], axis=0)
-    floors = np.sum([_floor_sum(block) for block in blocks], axis=0)
-    low, high = ends([_interval_part(block, block.sums) for block in blocks], level)
-    differ = any((block.lifted != block.sums).any() for block in blocks)
-    lifted_ends = (
-        ends([_interval_part(block, block.lifted) for block in blocks], level)
-        if differ
-        else (low, high)
-    )
-    with np.errstate(invalid="ignore", divide="ignore"):
-        floor = floors / counts
-        above = (above_floor(end, floor) for end in (lifted_sums / counts, *lifted_ends))
-        return Means(
-            np.sum([(block.rows > 0).sum(axis=0) for block in blocks], axis=0),
-            rows,
-            counts,
-            sums / counts,
-            low,
-            high,
-            sums / rows,
-            floor,
-            *above,
-        )
-
-
-def _floor_sum(block: Block) -> Floats:
-    summed: Floats = np.where(block.counts > 0, block.floors[:, None] * block.counts, 0.0).sum(0)
-    return summed
-
-
-def _interval_part(block: Block, sums: Floats) -> Part:
-    weights = block.per_answer(block.counts)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return condense(block.per_answer(sums) / weights, weights)
+    cells = Cells()
+    cells.add(results)
+    runs, blocks, buckets = cells.blocks(release_weights(results))
+    return Matrix(runs, blocks, buckets, tasks_of(results))
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,21 +146,45 @@ class Paired:
         weights: how many scores each answer has.
         first: each answer's scores in the first run, added up.
         second: in the second.
-        lifted: their difference, second minus first, without what luck rows of text tasks lack.
-        floor: sum of the floors.
+        u: normalized scores of both runs, of shape (2, answers), see `Block.u`; NaN without room.
+        weight: of the task in the normalized score.
+        guessed: mean floor of a text task's answers with room; else 0.
+        is_known: whether the floors of all answers are.
+        is_plain: whether scores stand for normalized ones, see `without_floors`.
     """
 
     answers: npt.NDArray[np.int64]
     weights: Floats
     first: Floats
     second: Floats
-    lifted: Floats
-    floor: float
+    u: Floats
+    weight: float
+    guessed: float
+    is_known: bool
+    is_plain: bool = False
+
+    def without_floors(self) -> "Paired":
+        """Return scores in place of normalized ones: each weighs the same, as in the mean."""
+        u = np.stack([self.first, self.second]) / self.weights
+        weight = float(self.weights.sum())
+        return replace(self, u=u, weight=weight, guessed=0.0, is_known=True, is_plain=True)
 
     @property
     def differences(self) -> Floats:
         """Second minus first, added up by answer."""
         return self.second - self.first
+
+    @property
+    def gains(self) -> Floats:
+        """Normalized second minus first by answer; NaN without room."""
+        gains: Floats = (self.u[1] - self.u[0]) / (1 - self.guessed)
+        return gains
+
+    @property
+    def room(self) -> npt.NDArray[np.bool_]:
+        """Which answers have room above their floors."""
+        room: npt.NDArray[np.bool_] = ~np.isnan(self.u[0])
+        return room
 
 
 def paired(block: Block, first: int, second: int) -> Paired:
@@ -337,24 +193,25 @@ def paired(block: Block, first: int, second: int) -> Paired:
     Samples are averaged first: with unequal numbers of them, items would weigh differently in the
     two runs, and the difference would show that.
     """
-    both = (block.counts[:, first] > 0) & (block.counts[:, second] > 0)
-    common = block.take(np.flatnonzero(both))
     pair = [first, second]
-    scores, raised = (
-        sums[:, pair] / common.counts[:, pair] for sums in (common.sums, common.lifted)
-    )
-    change = raised[:, 1] - raised[:, 0]
-    columns = np.column_stack([np.ones(len(scores)), scores, change])
+    common = block.take(np.flatnonzero((block.counts[:, pair] > 0).all(axis=1)))
+    columns = np.column_stack([np.ones(len(common.sums)), common.item_means[:, pair]])
     added = common.per_answer(columns)
-    there = added[:, 0] > 0
-    weights, first_sums, second_sums, raised_change = added[there].T
+    there = np.flatnonzero(added[:, 0] > 0)
+    u, floors = block.u[there][:, pair].T, block.answer_floors[there]
+    has_room = ~np.isnan(u).any(axis=0)
+    guessed = float(floors[has_room].mean()) if block.is_text and has_room.any() else 0.0
+    weight = block.weight if block.weight is not None else float(has_room.sum()) * (1 - guessed)
+    weights, first_sums, second_sums = added[there].T
     return Paired(
-        np.flatnonzero(there),
+        there,
         weights,
         first_sums,
         second_sums,
-        raised_change,
-        float(common.floors.sum()),
+        np.where(has_room, u, np.nan),
+        weight if has_room.any() else 0.0,
+        guessed,
+        not np.isnan(floors).any(),
     )
 
 
@@ -363,21 +220,25 @@ class Difference(NamedTuple):
 
     Attributes:
         n: scores that both runs have.
-        first_mean: mean of the first run over these.
-        second_mean: of the second.
-        difference: of the means; `low` and `high` are the ends of its interval.
-        above: the difference above the floor, with its interval.
+        first_normalized: normalized score of the first run over these.
+        second_normalized: of the second.
+        difference: of the two; `low` and `high` are the ends of its interval.
+        first_mean: mean of the first run's scores.
+        second_mean: of the second's.
+        of_means: their difference; `of_means_low` and `of_means_high` are the ends of its interval.
     """
 
     n: int
-    first_mean: float | None
-    second_mean: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    above: float | None
-    above_low: float | None
-    above_high: float | None
+    first_normalized: float | None = None
+    second_normalized: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    first_mean: float | None = None
+    second_mean: float | None = None
+    of_means: float | None = None
+    of_means_low: float | None = None
+    of_means_high: float | None = None
 
 
 def difference_of(pairs: Sequence[Paired], level: float = LEVEL) -> Difference:
@@ -385,26 +246,40 @@ def difference_of(pairs: Sequence[Paired], level: float = LEVEL) -> Difference:
     pairs = [pair for pair in pairs if len(pair.weights)]
     n = sum(pair.weights.sum() for pair in pairs)
     if not n:
-        return Difference(0, *(None,) * 8)
-    first, second, raised = (
-        sum(float(getattr(pair, name).sum()) for pair in pairs) / n
-        for name in ("first", "second", "lifted")
+        return Difference(0)
+    first, second = (
+        sum(float(getattr(pair, name).sum()) for pair in pairs) / n for name in ("first", "second")
     )
-    between = _difference_ends(pairs, [pair.differences for pair in pairs], level)
-    floor = np.float64(sum(pair.floor for pair in pairs) / n)
-    room = np.nan if np.isnan(floor) or floor >= 1 else 1 - floor
-    of_raised = _difference_ends(pairs, [pair.lifted for pair in pairs], level)
-    above = [None if np.isnan(room) else end / room for end in (raised, *of_raised)]
-    return Difference(round(n), first, second, second - first, *between, *above)
-
-
-def _difference_ends(
-    pairs: Sequence[Paired], sums: Sequence[Floats], level: float
-) -> tuple[float, float]:
     parts = [
-        condense_differences((change / pair.weights)[:, None], pair.weights[:, None])
-        for pair, change in zip(pairs, sums, strict=True)
+        condense_differences((pair.differences / pair.weights)[:, None], pair.weights[:, None])
+        for pair in pairs
     ]
-    low, high = ends_of_differences(parts, level)
-    first, second = pair_of(low[0], high[0])
-    return first or 0.0, second or 0.0
+    low, high = (float(end[0]) for end in ends_of_differences(parts, level))
+    normalized = _normalized_difference(pairs, level)
+    return Difference(round(n), *normalized, first, second, second - first, low, high)
+
+
+def _normalized_difference(
+    pairs: Sequence[Paired], level: float
+) -> tuple[float | None, float | None, float | None, float | None, float | None]:
+    total = sum(pair.weight for pair in pairs)
+    if not total or not all(pair.is_known for pair in pairs):
+        return (None,) * 5
+    pairs = [pair for pair in pairs if pair.weight]
+    first, second = (
+        sum(
+            pair.weight * (float(pair.u[i][pair.room].mean()) - pair.guessed) / (1 - pair.guessed)
+            for pair in pairs
+        )
+        / total
+        for i in (0, 1)
+    )
+    # Differences of text tasks are stretched by 1 / (1 - g), see `scbench.grading.means`.
+    parts, scale = [], 0.0
+    for pair in pairs:
+        stretched = pair.weight / (1 - pair.guessed)
+        scale += stretched / total
+        part = condense_differences((pair.u[1] - pair.u[0])[pair.room][:, None])
+        parts.append(replace(part, weight=np.array([stretched])))
+    low, high = (scale * float(end[0]) for end in ends_of_differences(parts, level))
+    return first, second, second - first, low, high

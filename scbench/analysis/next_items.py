@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench.analysis.ladder import climb_of
+from scbench.analysis.ladder import ceiling_of, climb_of
 from scbench.analysis.levels import Answers, Fit, fit
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.results import counts, figures, texts
@@ -64,14 +64,16 @@ def asked_of(rows: pl.DataFrame) -> Standing:
         rows: of one run, as `scbench.analysis.ladder.on_ladder` gives them.
     """
     matrix = score_matrix(rows)
-    by_task = {task: climb_of(block, 0).answers for task, block in matrix.blocks.items()}
+    climbs = {task: climb_of(block, 0) for task, block in matrix.blocks.items()}
+    by_task = {task: climb.answers for task, climb in climbs.items()}
     unscored = pl.col("score").is_null().all() & pl.col("status").is_in(_WAITING).any()
     ids = rows.group_by("id").agg(waits=unscored).filter("waits")["id"].sort()
     passed: dict[int, list[str]] = {}
     for task, answers in by_task.items():
         if _is_passed(answers):
             passed.setdefault(answers.top, []).append(task)
-    fits = {task: fit(answers, 0) for task, answers in by_task.items()}
+    ceiling = ceiling_of(matrix, climbs, 0)
+    fits = {task: fit(answers, 0, ceiling=ceiling) for task, answers in by_task.items()}
     return Standing(fits, _by_rung(ids), passed)
 
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.layout import Sheet
-from scbench.analysis.matrix import MEANS, Run, difference_of, means_of, paired, score_matrix
+from scbench.analysis.layout import Sheet, notes_of
+from scbench.analysis.matrix import Difference, difference_of, paired, score_matrix
 from scbench.analysis.results import LINE_TYPES, counts, figures, texts
-from scbench.analysis.sheets import ABOVE, ABOVE_NOTE, LESS, figure, line_name, task_titles
+from scbench.analysis.sheets import GAP, LESS, NOTE, change, figure, line_name, task_titles
 from scbench.base.errors import printable
 from scbench.base.intervals import LEVEL
+from scbench.grading.means import AMOUNTS, MEANS, Run, means_of
 
 BASELINE, TOOLS = "no_tools", "tools"
 
@@ -29,8 +30,9 @@ SCHEMA: Mapping[str, Any] = (
     | figures(
         "coverage",
         *MEANS,
-        "mean_missing_as_zero delta delta_low delta_high delta_above delta_above_low",
-        "delta_above_high",
+        "mean_missing_as_zero",
+        *AMOUNTS,
+        "delta delta_low delta_high delta_mean delta_mean_low delta_mean_high",
     )
     | counts("delta_n")
 )
@@ -50,11 +52,10 @@ def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEV
         One row per line of the table and run, with columns `SCHEMA`: bucket ("overall" for all),
         task (null for a bucket), over (what the line is over, if not all tasks of its bucket are
         there), n (scores of one sample that the run has rows for), model, budget, setting, samples,
-        scored and coverage (rows with a score, and their share), mean of those with its interval
-        low to high, mean_missing_as_zero, floor (mean of theirs; null if one is not known) and the
-        mean above it with its interval, and for a run with tools beside one without: delta (the
-        mean difference over the scores both have, in [-1, 1]) with its interval, the same above the
-        floor, and delta_n (how many scores those are).
+        scored and coverage (rows with a score, and their share), the figures of
+        `scbench.grading.score_tables.score_table`, and for a run with tools beside one without:
+        delta (the difference of normalized scores over what both have) with its interval,
+        delta_mean (that of means) with its own, and delta_n (over how many scores).
     """
     matrix = score_matrix(results)
     pairs = {second: first for first, second in _tool_pairs(matrix.runs)}
@@ -77,12 +78,22 @@ def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEV
             row |= {"coverage": means.scored[r] / means.expected[r]}
             row |= means.cells(r)
             row["mean_missing_as_zero"] = float(means.missing_as_zero[r])
+            row |= means.amounts(r)
             if r in pairs:
-                change = difference_of([both[name, r] for name in tasks], level)
-                row |= {f"delta_{name}": value for name, value in change._asdict().items()}
-                row["delta"] = change.difference
+                row |= _delta(difference_of([both[name, r] for name in tasks], level))
             rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _delta(found: Difference) -> dict[str, Any]:
+    ends = {"delta_low": found.low, "delta_high": found.high}
+    of_means = (found.of_means, found.of_means_low, found.of_means_high)
+    names = ("delta_mean", "delta_mean_low", "delta_mean_high")
+    return (
+        {"delta": found.difference, "delta_n": found.n}
+        | ends
+        | dict(zip(names, of_means, strict=True))
+    )
 
 
 def _tool_pairs(runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
@@ -120,19 +131,24 @@ def paper_sheet(title: str, frame: pl.DataFrame, *, missing_as_zero: bool = Fals
         n = max(row["n"] for row in runs if row)
         name = line_name(bucket, task, over[bucket, task], titles, every=by_task)
         figures = [
-            "" if row is None else figure(row, n, missing_as_zero=missing_as_zero, delta=delta)
+            ""
+            if row is None
+            else change(row)
+            if delta
+            else figure(row, n, missing_as_zero=missing_as_zero)
             for row, (_, _, delta) in zip(runs, columns, strict=True)
         ]
         rows.append([name, str(n), *figures])
         if i and lines[i - 1][1] is None and by_task:
             breaks.add(i)
-    notes = ["Means in points of 100, with 95 % intervals; Δ is what tools add."]
-    if any(ABOVE in cell for row in rows for cell in row[2:]):
-        notes.append(ABOVE_NOTE)
+    notes = [
+        NOTE,
+        *notes_of("tables"),
+    ]
     if any(row["coverage"] < 1 for row in cells.values()):
-        notes.append("* over scored rows only: coverage is below 1.")
+        notes.append(f"{GAP} over scored rows only: coverage is below 1.")
         if missing_as_zero:
-            notes.append("Below a marked mean: the mean with missing scores as zeros.")
+            notes.append("In brackets: the mean with missing scores as zeros.")
     if any(LESS in cell for row in rows for cell in row[2:]):
         less = {
             f"{line_name(row['bucket'], None, row['over'], titles, every=by_task)}: "
@@ -140,9 +156,8 @@ def paper_sheet(title: str, frame: pl.DataFrame, *, missing_as_zero: bool = Fals
             for row in cells.values()
             if row["over"] and row["over"] != over[row["bucket"], row["task"]]
         }
-        notes.append(
-            f"{LESS} over fewer scores than N: whole tasks are missing. {'; '.join(less)}."
-        )
+        whole = f" Whole tasks are missing: {'; '.join(less)}." if less else ""
+        notes.append(f"{LESS} over fewer scores than N.{whole}")
     heads = ["task" if by_task else "bucket", "N", *(head for head, _, _ in columns)]
     return Sheet(title, heads, rows, notes=notes, breaks=frozenset(breaks))
 

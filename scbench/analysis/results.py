@@ -14,11 +14,11 @@ import polars as pl
 from scbench.base.errors import ResultsError, did_you_mean, reading_parquet
 from scbench.base.model import LOOP_SETTINGS, Status, terse_id
 from scbench.catalog import MANIFOLDS, all_tasks
+from scbench.grading.means import RUN
 from scbench.grading.rows.columns import column_types
-from scbench.grading.score_tables import RUN
 from scbench.grading.summary import fingerprints_in
-from scbench.release.load import installed_releases
-from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
+from scbench.release.load import find_release, installed_releases
+from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE, own_name
 from scbench.release.sources import read_manifest
 
 
@@ -346,6 +346,14 @@ def _nothing_lost(rows: pl.DataFrame, *, partial: bool) -> None:
                 f"{', '.join(lacking[:_MAX_NAMES])}{further}; add --partial if that is intended "
                 "(in Python, partial=True)"
             )
+
+
+def release_weights(rows: pl.DataFrame) -> dict[str, float]:
+    """Return the weights of tasks in the rows' release; empty if it is not installed."""
+    if rows.is_empty() or not expected_scores(rows):
+        return {}
+    version = rows["release"][0]
+    return find_release(own_name(version)).fitting(version).weights()
 
 
 def expected_scores(rows: pl.DataFrame) -> dict[str, int]:

@@ -10,7 +10,8 @@ import polars as pl
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.results import RUN_TYPES, counts, texts
 from scbench.base.errors import printable
-from scbench.grading.score_tables import RUN, metadata_by_run
+from scbench.grading.means import RUN
+from scbench.grading.score_tables import metadata_by_run
 
 COLUMNS = ("run_metadata", "prompt_sha256")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""

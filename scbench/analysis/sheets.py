@@ -1,6 +1,7 @@
 """What tables for people share: figures rounded here, once, names of lines, and their cells."""
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,24 @@ Words = Callable[[float | None], str]
 """What writes a figure."""
 
 
-def points(share: float | None) -> str:
-    """Return a share as points of a hundred, one decimal; a dash if it is missing."""
-    return "-" if share is None else f"{100 * share:.1f}"
+def rounded(value: float, digits: int = 1) -> Decimal:
+    """Return a figure as it is shown anywhere, halves rounded away from zero.
+
+    What sums of floats are off by is taken away first, or a mean of 65.25 would be 65.2 in one
+    place and 65.3 in another.
+    """
+    step = Decimal(1).scaleb(-digits)
+    result = Decimal(repr(round(float(value), _NOISE))).quantize(step, ROUND_HALF_UP)
+    return result or abs(result)
+
+
+_NOISE = 8
+"""Digits that sums of floats have right."""
+
+
+def points(share: float | None, digits: int = 1) -> str:
+    """Return a share as points of a hundred; a dash if it is missing."""
+    return "-" if share is None else str(rounded(100 * share, digits))
 
 
 def signed(share: float | None) -> str:
@@ -31,8 +47,8 @@ def rungs_signed(value: float | None) -> str:
     """Return a difference in rungs, with its sign."""
     if value is None:
         return "-"
-    text = f"{value:+.1f}"
-    return "±0.0" if text in {"+0.0", "-0.0"} else text
+    result = rounded(value)
+    return f"{result:+}" if result else "±0.0"
 
 
 def chance(p: float) -> str:
@@ -116,58 +132,71 @@ def after_sums(rows: Sequence[Row]) -> frozenset[int]:
     return frozenset(i for i in range(1, len(rows)) if rows[i - 1]["task"] is None)
 
 
-ABOVE = "above "
-ABOVE_NOTE = (
-    "Above: (mean - floor) / (1 - floor), where the floor is what the best answer without insight "
-    "scores; below 0 is worse than that."
+NOTE = (
+    "Normalized: 0 is what the best answer without insight scores, 100 is all; tasks weigh as the "
+    "release says."
 )
 
 
-def above_line(row: Row, name: str, form: Words) -> str:
-    """Return a line for a cell with a figure above the floor and its interval.
-
-    Under a floor of 1 it says that there is no room; where no floor is known, there is no line.
-    """
-    if row[name] is None:
-        return "\nno room above the floor" if row.get("floor") == 1 else ""
-    return f"\n{ABOVE}{form(row[name])} ({interval(row, f'{name}_', form)})"
+def normalized_words(row: Row) -> str:
+    """Return a normalized score; "no room" where every floor is 1."""
+    if row["normalized"] is None and row.get("floor") == 1:
+        return "no room"
+    return points(row["normalized"])
 
 
-def above_notes(frame: "pl.DataFrame") -> list[str]:
-    """Return what a table says below it if it has a floor."""
-    return [ABOVE_NOTE] if any(frame["floor"]) else []
+NORMALIZED_COLUMNS = (
+    Column("normalized", normalized_words),
+    Column("normalized, 95 %", partial(interval, name="normalized_")),
+)
+"""Columns that lead a table of means."""
 
 
 def mean_cell(row: Row) -> str:
-    """Return a mean with its interval, and what lies above the floor, if there is one."""
-    above = above_line(row, "above", points) if row["floor"] else ""
-    return points(row["mean"]) + interval_below(row) + above
+    """Return a mean with its interval below."""
+    return points(row["mean"]) + interval_below(row)
 
 
+GAP = "*"
+"""Marks figures over rows some of which have no score: coverage is below 1."""
 LESS = "†"
-"""Marks figures over fewer scores than the line says, because whole tasks are missing."""
+"""Marks figures over fewer scores than the line says."""
 
 
-def figure(row: Row, n: int, *, missing_as_zero: bool = False, delta: bool = False) -> str:
-    """Return a mean or a difference with its marks, and its interval on a line below."""
-    name, form = ("delta", signed) if delta else ("mean", points)
-    if row[name] is None:
+def marked_normalized(row: Row) -> str:
+    """Return a normalized score, with a mark where rows without a score are left out."""
+    gap = GAP if row["scored"] and row["coverage"] < 1 else ""
+    return normalized_words(row) + gap
+
+
+def figure(row: Row, n: int, *, missing_as_zero: bool = False) -> str:
+    """Return a normalized score with its marks, its interval below, and the mean below that."""
+    if row["mean"] is None:
         return "-"
-    less = LESS if row["n"] < n else ""
-    between = interval_below(row, "delta_" if delta else "", form)
-    if row.get("floor"):
-        between += above_line(row, "delta_above" if delta else "above", form)
-    if delta:
-        return form(row[name]) + ("*" if row["delta_n"] < row["n"] else "") + less + between
-    if row["coverage"] == 1:
-        return form(row[name]) + less + between
-    zero = f"\n({points(row['mean_missing_as_zero'])})" if missing_as_zero else ""
-    return f"{form(row[name])}*{less}{zero}{between}"
+    marks = LESS if row["n"] < n else ""
+    lines = [marked_normalized(row) + marks]
+    if row["normalized_low"] is not None:
+        lines.append(interval(row, "normalized_"))
+    lines.append(f"mean {points(row['mean'])}")
+    if missing_as_zero and row["coverage"] < 1:
+        lines.append(f"({points(row['mean_missing_as_zero'])})")
+    if row["readable"] < 1:
+        lines.append(f"{points(row['readable'])} readable")
+    return "\n".join(lines)
+
+
+def change(row: Row) -> str:
+    """Return what tools add to a normalized score, with its interval, and to the mean."""
+    if row["delta_n"] is None or not row["delta_n"]:
+        return "-"
+    marks = LESS if row["delta_n"] < row["n"] else ""
+    below = interval_below(row, "delta_", signed)
+    return f"{signed(row['delta'])}{marks}{below}\nmean {signed(row['delta_mean'])}"
 
 
 def marked(key: str) -> Callable[[Row], str]:
     """Return what writes a mean, with a mark where rows without a score are left out."""
-    return lambda row: points(row[key]) + ("*" if row["scored"] and row["coverage"] < 1 else "")
+    return lambda row: points(row[key]) + (GAP if row["scored"] and row["coverage"] < 1 else "")
 
 
 def statuses(row: Row) -> str:
@@ -183,12 +212,16 @@ _SCORES = (
     Column("bucket", "bucket", is_words=True),
     Column("N", "n"),
     Column("samples", "samples"),
+    Column("normalized", marked_normalized),
+    NORMALIZED_COLUMNS[1],
+    Column("readable", share("readable")),
+    Column("below floor", share("below_floor")),
+    Column("tokens", number("output_tokens", ",.0f")),
+    Column("cost", number("cost", ",.4f")),
     Column("mean", marked("mean")),
     Column("95 %", interval),
     Column("missing as 0", share("mean_missing_as_zero")),
     Column("floor", share("floor")),
-    Column("above", share("above")),
-    Column("above, 95 %", partial(interval, name="above_")),
     Column("coverage", lambda row: f"{row['scored']}/{row['n'] * row['samples']}"),
     Column("status", statuses, is_words=True, wraps=True),
 )
@@ -201,15 +234,15 @@ def score_sheet(title: str, frame: "pl.DataFrame") -> Sheet:
     """
     rows = frame.to_dicts()
     by_task = "task" in frame.columns
-    has_floor = any(row["floor"] for row in rows)
+    reported = {"setting": "setting", "budget": "budget", "tokens": "output_tokens", "cost": "cost"}
     says = {
-        **{name: any(row[name] is not None for row in rows) for name in ("setting", "budget")},
+        **{head: any(row[name] is not None for row in rows) for head, name in reported.items()},
         "task": by_task,
         "bucket": not by_task,
         "samples": any(row["samples"] > 1 for row in rows),
         "missing as 0": any(row["scored"] < row["n"] * row["samples"] for row in rows),
-        **dict.fromkeys(("floor", "above", "above, 95 %"), has_floor),
+        "floor": any(row["floor"] for row in rows),
     }
     columns = [column for column in _SCORES if says.get(column.head, True)]
     breaks = changes_of([row["model"] for row in rows])
-    return sheet_of(title, columns, rows, above_notes(frame), breaks)
+    return sheet_of(title, columns, rows, [NOTE], breaks)

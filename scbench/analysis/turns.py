@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
-from scbench.analysis.matrix import difference_of, means_of, paired, score_matrix
+from scbench.analysis.matrix import difference_of, paired, score_matrix
 from scbench.analysis.results import RUN_TYPES, counts, figures, texts
 from scbench.analysis.sheets import (
     interval_below,
@@ -26,7 +26,7 @@ from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL
 from scbench.base.model import LOOP_SETTINGS, Status
-from scbench.grading.score_tables import RUN
+from scbench.grading.means import RUN, means_of
 
 COLUMNS = ("loop", "turn_scores", "queries")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
@@ -124,10 +124,13 @@ def _turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str,
         solved = means_of([full.blocks[name] for name in tasks], level)
         of_line = part.filter(pl.col("task").is_in(tasks))
         for i, turn in enumerate(turns):
-            row: dict[str, Any] = scores.labels(bucket, task) | means.cells(i)
+            of_turn = means.cells(i)
+            row: dict[str, Any] = scores.labels(bucket, task)
+            row |= {name: of_turn[name] for name in ("mean", "low", "high")}
             if i:
                 gain = difference_of([paired(block, i - 1, i) for block in blocks], level)
-                row |= {"gain": gain.difference, "gain_low": gain.low, "gain_high": gain.high}
+                ends = {"gain_low": gain.of_means_low, "gain_high": gain.of_means_high}
+                row |= {"gain": gain.of_means} | ends
             cells = solved.cells(i)
             yield row | {
                 "n": of_line.height,

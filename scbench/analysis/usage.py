@@ -12,16 +12,17 @@ from typing import Any
 import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
-from scbench.analysis.matrix import MEANS, Matrix, means_of, score_matrix
+from scbench.analysis.matrix import Matrix, score_matrix
 from scbench.analysis.results import LINE_TYPES, RUN_TYPES, counts, figures, texts
 from scbench.analysis.runs import run_table
 from scbench.analysis.sheets import (
-    above_notes,
+    NORMALIZED_COLUMNS,
     changes_of,
-    figure,
+    interval_below,
     line_words,
     mean_cell,
     number,
+    points,
     run_words,
     share,
 )
@@ -29,7 +30,7 @@ from scbench.base.errors import ResultsError
 from scbench.base.finish_reasons import finish_status
 from scbench.base.intervals import LEVEL
 from scbench.base.model import Status
-from scbench.grading.score_tables import ABOVE, RUN
+from scbench.grading.means import MEANS, RUN, means_of, usage
 
 COLUMNS = ("usage", "finish_reason")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
@@ -51,12 +52,6 @@ SCHEMA: Mapping[str, Any] = (
     | figures("score_per_1000_tokens cut_off")
 )
 """Columns of `cost_table`."""
-
-
-def usage(name: str) -> pl.Expr:
-    """Return an amount that the provider reports; null where it does not."""
-    amount = pl.col("usage").str.json_path_match(f"$.{name}").cast(pl.Float64, strict=False)
-    return amount.alias(name)
 
 
 def was_cut_off() -> pl.Expr:
@@ -88,11 +83,11 @@ def cost_table(results: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         One row per run, and per task, bucket and overall, with columns `SCHEMA`: answers (lines
-        that were replied to; one answer may have several scores), mean of the scores with its
-        interval and what lies above the floor, means of tokens, seconds and cost (US dollars) per
-        answer over the answers that report them, with their number, score_per_1000_tokens (the sum
-        of scores over the thousands of output tokens, both over answers that report output tokens)
-        and cut_off (share of answers that the length limit ended).
+        that were replied to; one answer may have several scores), the figures of a line, means of
+        tokens, seconds and cost (US dollars) per answer over the answers that report them, with
+        their number, score_per_1000_tokens (the sum of scores over the thousands of output tokens,
+        both over answers that report output tokens) and cut_off (share of answers that the length
+        limit ended).
 
     Raises:
         ResultsError: no row reports any usage.
@@ -145,6 +140,7 @@ _COST = (
     Column("model", run_words, is_words=True),
     Column("task", line_words, is_words=True),
     Column("answers", "answers"),
+    *NORMALIZED_COLUMNS,
     Column("mean", mean_cell),
 )
 _FORMS = {**dict.fromkeys(_AMOUNTS[:3], ",.0f"), "seconds": ",.1f", "cost": ",.4f"}
@@ -163,8 +159,8 @@ def cost_sheet(frame: pl.DataFrame) -> Sheet:
         Column("score / 1,000 tokens", number("score_per_1000_tokens", ".3f")),
         Column("cut off", share("cut_off")),
     ]
-    notes = [*notes_of("cost"), *above_notes(frame)]
-    return sheet_of("What answers cost", columns, rows, notes, changes_of([*map(run_words, rows)]))
+    breaks = changes_of([*map(run_words, rows)])
+    return sheet_of("What answers cost", columns, rows, notes_of("cost"), breaks)
 
 
 def _amount(name: str, form: str, row: Row) -> str:
@@ -173,11 +169,12 @@ def _amount(name: str, form: str, row: Row) -> str:
     return number(name, form)(row) + (f"\nof {count}" if lacks_some else "")
 
 
+_SWEPT = ["accuracy" if name == "mean" else name for name in MEANS]
 SWEEP_SCHEMA: Mapping[str, Any] = (
     RUN_TYPES
     | texts("stated")
-    | counts("n answered")
-    | figures("coverage accuracy low high", *ABOVE, "mean_output_tokens")
+    | counts("n answers answered")
+    | figures("coverage", *_SWEPT, "mean_output_tokens")
     | counts("token_observations")
     | figures("truncated empty cap_hit unparsed api_error")
 )
@@ -194,13 +191,12 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
 
     Returns:
         Columns `SWEEP_SCHEMA`: stated (whether the prompt said the budget: yes, no, or null if the
-        predictions do not say), n (rows of the point), answered (those that were replied to),
-        coverage, accuracy (mean of the scored rows) with its interval and what lies above the
-        floor, mean_output_tokens over the token_observations rows that report them, and shares of
-        the answered: truncated (the finish reason is a length limit), empty (no visible character),
-        cap_hit (as many output tokens as the budget or more) and unparsed; and of all rows:
-        api_error. In order of model, setting and
-        tokens used.
+        predictions do not say), n (rows of the point), answers (an answer may have several rows),
+        answered (those that were replied to), coverage, the figures of a line, of which accuracy is
+        the mean, mean_output_tokens over the token_observations answers that report them, and
+        shares of the answered: truncated (the finish reason is a length limit), empty (no visible
+        character), cap_hit (as many output tokens as the budget or more) and unparsed; and of all
+        answers: api_error. In order of model, setting and tokens used.
 
     Raises:
         ResultsError: no row has a budget.
@@ -220,21 +216,24 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
     totals = means_of(list(matrix.blocks.values()), level)
     means = [
         dict(zip(RUN, run, strict=True))
+        | {"n": int(totals.expected[r])}
         | {"coverage": totals.scored[r] / totals.expected[r]}
         | {"accuracy" if name == "mean" else name: v for name, v in totals.cells(r).items()}
         for r, run in enumerate(matrix.runs)
     ]
-    accuracy = pl.DataFrame(means, schema=RUN_TYPES | figures("coverage accuracy low high", *ABOVE))
+    figured = pl.DataFrame(means, schema=RUN_TYPES | counts("n") | figures("coverage", *_SWEPT))
     stated = run_table(rows).select(*RUN, stated="budget_stated")
     tokens = usage("output_tokens")
 
     def share_of_answered(what: pl.Expr) -> pl.Expr:
         return what.fill_null(value=False).filter(was_answered()).mean()
 
-    points = (
-        rows.group_by(RUN)
+    # One answer may have several scores, and was paid for once.
+    answers = rows.unique([*RUN, "task", "id", "sample"], maintain_order=True)
+    sweep = (
+        answers.group_by(RUN)
         .agg(
-            n=pl.len().cast(pl.Int64),
+            answers=pl.len().cast(pl.Int64),
             answered=was_answered().sum().cast(pl.Int64),
             mean_output_tokens=tokens.mean(),
             token_observations=tokens.count().cast(pl.Int64),
@@ -244,11 +243,11 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
             unparsed=share_of_answered(pl.col("status") == Status.UNPARSED.value),
             api_error=(pl.col("status") == Status.API_ERROR.value).mean(),
         )
-        .join(accuracy, on=RUN, nulls_equal=True)
+        .join(figured, on=RUN, nulls_equal=True)
         .join(stated, on=RUN, nulls_equal=True)
         .sort("model", "setting", "mean_output_tokens", "budget", nulls_last=True)
     )
-    return points.select(list(SWEEP_SCHEMA))
+    return sweep.select(list(SWEEP_SCHEMA))
 
 
 _SHARES = ("truncated", "empty", "cap_hit", "unparsed", "api_error")
@@ -258,9 +257,10 @@ _SWEEP = (
     Column("budget", number("budget", ",")),
     Column("stated", lambda row: row["stated"] or "-"),
     Column("N", "n"),
-    Column("accuracy", lambda row: figure({**row, "mean": row["accuracy"]}, row["n"])),
+    *NORMALIZED_COLUMNS,
+    Column("mean", lambda row: points(row["accuracy"]) + interval_below(row)),
     Column("mean tokens", number("mean_output_tokens", ",.1f")),
-    Column("reported", lambda row: f"{row['token_observations']}/{row['n']}"),
+    Column("reported", lambda row: f"{row['token_observations']}/{row['answers']}"),
     Column("answered", "answered"),
     *(Column(name.replace("_", " "), share(name)) for name in _SHARES),
 )
@@ -268,5 +268,4 @@ _SWEEP = (
 
 def budget_sheet(frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `budget_sweep`."""
-    notes = [*notes_of("budget"), *above_notes(frame)]
-    return sheet_of("Output-token budget sweep", _SWEEP, frame.to_dicts(), notes)
+    return sheet_of("Output-token budget sweep", _SWEEP, frame.to_dicts(), notes_of("budget"))

@@ -6,8 +6,8 @@ The score of one answer lies between 0 and 1, and a task has 1 to 40 of them. Wh
   within two scores of an end the bound is a Poisson one (Brown, Cai and DasGupta 2001); without
   these, coverage falls below 90 % at some shares.
 - **Partial scores** vary less than right-or-wrong ones of the same mean, and tell as much as more
-  of them. How many is the ratio of the variances, smoothed by a little of the larger one, so that
-  equal scores are not taken for certainty. For right-or-wrong scores the ratio is 1.
+  of them: as many as the ratio of the variances says. To theirs a score of 0 and one of 1 are
+  added, since what was not seen yet may come; for right-or-wrong scores the ratio is 1.
 - **Several tasks.** The variance of the mean is the sum over tasks, each at a mean that one more
   score, of the mean of all, is added to: a task without a wrong answer keeps its share of doubt.
   The interval is Wilson's again, over as many scores as have that variance.
@@ -27,16 +27,12 @@ Floats = npt.NDArray[np.float64]
 Ends = tuple[float, float] | tuple[None, None]
 
 LEVEL = 0.95
+QUANTILE = NormalDist().inv_cdf((1 + LEVEL) / 2)
+"""How many standard errors an interval reaches to either side."""
 
 _WIDER = 0.3
 _NEAR = 2.0
 """Right (or wrong) scores up to which the bound towards 0 (or 1) is a Poisson one."""
-_SMOOTHING = 0.04
-"""Added to both variances before they are divided, over the root of n."""
-_SMOOTHING_OF_DIFFERENCES = 0.07
-"""The same for differences: most of them may be 0, and the next one may not."""
-_UNSURE = 1.8
-"""How much a variance that was estimated from n scores is raised, times n - 1."""
 _SHRINK = 1.0
 """Scores at the mean of all that are added to each task."""
 _TINY = 1e-12
@@ -57,9 +53,7 @@ class Part:
     worth: Floats
 
 
-def condense(
-    scores: Floats, weights: Floats | None = None, *, smoothing: float = _SMOOTHING
-) -> Part:
+def condense(scores: Floats, weights: Floats | None = None) -> Part:
     """Return the scores of one task, condensed.
 
     Args:
@@ -67,7 +61,6 @@ def condense(
             independently; scores of one answer, and samples of one item, are averaged before.
         weights: of the same shape: how many scores each stands for, 0 for a missing one; None for
             one each.
-        smoothing: of the variances, see above.
     """
     shares = np.ones_like(scores) if weights is None else weights
     weight = shares.sum(axis=0)
@@ -75,11 +68,9 @@ def condense(
         n = weight**2 / (shares**2).sum(axis=0)
         mean = np.where(shares > 0, shares * scores, 0.0).sum(axis=0) / weight
         spread = np.where(shares > 0, shares * (scores - mean) ** 2, 0.0).sum(axis=0) / weight
-        little = smoothing / np.sqrt(n)
-        binary = np.maximum(mean * (1 - mean), 0)
-        ratio = np.clip((spread + little) / (binary + little), 0, 1)
-        ratio = np.minimum(1, ratio * (1 + _UNSURE * (1 - ratio) / (n - 1)))
-        worth = n / np.where(n > 1 + _TINY, ratio, 1.0)  # one answer shows no spread
+        raised = (n * spread + mean**2 + (1 - mean) ** 2) / (n + 2)
+        binary = np.maximum(mean * (1 - mean), _TINY)
+        worth = n / np.minimum(1, raised / binary)
     return Part(weight, mean, worth)
 
 
@@ -132,7 +123,7 @@ def _towards_zero(low: Floats, count: Floats, n: Floats, level: float) -> Floats
 
 def condense_differences(differences: Floats, weights: Floats | None = None) -> Part:
     """Return differences in [-1, 1], condensed, for `ends_of_differences`; see `condense`."""
-    return condense((differences + 1) / 2, weights, smoothing=_SMOOTHING_OF_DIFFERENCES)
+    return condense((differences + 1) / 2, weights)
 
 
 def ends_of_differences(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:

@@ -70,7 +70,7 @@ def tasks(task: str | None = None, release: str | None = None, style: ListForm =
 
 def _described_in(release: Release, task: str | None) -> list[dict[str, Any]]:
     """Return what a release says of its tasks, or of one."""
-    records = release.manifest.tasks
+    records, weights = release.manifest.tasks, release.weights()
     if task is not None and task not in records:
         raise ReleaseError(
             f"release {release.version} does not hold the task {task!r}."
@@ -84,6 +84,7 @@ def _described_in(release: Release, task: str | None) -> list[dict[str, Any]]:
             "scores": record.scores,
             "scoring": get_task(name).scoring,
             "grader_version": record.grader_version,
+            "weight": weights[name],
         }
         for name, record in records.items()
         if task in {None, name}
@@ -93,7 +94,7 @@ def _described_in(release: Release, task: str | None) -> list[dict[str, Any]]:
 def _release_text(described: Sequence[dict[str, Any]]) -> str:
     return "".join(
         f"{row['id']:30} {row['bucket']:14} {row['scores']:5}  {row['scoring']:8} "
-        f"v{row['grader_version']}  {row['title']}\n"
+        f"{row['weight']:7.3f}  v{row['grader_version']}  {row['title']}\n"
         for row in described
     )
 

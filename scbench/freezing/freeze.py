@@ -47,6 +47,7 @@ from scbench.release.manifest import (
     ladder_file,
     picture_file,
     terse_file,
+    weight_of,
 )
 from scbench.report.gallery import cases, draw_cases
 from scbench.report.picture import LOOK
@@ -284,6 +285,7 @@ def _task_record(part: FrozenTask) -> TaskRecord:
         rows_hash=rows_hash(_id_hashes(part.instances)),
         fingerprint=part.task.fingerprint(),
         floor=floor_record(part.references),
+        weight=weight_of({ref.id: ref.floor for ref in part.references}.values()),
         seeds={
             instance.id: instance.seed
             for instance in part.instances

@@ -359,7 +359,7 @@ def finish(
     problems.close()
     report = RunReport(
         options.out / RESULTS,
-        tally(results),
+        tally(results, options.release.weights()),
         problems.first,
         problems.counts,
         facts.incidents,

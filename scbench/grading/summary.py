@@ -19,9 +19,10 @@ from scbench.base import __version__
 from scbench.base.model import LOOP_SETTINGS, Status
 from scbench.catalog import Task, all_tasks
 from scbench.formats.predictions import Problem
+from scbench.grading.means import RUN
 from scbench.grading.options import Options
 from scbench.grading.rows.coverage import Coverage
-from scbench.grading.score_tables import RUN, Condensed, metadata_by_run, outside_release
+from scbench.grading.score_tables import Condensed, metadata_by_run, outside_release
 from scbench.release.load import Release
 
 
@@ -111,9 +112,10 @@ def _split(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 _NEEDED = (
     *("id", "task", "bucket", "subtask", "model", "setting", "sample", "budget"),
-    *("status", "score", "floor", "instance_hash", "run_metadata"),
+    *("status", "score", "floor", "usage", "instance_hash", "run_metadata"),
 )
 _ROWS = 65_536
+_TABLES: tuple[Literal["bucket"], Literal["task"]] = ("bucket", "task")
 _FAILURES = 20
 
 
@@ -138,8 +140,11 @@ class Tally:
     runs: list[dict[str, Any]]
 
 
-def tally(path: Path) -> Tally:
-    """Read a results file, some rows at a time, and return what it comes to."""
+def tally(path: Path, weights: Mapping[str, float] | None = None) -> Tally:
+    """Read a results file, some rows at a time, and return what it comes to.
+
+    Tasks weigh as in the release, or as follows from the floors of the rows.
+    """
     lazy = pl.scan_parquet(path)
     condensed = Condensed()
     outside: Counter[str] = Counter()
@@ -167,7 +172,7 @@ def tally(path: Path) -> Tally:
     return Tally(
         rows,
         unscored,
-        {"bucket": condensed.table("bucket"), "task": condensed.table("task")},
+        {by: condensed.table(by, weights) for by in _TABLES},
         [{"task": task, "rows": count} for task, count in sorted(outside.items())],
         errors,
         failed.select("line", "id", "reason")

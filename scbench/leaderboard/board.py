@@ -1,13 +1,14 @@
-"""The board: means with intervals and rank ranges, by release, grader versions and setting.
+"""The board: scores with intervals and rank ranges, by release, grader versions and setting.
 
 A board is of one release and of one version of each grader; scores of two are never put beside each
 other as if they could be compared. Settings have ranks of their own.
 
-For ranks, models are compared answer by answer over the same instances, by the test of
-`scbench.analysis.sign_flips`, corrected over all pairs of a board: with a chance of 95 % no two
-models that are alike are told apart anywhere on it, however many models there are. A model's rank
-is one more than the number of models that are better beyond chance, so tied models share a rank.
-Its range runs from there to the number of models that are not worse beyond chance.
+For ranks, models are compared by their normalized scores, answer by answer over the same
+instances, by the test of `scbench.analysis.sign_flips` as `scbench compare` makes it, corrected
+over all pairs of a board: with a chance of 95 % no two models that are alike are told apart
+anywhere on it, however many models there are. A model's rank is one more than the number of models
+that are better beyond chance, so models that are not told apart share a rank. Its range runs from
+there to the number of models that are not worse beyond chance.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,13 +19,14 @@ import numpy.typing as npt
 import polars as pl
 
 from scbench.analysis.ladder import climbs_of, ladder_table
-from scbench.analysis.matrix import MEANS, Block, Matrix, Means, means_of, score_matrix
+from scbench.analysis.matrix import Matrix, score_matrix
 from scbench.analysis.results import ITEM
 from scbench.analysis.sign_flips import DRAWS, EXACT, draws_within, signs
 from scbench.base import __version__
 from scbench.base.canonical import content_hash
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import LADDER
+from scbench.grading.means import MEANS, Block, Means, means_of
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.collect import GRADED, BoardEntry, Collected
 from scbench.leaderboard.findings import Finding, as_record
@@ -52,7 +54,7 @@ class Rank(NamedTuple):
 
 
 def ranks(scores: Floats, answers: Sequence[str], draws: int = DRAWS, seed: int = 0) -> list[Rank]:
-    """Return the rank of each model by scores (scores, models), means over samples, none missing.
+    """Return the rank of each model by scores of shape (scores, models), none missing.
 
     Scores of the same answer are not independent.
     """
@@ -175,7 +177,7 @@ SCHEMA: Mapping[str, Any] = {
     **dict.fromkeys(("submission", "organisation", "model", "version", "date"), pl.String),
     **dict.fromkeys(("bucket", "task"), pl.String),
     **dict.fromkeys(("n", "expected", "scored"), pl.Int64),
-    **dict.fromkeys(("mean", "mean_missing_as_zero", *MEANS[1:]), pl.Float64),
+    **dict.fromkeys((*MEANS, "mean_missing_as_zero"), pl.Float64),
     **dict.fromkeys(_RANK, pl.Int64),
     "receipt": pl.String,
 }
@@ -227,7 +229,7 @@ def make_board(collected: Collected) -> dict[str, Any]:
         format, package_version; boards: newest release first, each with release, graders (versions
         by task), graders_key (their hash), buckets and tasks (with their N), fingerprints (tasks
         that were simulated on machines that compute differently, and whose submissions), and
-        settings: for each the entries, ranked ones by mean (on the ladder by level), then those
+        settings: for each the entries, ranked ones by score (on the ladder by level), then those
         without full coverage, with levels where a model answered the ladder;
         history: the overall score of each model in each release; refused: what is wrong with
         other submissions; warnings: what maintainers should look at.
@@ -351,7 +353,8 @@ def _score_columns(score: Score, means: Means, entry: int) -> dict[str, Any]:
 def _sort_key(row: dict[str, Any], *, by_level: bool) -> tuple[Any, ...]:
     overall = row["buckets"][OVERALL]
     level = height(row["levels"][OVERALL]) if by_level else 0.0
-    return (not row["ranked"], -level, -(overall["mean"] or 0.0), row["model"], row["submission"])
+    score = [-(overall[name] or 0.0) for name in ("normalized", "mean")]
+    return (not row["ranked"], -level, *score, row["model"], row["submission"])
 
 
 def _entry_matrix(entries: Sequence[BoardEntry]) -> Matrix:
@@ -375,11 +378,20 @@ def _ranks_by_entry(
 ) -> dict[int, Rank]:
     if not ranked.any():
         return {}
-    means: Floats = np.concatenate(
-        [block.sums[:, ranked] / block.counts[:, ranked] for block in blocks]
+    # Each answer's share of the normalized score; those without room have none.
+    shares: Floats = np.concatenate(
+        [
+            np.nan_to_num(
+                block.u
+                * block.weights()
+                / np.maximum(block.normalized.weight, 1)
+                / (1 - block.guessed)
+            )[:, ranked]
+            for block in blocks
+        ]
     )
-    names = [block.names[answer] for block in blocks for answer in block.answers]
-    return dict(zip(np.flatnonzero(ranked).tolist(), ranks(means, names), strict=True))
+    names = [name for block in blocks for name in block.names]
+    return dict(zip(np.flatnonzero(ranked).tolist(), ranks(shares, names), strict=True))
 
 
 def _entry_row(
@@ -426,7 +438,7 @@ def _history(boards: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                         "release": board["release"]["version"],
                         "graders_key": board["graders_key"],
                         "ranked": row["ranked"],
-                        **{name: overall[name] for name in ("mean", "low", "high", "rank")},
+                        **{name: overall[name] for name in (*MEANS, "rank")},
                     }
                 )
     return [models_by_key[key] for key in sorted(models_by_key)]

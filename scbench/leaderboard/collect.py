@@ -9,10 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.usage import usage, was_answered
+from scbench.analysis.usage import was_answered
 from scbench.base.canonical import sha256
 from scbench.base.errors import ResultsError, ScbenchError, printable, reading_parquet
 from scbench.base.progress import no_progress
+from scbench.grading.means import AMOUNTS, usage
 from scbench.grading.output import RESULTS
 from scbench.grading.rows.columns import column_types
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -53,8 +54,6 @@ from scbench.leaderboard.validate import (
 )
 from scbench.release.load import Release
 
-AMOUNTS = ("output_tokens", "cost")
-
 GRADED = "graded"
 """Folder, inside the board's, for each submission's results."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
@@ -73,7 +72,6 @@ def spent(results: pl.DataFrame) -> dict[str, Any]:
     """
     answers = results.filter(was_answered()).unique(["id", "sample"], maintain_order=True)
     amounts = answers.select(usage(name) for name in AMOUNTS)
-    amounts = amounts.select(pl.when(pl.all().is_finite() & (pl.all() >= 0)).then(pl.all()))
     return {name: amounts[name].mean() for name in AMOUNTS} | {
         f"{name}_reported": int(amounts[name].count()) for name in AMOUNTS
     }

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from scbench.analysis.ladder import interval_words, level_words
-from scbench.analysis.sheets import points
+from scbench.analysis.sheets import GAP, interval, normalized_words, points, rounded
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ResultsError, printable
 from scbench.base.model import LADDER
@@ -52,7 +52,7 @@ _LINKS = {"paper": "paper", "code": "code", "weights": "weights", "homepage": "p
 
 
 class Point(NamedTuple):
-    """A model in the chart: name, amount spent per answer, mean score with its interval."""
+    """A model in the chart: name, amount spent per answer, score with its interval."""
 
     name: str
     x: float
@@ -240,14 +240,14 @@ def _chart_points(settings: Mapping[str, Sequence[Mapping[str, Any]]], amount: s
         Point(
             row["model"] + (", tools" if setting == "tools" and len(settings) > 1 else ""),
             row["spent"][amount],
-            score["mean"],
-            score["low"],
-            score["high"],
+            score["normalized"],
+            score["normalized_low"],
+            score["normalized_high"],
         )
         for setting, rows in settings.items()
         for row in rows
         for score in [row["buckets"][OVERALL]]
-        if row["spent"][amount] and score["mean"] is not None and score["low"] is not None
+        if row["spent"][amount] and score["normalized"] is not None
     ]
 
 
@@ -351,23 +351,27 @@ def _figure_cell(
     score: Mapping[str, Any], level: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return a figure as it is shown, with the value that it sorts by."""
-    mean, low = score["mean"], score.get("low")
-    gap = mean is not None and score["scored"] < score["expected"]
+    value = score["normalized"]
+    gap = score["mean"] is not None and score["scored"] < score["expected"]
+    ends = "" if value is None else interval(score, "normalized_")
     return {
-        "value": "" if mean is None else f"{mean:.9f}",
-        "heat": "" if mean is None else f"h{int(min(max(mean, 0.0), 1.0) * _HEATS)}",
-        "text": points(mean) + ("*" if gap else ""),
+        "value": "" if value is None else f"{value:.9f}",
+        "heat": "" if value is None else f"h{int(min(max(value, 0.0), 1.0) * _HEATS)}",
+        "text": normalized_words(score) + (GAP if gap else ""),
         "zero": points(score["mean_missing_as_zero"]) if gap else "",
-        "between": "" if low is None else f"{points(low)} to {points(score['high'])}",
-        "above": "" if score.get("above") is None else _above_floor(score),
+        "between": ends,
+        "above": _beside(score),
         "level": "" if level is None else f"level {_level_figure(level)['text']}",
         "range": _rank_range(score),
     }
 
 
-def _above_floor(score: Mapping[str, Any]) -> str:
-    ends = (points(score[f"above_{end}"]) for end in ("low", "high"))
-    return f"{points(score['above'])} ({' to '.join(ends)}) above floor"
+def _beside(score: Mapping[str, Any]) -> str:
+    """Return what stands below a normalized score: the mean, and what could be read if not all."""
+    if score["mean"] is None:
+        return ""
+    read = "" if score["readable"] == 1 else f", {points(score['readable'])} readable"
+    return f"mean {points(score['mean'])}{read}"
 
 
 def _rank_range(score: Mapping[str, Any]) -> str:
@@ -387,8 +391,8 @@ def _history_line(row: Mapping[str, Any], releases: list[str]) -> dict[str, Any]
     for part in row["releases"]:
         cells[own_name(part["release"])].append(
             {
-                "value": "" if part["mean"] is None else f"{part['mean']:.9f}",
-                "text": points(part["mean"]) + ("" if part["ranked"] else "*"),
+                "value": "" if part["normalized"] is None else f"{part['normalized']:.9f}",
+                "text": normalized_words(part),
                 "rank": part["rank"],
             }
         )
@@ -427,7 +431,8 @@ def hub_results(
             "takes means over all of them"
         )
     notes = (
-        f"{receipt.setting.replace('_', '-')}; scbench release {receipt.release.version}, "
+        f"mean of all scores; {receipt.setting.replace('_', '-')}; "
+        f"scbench release {receipt.release.version}, "
         f"{receipt.attempts} answer(s) per instance, receipt {receipt.digest[:16]}"
     )
     entries: list[dict[str, Any]] = []
@@ -439,7 +444,7 @@ def hub_results(
         entries.append(
             {
                 "dataset": where | ({"revision": revision} if revision else {}),
-                "value": round(100 * (score.mean or 0.0), 1),
+                "value": float(rounded(100 * (score.mean or 0.0))),
                 "date": receipt.date,
                 **({"source": {"url": source, "name": "scbench"}} if source else {}),
                 "notes": notes,

@@ -21,6 +21,7 @@ from scbench.analysis.gap import gap_table
 from scbench.base.errors import ResultsError
 from scbench.base.model import LADDER
 from scbench.base.progress import no_progress
+from scbench.grading.means import MEANS
 from scbench.grading.score_tables import OVERALL
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import Key, key_of, make_board
@@ -31,7 +32,7 @@ from scbench.leaderboard.validate import Organisation
 from scbench.release.load import open_release
 
 RELEASE, SUBMISSIONS = "release", "submissions"
-_SCORE = ("mean", "low", "high", "rank", "rank_low", "rank_high")
+_SCORE = (*MEANS, "rank", "rank_low", "rank_high")
 _GAP = ("pairs", "public", "private", "difference", "low", "high", "p_value", "verdict")
 
 

@@ -24,6 +24,7 @@ from scbench.release.manifest import (
     Manifest,
     parse_manifest,
     version_key,
+    weight_of,
 )
 from scbench.release.sources import FolderSource, Source, fetch_snapshot, hub_name, open_archive
 
@@ -188,6 +189,20 @@ class Release:
                     "not one number from 0 to 1"
                 )
         return floors
+
+    def weights(self) -> dict[str, float]:
+        """Return the weight of each task in the normalized score, see `weight_of`.
+
+        Raises:
+            ReleaseError: as `floors`, which tell the weights where the manifest does not.
+        """
+        records = self.manifest.tasks
+        if all(record.weight is not None for record in records.values()):
+            return {task: record.weight or 0.0 for task, record in records.items()}
+        floors: dict[str, list[float]] = {task: [] for task in records}
+        for row_id, floor in self.floors().items():
+            floors.get(task_of(row_id), []).append(floor)
+        return {task: weight_of(of_task) for task, of_task in floors.items()}
 
     def _unprinted(self) -> dict[str, str]:
         return {row_id: text for row_id, _, text in self._beside_rows() if text is not None}

@@ -67,6 +67,22 @@ class TaskRecord(Frozen):
         description="seed of each instance of a fixed list that was drawn, by id; those of an "
         "experiment stand in the rows alone",
     )
+    weight: float | None = Field(
+        default=None,
+        ge=0,
+        description="in the normalized score, see weight_of; earlier releases have none",
+    )
+
+
+def weight_of(floors: Iterable[float]) -> float:
+    """Return the weight of a task in the normalized score, from the floors of its instances.
+
+    Its mean says as much of a model as its variance lets it: 0.03 between tasks of a model, and 0.2
+    for each of the answers that have room above their floors. docs/statistics.md has the
+    simulation that this was chosen by.
+    """
+    answers = sum(floor < 1 for floor in floors)
+    return round(1 / (0.03 + 0.2 / answers), 3) if answers else 0.0
 
 
 class ReferencesRecord(Frozen):
@@ -189,7 +205,7 @@ def own_name(version: str) -> str:
     return version.partition("+")[0]
 
 
-_OPTIONAL = ("seeds", "fingerprint")
+_OPTIONAL = ("seeds", "fingerprint", "weight")
 _OF_DRAWN = ("prefix", "measures")
 """Fields of records that are not written where they are empty."""
 
@@ -367,7 +383,7 @@ class Manifest(Frozen):
                 *((task, name) for task in owner.get("tasks", {}).values() for name in _OPTIONAL),
                 *((owner["experiment"], name) for name in _OF_DRAWN if "experiment" in owner),
             ):
-                if not part[name]:
+                if not part[name] and part[name] != 0:  # a weight may be 0
                     del part[name]
         return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
 

@@ -14,7 +14,7 @@ from scbench.analysis.ladder import climbs_of, is_ladder, ladder_sheets, ladder_
 from scbench.analysis.layout import Sheet
 from scbench.analysis.paper import paper_table
 from scbench.analysis.runs import run_table, runs_sheet
-from scbench.analysis.sheets import ABOVE_NOTE, above_line, line_name, points
+from scbench.analysis.sheets import NOTE, interval, line_name, marked_normalized, points, rounded
 from scbench.analysis.usage import budget_sheet, budget_sweep
 from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks
@@ -27,18 +27,16 @@ _STEPS = 10
 _WIDTH, _HEIGHT = 8.0, 24.0
 
 
-def interval_strip(
-    mean: float | None, low: float | None, high: float | None, floor: float | None = None
-) -> str:
-    """Return a line from 0 to 1 with an interval, a dot for the mean, and a tick for the floor."""
-    x_low, x_high, x_floor, x_mean = (
-        "" if value is None else f"{4 + value * 110:.1f}" for value in (low, high, floor, mean)
+def interval_strip(score: float | None, low: float | None, high: float | None) -> str:
+    """Return a line from 0 to 1 with an interval, and a dot for the score."""
+    x_low, x_high, x_score = (
+        "" if value is None else f"{4 + min(max(value, 0.0), 1.0) * 110:.1f}"
+        for value in (low, high, score)
     )
     line = 'class="s-answer" stroke-width="4" stroke-opacity=".45"'
     parts = ['<path d="M4 6H114" class="s-faint" stroke-width="2"/>']
     parts += [f'<path d="M{x_low} 6H{x_high}" {line}/>'] if x_low and x_high else []
-    parts += [f'<path d="M{x_floor} 0V12" class="s-quiet" stroke-width="1.5"/>'] if x_floor else []
-    parts += [f'<circle cx="{x_mean}" cy="6" r="3.6" class="f-answer"/>'] if x_mean else []
+    parts += [f'<circle cx="{x_score}" cy="6" r="3.6" class="f-answer"/>'] if x_score else []
     return (
         '<svg class="sb meter" width="118" height="12" viewBox="0 0 118 12" '
         f'aria-hidden="true">{"".join(parts)}</svg>'
@@ -128,7 +126,7 @@ def overview(results: pl.DataFrame) -> Values:
         for row in table
     }
     wholes = {key: _overall_row(cells, key) for key in keys}
-    keys.sort(key=lambda key: -(wholes[key]["mean"] or 0.0))
+    keys.sort(key=lambda key: [-(wholes[key][name] or 0.0) for name in ("normalized", "mean")])
     labels = {key: names[(*key, 0)] for key in keys}
     return {
         "gaps": any(row["coverage"] < 1 for row in table),
@@ -137,7 +135,7 @@ def overview(results: pl.DataFrame) -> Values:
         **_statuses(results, labels),
         **_tasks(cells, dict(list(labels.items())[:_MOST_COLUMNS]), _scores(results)),
         "shown_columns": _SHOWN_COLUMNS,
-        "above_note": ABOVE_NOTE if any(row["floor"] for row in table) else "",
+        "note": NOTE,
         "runs_table": _runs_table(results),
         "failures": _failures(results),
         "budget": _budget(results),
@@ -184,10 +182,7 @@ def _lead(labels: Mapping[RunKey, str], wholes: Mapping[RunKey, Values]) -> Valu
     row = wholes[best]
     if row["mean"] is None:
         return None
-    floor = None if row["floor"] is None else points(row["floor"])
-    return {"run": labels[best], "runs": len(labels), "of": row["bucket"], "floor": floor} | _cell(
-        row, ""
-    )
+    return {"run": labels[best], "runs": len(labels), "of": row["bucket"]} | _cell(row, "")
 
 
 def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) -> Values:
@@ -202,7 +197,7 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) 
         for name in buckets
     }
     rows = []
-    ends = ("mean", "low", "high", "floor")
+    ends = ("normalized", "normalized_low", "normalized_high")
     for run, label in labels.items():
         run_rows = [cells.get((bucket, None, run)) for bucket in buckets]
         widest_row = next(row for row in run_rows if row is not None)
@@ -220,7 +215,6 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) 
         (f"{name} ({row['over']})" if row["over"] else name, row["n"])
         for name, row in widest.items()
     ]
-    floors = [None if row["floor"] is None else points(row["floor"]) for row in widest.values()]
     ranges = [
         PAPER[name] if name in PAPER and not row["over"] and beside_paper else None
         for name, row in widest.items()
@@ -228,22 +222,26 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) 
     return {
         "bucket_heads": heads,
         "bucket_rows": rows,
-        "floors": floors if any(floors) else [],
         "paper": [end and f"{end[0]} to {end[1]}" for end in ranges] if any(ranges) else [],
     }
 
 
 def _cell(row: Values, strip: str) -> Values:
-    low, high = (None if row[end] is None else points(row[end]) for end in ("low", "high"))
+    beside = [f"mean {points(row['mean'])}"] if row["mean"] is not None else []
+    if row["readable"] is not None and row["readable"] < 1:
+        beside.append(f"{points(row['readable'])} readable")
+    if row["output_tokens"] is not None:
+        beside.append(f"{rounded(row['output_tokens'], 0):,} tokens")
+    if row["cost"] is not None:
+        beside.append(f"{rounded(row['cost'], 4)} US$")
     return {
-        "value": "" if row["mean"] is None else f"{row['mean']:.9f}",
-        "mean": points(row["mean"]) + ("*" if row["scored"] and row["coverage"] < 1 else ""),
-        "low": low,
-        "high": high,
+        "value": "" if row["normalized"] is None else f"{row['normalized']:.9f}",
+        "score": marked_normalized(row),
         # An interval stays on its line.
-        "above": above_line(row, "above", points).strip().replace(" to ", "\u00a0to\u00a0")
-        if row["floor"]
-        else "",
+        "between": ""
+        if row["normalized"] is None
+        else interval(row, "normalized_").replace(" ", "\u00a0"),
+        "beside": ", ".join(beside),
         "strip": strip,
     }
 

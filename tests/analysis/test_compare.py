@@ -5,9 +5,11 @@ import polars as pl
 import pytest
 from scipy.stats import binomtest
 
-from scbench.analysis.compare import TIED, TOO_FEW, compare_runs, run_name
+from scbench.analysis.compare import APART, MARGIN, NO_ROOM, TIED, TOO_FEW, compare_runs, run_name
 from scbench.analysis.paper import paper_table
 from scbench.base.errors import ResultsError
+
+UNDECIDED = {TIED, APART, TOO_FEW, NO_ROOM}
 
 
 def pair(make_results, first, second, **more):
@@ -52,9 +54,9 @@ def test_the_verdict_comes_from_the_corrected_test_and_nowhere_else(paper_result
         if row["p_corrected"] <= 0.05:
             assert row["verdict"] == better
         else:
-            assert row["verdict"] in {TIED, TOO_FEW}
+            assert row["verdict"] in UNDECIDED
     zero_outside = table.filter((pl.col("low") > 0) | (pl.col("high") < 0))
-    assert set(zero_outside["verdict"]) & {TIED, TOO_FEW}, "an interval alone is no verdict"
+    assert set(zero_outside["verdict"]) & UNDECIDED, "an interval alone is no verdict"
 
 
 def test_equal_runs_are_tied_even_with_fractions_and_the_interval_is_no_point(make_results):
@@ -63,7 +65,7 @@ def test_equal_runs_are_tied_even_with_fractions_and_the_interval_is_no_point(ma
     for row in compare_runs(rows).iter_rows(named=True):
         assert row["low"] == pytest.approx(-row["high"])
         assert (row["difference"], row["p_value"], row["p_corrected"]) == (0, 1, 1)
-        assert (row["high"] > 0.02, row["verdict"]) == (True, TIED)
+        assert (row["high"] > MARGIN, row["verdict"]) == (True, APART)
 
 
 def test_all_kinds_of_scores_are_tested(make_results):
@@ -146,7 +148,7 @@ def test_text_tasks_by_themselves_are_compared_like_others(make_results):
     table = compare_runs(rows.with_columns(floor=pl.lit(0.5)))
     assert table["bucket"].to_list() == ["manifolds", "manifolds"]
     row = table.row(0, named=True)
-    assert (row["verdict"], row["difference"], row["above"]) == ("b no_tools", 1.0, 2.0)
+    assert (row["verdict"], row["of_means"], row["difference"]) == ("b no_tools", 1.0, 2.0)
 
 
 def test_nothing_to_compare_is_refused(make_results):

@@ -70,12 +70,16 @@ def test_a_sheet_of_scores_leaves_out_columns_that_say_nothing(make_results):
         {"score": 1.0, "setting": None}, {"subtask": 1, "score": 0.0, "setting": None}
     )
     sheet = score_sheet("t", score_table(rows, "task"))
-    assert sheet.heads == ["model", "task", "N", "mean", "95 %", "coverage", "status"]
-    assert sheet.rows == [["m", "two_segments", "2", "50.0", "2.0 to 98.0", "2/2", "2 answered"]]
+    figures = ["normalized", "normalized, 95 %", "readable", "below floor", "mean", "95 %"]
+    assert sheet.heads == ["model", "task", "N", *figures, "coverage", "status"]
+    ends = "2.0 to 98.0"
+    shown = ["50.0", ends, "100.0", "0.0", "50.0", ends]
+    assert sheet.rows == [["m", "two_segments", "2", *shown, "2/2", "2 answered"]]
     gaps = pl.concat([rows, make_results({"subtask": 2, "status": "blocked", "setting": None})])
     sheet = score_sheet("t", score_table(gaps, "bucket"))
     assert sheet.rows[0] == [
-        *("m", "axiomatic", "3", "50.0*", "2.0 to 98.0", "33.3", "2/3", "2 answered, 1 blocked"),
+        *("m", "axiomatic", "3", "50.0*", ends, "100.0", "0.0", "50.0*", ends, "33.3", "2/3"),
+        "2 answered, 1 blocked",
     ]
 
 
@@ -94,9 +98,9 @@ def test_a_comparisons_sheet(make_results):
     rows = [{"model": m, "subtask": i, "score": float(m == "b")} for m in "ab" for i in range(20)]
     (sheet,) = comparison_sheets(compare_runs(make_results(*rows)))
     assert sheet.title == "a no_tools (first) against b no_tools (second)"
-    name, n, first, second, difference, *tests, verdict = sheet.rows[0]
+    name, n, first, second, difference, *tests, verdict, of_means = sheet.rows[0]
     assert (name, n, first, second) == ("Two Segments", "20", "0.0", "100.0")
-    assert difference == "+100.0\n+67.8 to +100.0"
+    assert difference == of_means == "+100.0\n+67.8 to +100.0"
     assert tests[:4] == ["0", "20", "<0.001", "<0.001"]
     assert verdict == "b no_tools is better"
 
@@ -109,7 +113,8 @@ def test_a_sheet_of_samples(make_results):
     assert sheet.heads[-2:] == ["pass@1", "pass@2"]
     first = ["m no_tools", "Two Segments", "3", "2"]
     assert sheet.rows[0][:4] == first
-    assert sheet.rows[0][5:] == ["-", "0.167", "0.167", "50.0", "66.7"]
+    assert sheet.rows[0][6:7] + sheet.rows[0][8:11] == ["± 32.7", "-", "0.167", "0.167"]
+    assert [cell.partition("\n")[0] for cell in sheet.rows[0][11:]] == ["50.0", "66.7"]
 
 
 @pytest.mark.parametrize("form", [markdown, latex, terminal])

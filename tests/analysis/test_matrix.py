@@ -1,13 +1,15 @@
-"""Means above the floor, and what lines of tables are over."""
+"""Normalized scores by hand, and what lines of tables are over."""
 
 import numpy as np
 import polars as pl
 import pytest
 
-from scbench.analysis.matrix import above_floor, difference_of, means_of, paired, score_matrix
+from scbench.analysis.matrix import difference_of, paired, score_matrix
 from scbench.analysis.paper import paper_sheet, paper_table
 from scbench.analysis.results import check_results
 from scbench.base.errors import ResultsError
+
+ZEROS = {"truncated", "unparsed", "refused"}
 
 
 def floored(make_results, rows, **more):
@@ -15,8 +17,7 @@ def floored(make_results, rows, **more):
     found = []
     for i, (score, floor) in enumerate(rows):
         result = {"status": score} if isinstance(score, str) else {"score": float(score)}
-        if isinstance(score, str) and score in {"truncated", "unparsed", "refused"}:
-            result["score"] = 0.0
+        result |= {"score": 0.0} if score in ZEROS else {}
         found.append({"subtask": i, "floor": floor} | result | more)
     return make_results(*found)
 
@@ -25,78 +26,54 @@ def line(results, **more):
     return paper_table(results, **more).row(0, named=True)
 
 
-def test_above_the_floor_by_hand(make_results):
-    row = line(floored(make_results, [(1, 0.5), (0.5, 0.5), (0, 0.5), (1, 0.5)], task="csg_union"))
-    assert (row["mean"], row["floor"], row["above"]) == pytest.approx((0.625, 0.5, 0.25))
-    assert row["above_low"] == pytest.approx((row["low"] - 0.5) / 0.5)
-    assert row["above_high"] == pytest.approx((row["high"] - 0.5) / 0.5)
+G = 0.25
+GUESSED = [(1, G), (1, G), (0, G), ("truncated", G), ("refused", G), ("unparsed", G)]
 
 
-def test_worse_than_the_floor_is_negative(make_results):
-    row = line(floored(make_results, [(0, 0.2)] * 6, task="csg_union"))
-    assert row["above"] == pytest.approx(-0.25)
-
-
-def test_instances_weigh_by_their_room_above_the_floor(make_results):
-    results = floored(make_results, [(1, 0.9), (0.5, 0.0)], task="csg_union")
-    parts = [((1 - 0.9) / 0.1, 0.1), (0.5, 1.0)]
-    expected = sum(value * room for value, room in parts) / sum(room for _, room in parts)
-    assert line(results)["above"] == pytest.approx(expected)
-
-
-def test_no_room_above_the_floor_divides_nothing_by_zero(make_results):
-    row = line(floored(make_results, [(1, 1.0), (1, 1.0)]))
-    assert (row["floor"], row["above"], row["above_low"]) == (1, None, None)
-    beside = line(floored(make_results, [(1, 1.0), (0.5, 0.5)], task="csg_union"))
-    assert beside["above"] == pytest.approx(0.0), "an instance without room weighs nothing"
-
-
-def test_an_unknown_floor_leaves_the_line_without_a_mean_above_it(make_results):
-    row = line(floored(make_results, [(1, 0.5), (0, None)]))
-    assert (row["mean"], row["floor"], row["above"]) == (0.5, None, None)
-    missing = line(floored(make_results, [(1, 0.5), ("missing", None)]))
-    assert missing["above"] == 1.0, "floors count where scores do"
-
-
-def test_who_gave_no_answer_to_a_text_task_did_not_guess(make_results):
-    """(right - g answered) / (n (1 - g))."""
-    g = 0.25
-    rows = [(1, g), (1, g), (0, g), ("truncated", g), ("refused", g), ("unparsed", g)]
-    row = line(floored(make_results, rows, task="boolean"))
-    right, answered, n = 2, 3, 6
-    assert row["mean"] == pytest.approx(right / n)
-    assert row["above"] == pytest.approx((right - g * answered) / (n * (1 - g)))
-    spatial = line(floored(make_results, rows, task="two_segments"))
-    assert spatial["above"] == pytest.approx((right / n - g) / (1 - g))
+@pytest.mark.parametrize(
+    ("task", "rows", "normalized", "below"),
+    [
+        ("csg_union", [(1, 0.5), (0.75, 0.5), (0, 0.5), (1, 0.5)], (1 + 0.5 + 0 + 1) / 4, 0.25),
+        ("csg_union", [(0, 0.2)] * 6, 0.0, 1.0),
+        ("csg_union", [(1, 0.9), (0.5, 0.0)], 0.75, 0.0),
+        ("csg_union", [(1, 1.0), (0.5, 0.5)], 0.0, 0.0),  # the first has no room
+        ("csg_union", [("unparsed", 0.9), (1, 0.9), ("missing", 0.9)], 0.5, 0.5),
+        ("csg_union", [("missing", None), (1, 0.5)], 1.0, 0.0),
+        ("csg_union", [(1, 0.5), (0, None)], None, 0.0),  # a floor is not known
+        ("csg_union", [(1, 1.0), (0, 1.0)], None, None),  # no room
+        # (right - g answered) / (n (1 - g)): who gave no answer did not guess.
+        ("boolean", GUESSED, (2 - G * 3) / (6 * (1 - G)), None),
+        ("boolean", [(0, 0.5)] * 3, -1.0, None),
+        ("two_segments", GUESSED, 2 / 6, 4 / 6),
+    ],
+)
+def test_normalized_scores_by_hand(make_results, task, rows, normalized, below):
+    row = line(floored(make_results, rows, task=task))
+    assert (row["normalized"], row["below_floor"]) == pytest.approx((normalized, below))
+    if normalized is None:
+        assert row["normalized_low"] is row["normalized_high"] is None
+    else:
+        assert row["normalized_low"] <= normalized <= row["normalized_high"]
 
 
 def test_a_guesser_is_at_the_floor_whatever_is_cut_off(make_results):
     rng = np.random.default_rng(1)
-    g = 0.2
-    cut = rng.random(4000) < 0.5
-    rows = [
-        ("truncated" if c else float(r), g) for c, r in zip(cut, rng.random(4000) < g, strict=True)
-    ]
+    cut, right = rng.random(4000) < 0.5, rng.random(4000) < 0.2
+    rows = [("truncated" if c else float(r), 0.2) for c, r in zip(cut, right, strict=True)]
     row = line(floored(make_results, rows, task="boolean"))
-    assert row["above"] == pytest.approx(0.0, abs=0.03)
-    assert row["above_low"] < 0 < row["above_high"]
+    assert row["normalized"] == pytest.approx(0.0, abs=0.03)
+    assert row["normalized_low"] < 0 < row["normalized_high"]
 
 
-def test_differences_above_the_floor(make_results):
-    first = floored(make_results, [(0, 0.5), (1, 0.5), (0, 0.5)], model="a")
-    second = floored(make_results, [(1, 0.5), (1, 0.5), (0, 0.5)], model="b")
-    matrix = score_matrix(pl.concat([first, second]))
-    result = difference_of([paired(matrix.blocks["two_segments"], 0, 1)])
-    assert result.difference == pytest.approx(1 / 3)
-    assert result.above == pytest.approx(2 / 3)
-    assert result.above_low == pytest.approx(2 * result.low)
-
-
-def test_results_of_before_floors_are_read_as_unknown(make_results):
-    rows = make_results({"score": 1.0}).drop("floor")
-    result = means_of(list(score_matrix(rows).blocks.values()))
-    assert result.mean[0] == 1
-    assert np.isnan(result.above[0])
+@pytest.mark.parametrize(("task", "g"), [("csg_union", 0.0), ("boolean", 0.5)])
+def test_differences_are_those_of_normalized_scores(make_results, task, g):
+    scores = {"a": [0, 1, 0], "b": [1, 1, 0]}
+    rows = [floored(make_results, [(s, g) for s in scores[m]], task=task, model=m) for m in "ab"]
+    result = difference_of([paired(score_matrix(pl.concat(rows)).blocks[task], 0, 1)])
+    assert result.of_means == pytest.approx(1 / 3)
+    assert result.difference == pytest.approx(1 / 3 / (1 - g))
+    ends = result.of_means_low, result.of_means_high
+    assert (result.low, result.high) == pytest.approx([end / (1 - g) for end in ends])
 
 
 def test_a_floor_that_cannot_be_is_refused(make_results):
@@ -104,18 +81,15 @@ def test_a_floor_that_cannot_be_is_refused(make_results):
         check_results(make_results({"score": 1.0, "floor": 1.5}), partial=True)
 
 
-def test_the_scale_by_itself():
-    assert above_floor(np.array(0.75), np.array(0.5)) == 0.5
-    assert np.isnan(above_floor(np.array(1.0), np.array(1.0)))
+def test_the_sheet_leads_with_it_and_has_the_mean_below(make_results):
+    def cell(rows):
+        sheet = paper_sheet("T", paper_table(floored(make_results, rows, task="csg_union")))
+        return sheet.rows[0][2].split("\n")
 
-
-def test_the_sheet_prints_it_below_the_mean_and_says_what_it_is(make_results):
-    table = paper_table(floored(make_results, [(1, 0.5), (0.5, 0.5)] * 8, task="csg_union"))
-    sheet = paper_sheet("T", table)
-    assert "above 50.0 (" in sheet.rows[0][2]
-    assert any("worse than that" in note for note in sheet.notes)
-    without = paper_sheet("T", paper_table(floored(make_results, [(1, 0.0), (0.5, 0.0)])))
-    assert "above" not in without.rows[0][2], "the same figure twice says nothing"
+    first, between, *below = cell([(1, 0.5), (0.75, 0.5), ("unparsed", 0.5), (1, 0.5)] * 4)
+    assert (first, below) == ("62.5", ["mean 68.8", "75.0 readable"])
+    assert " to " in between
+    assert cell([(0.5, 1.0)]) == ["no room", "mean 50.0"]
 
 
 def test_there_is_no_overall_line_over_one_bucket_and_partial_lines_say_what_they_are_over(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.analysis.paper import paper_table
 from scbench.analysis.samples import pass_at_k, samples_sheet
-from scbench.analysis.sheets import ABOVE_NOTE, points
 from scbench.analysis.usage import budget_sheet, budget_sweep, cost_sheet, cost_table
 from scbench.base.intervals import condense, ends
 
@@ -66,22 +66,51 @@ def test_variance_within_and_between_items(make_results):
     assert (single["within"], single["between"]) == (None, None)
 
 
-def test_the_majority_is_over_items_where_an_answer_was_given_twice(make_results):
-    answers = {
-        0: [("a", 1.0), ("a", 1.0), ("b", 0.0)],
-        1: [("c", 0.0), ("d", 1.0), ("c", 0.0)],
-        2: [("e", 0.0), ("f", 1.0), ("g", 0.0)],  # all differ
-        3: [("h", 1.0), ("h", 1.0), ("i", 0.0), ("i", 0.0)],  # two tie
-    }
+VOTES = {
+    "one wins": [("a", 1.0), ("a", 1.0), ("b", 0.0)],
+    "the wrong one wins": [("c", 0.0), ("d", 1.0), ("c", 0.0)],
+    "two tie": [("h", 1.0), ("h", 1.0), ("i", 0.0), ("i", 0.0)],
+    "nothing was read": [(None, 0.0), (None, 0.0)],
+    "all differ": [("e", 0.0), ("f", 1.0), ("g", 0.0)],
+}
+
+
+@pytest.mark.parametrize(
+    ("votes", "majority", "settled"),
+    [
+        (["one wins", "the wrong one wins"], 0.5, 2),
+        (["two tie"], 0.5, 1),
+        (["nothing was read", "one wins"], 0.5, 2),
+        (["all differ", "one wins"], None, 1),
+        (["all differ"] + ["one wins"] * 9, (1 / 3 + 9) / 10, 9),
+    ],
+)
+def test_a_vote_is_over_all_items_and_ties_are_shared(make_results, votes, majority, settled):
     rows = make_results(
         *(
             {"subtask": i, "sample": s, "answer": answer, "score": score}
-            for i, samples in answers.items()
-            for s, (answer, score) in enumerate(samples)
+            for i, name in enumerate(votes)
+            for s, (answer, score) in enumerate(VOTES[name])
         )
     )
     row = pass_at_k(rows).row(0, named=True)
-    assert (row["majority"], row["majority_n"]) == (0.5, 2)
+    assert (row["majority"], row["majority_n"]) == (pytest.approx(majority), settled)
+
+
+def test_other_samples_of_the_same_items_vary_less_than_other_items(make_results):
+    items = [[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 1, 1]]
+    row = pass_at_k(sampled(make_results, *items)).row(0, named=True)
+    variance = np.mean([np.var(item, ddof=1) for item in items]) / 4 / 4
+    assert row["same_items"] == pytest.approx(1.96 * variance**0.5, rel=1e-3)
+    assert row["same_items"] < row["normalized_high"] - row["normalized"]
+    assert row["pass_low"] < row["pass_at_k"] < row["pass_high"]
+    assert pass_at_k(sampled(make_results, [1], [0]))["same_items"][0] is None
+
+
+def test_all_tables_say_the_same_mean_of_unequal_numbers_of_samples(make_results):
+    results = sampled(make_results, [1, 1, 1, 1], [0])
+    for table in (pass_at_k(results), paper_table(results)):
+        assert table.select("normalized", "mean").row(0) == (0.5, 0.5)
 
 
 def test_a_pass_can_be_less_than_full(make_results):
@@ -100,7 +129,7 @@ def test_tables_of_samples_run_as_the_papers_do(paper_results, paper_numbers):
 
 
 @pytest.mark.parametrize("table", ["samples", "cost", "budget"])
-def test_every_table_of_means_has_what_lies_above_the_floor(make_results, table):
+def test_every_table_of_means_leads_with_the_normalized_score(make_results, table):
     """Two samples of three cases: one right, and one cut off, which was no guess."""
     g = 0.25
     scores = [[1, 0], [0, "truncated"], [1, 1]]
@@ -117,12 +146,7 @@ def test_every_table_of_means_has_what_lies_above_the_floor(make_results, table)
     sheets = {"samples": samples_sheet, "cost": cost_sheet, "budget": budget_sheet}
     frame = tables[table](results)
     row = frame.row(0, named=True)
-    above = (3 - 5 * g) / (6 * (1 - g))
-    assert row["floor"] == g
-    assert row["above"] == pytest.approx(above)
-    assert row["above_low"] < above < row["above_high"]
+    assert row["normalized"] == pytest.approx((3 - 5 * g) / (6 * (1 - g)))
+    assert row["normalized_low"] < row["normalized"] < row["normalized_high"]
     sheet = sheets[table](frame)
-    assert f"above {points(above)} (" in "\n".join(cell for line in sheet.rows for cell in line)
-    assert ABOVE_NOTE in sheet.notes
-    bare = sheets[table](tables[table](results.with_columns(floor=pl.lit(None, pl.Float64))))
-    assert ABOVE_NOTE not in bare.notes
+    assert sheet.rows[0][list(sheet.heads).index("normalized")] == "38.9"

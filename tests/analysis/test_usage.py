@@ -211,9 +211,9 @@ def test_rows_without_a_budget_are_no_part_of_a_sweep(make_results):
 def test_the_sheet_of_a_sweep(points, make_results):
     sheet = budget_sheet(points)
     assert sheet.rows[0][:5] == ["claude-sonnet-4-5", "no_tools", "1,025", "-", "75"]
-    assert sheet.rows[0][5].startswith("12.0\n")
-    assert sheet.rows[0][6:10] == ["790.6", "75/75", "75", "0.0"]
+    assert sheet.rows[0][7].startswith("12.0\n")
+    assert sheet.rows[0][8:12] == ["790.6", "75/75", "75", "0.0"]
     gaps = make_results(
         {"status": "missing", "budget": 1}, {"subtask": 1, "status": "missing", "budget": 1}
     )
-    assert budget_sheet(budget_sweep(gaps)).rows[0][5:9] == ["-", "-", "0/2", "0"]
+    assert budget_sheet(budget_sweep(gaps)).rows[0][5:11] == ["-", "-", "-", "-", "0/2", "0"]

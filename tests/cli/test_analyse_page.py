@@ -9,6 +9,7 @@ import math
 import random
 import shlex
 from collections import Counter, defaultdict
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -138,20 +139,18 @@ def printed(command: str, ran, *more) -> tuple[str, list[dict]]:
 # A second way.
 
 
-def interval(parts, *, smoothing=0.04):
+def interval(parts, weights=None):
     """The interval of docs/statistics.md, solved for; parts: by task, (score, weight) by answer."""
     z, q = norm.ppf(0.975), norm.ppf(0.95)
     tasks = []
-    for scores in parts:
+    for i, scores in enumerate(parts):
         weight = math.fsum(w for _, w in scores)
         mean = math.fsum(s * w for s, w in scores) / weight
         n = weight**2 / math.fsum(w * w for _, w in scores)
         spread = math.fsum(w * (s - mean) ** 2 for s, w in scores) / weight
-        little = smoothing / math.sqrt(n)
-        ratio = min(1, (spread + little) / (mean * (1 - mean) + little))
-        single = n <= 1 + 1e-9
-        ratio = 1 if single else min(1, ratio * (1 + 1.8 * (1 - ratio) / (n - 1)))
-        tasks.append((weight, mean, n / ratio))
+        raised = (n * spread + mean**2 + (1 - mean) ** 2) / (n + 2)
+        ratio = min(1, raised / max(mean * (1 - mean), 1e-12))
+        tasks.append((weight if weights is None else weights[i], mean, n / ratio))
     total = math.fsum(weight for weight, _, _ in tasks)
     mean = math.fsum(weight * m for weight, m, _ in tasks) / total
     room = mean * (1 - mean)
@@ -192,18 +191,55 @@ def of(rows, *, bucket=None, task=None, **run):
     ]
 
 
-def by_answer(rows, value="score"):
-    """By task, (mean, number of scores) of each answer."""
+def by_answer(rows):
+    """By task, (mean, number of scores) of each answer; samples are averaged first."""
     result = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        if row["score"] is not None:
-            result[row["task"]][row["id"]].append(row[value])
+    for (row_id, _), mean in items_of(rows).items():
+        result[row_id.partition("/")[0]][row_id].append(mean)
     return [[(sum(s) / len(s), len(s)) for s in task.values()] for task in result.values()]
 
 
-def mean_of(rows, value="score"):
-    scores = [row[value] for row in rows if row["score"] is not None]
-    return sum(Fraction(score) for score in scores) / len(scores)
+def mean_of(rows):
+    means = items_of(rows).values()
+    return sum(map(Fraction, means)) / len(means)
+
+
+def heights(rows):
+    """By task and answer, the normalized score; that of text tasks before it is stretched."""
+    tries = defaultdict(list)
+    for row in rows:
+        if row["score"] is not None and row["floor"] < 1:
+            tries[row["task"], row["id"], row["sample"]].append(row)
+    result = defaultdict(lambda: defaultdict(list))
+    for (task, row_id, _), answer in tries.items():
+        score, floor = sum(r["score"] for r in answer) / len(answer), answer[0]["floor"]
+        if answer[0]["bucket"] == "manifolds":
+            height = score if answer[0]["status"] == "answered" else floor
+        else:
+            height = min(max((score - floor) / (1 - floor), 0), 1)
+        result[task][row_id].append(height)
+    return {t: {k: sum(u) / len(u) for k, u in of_task.items()} for t, of_task in result.items()}
+
+
+def normalized_of(rows):
+    """The normalized score and its interval; None where there is no room."""
+    weights, by_task = find_release().weights(), heights(rows)
+    if not by_task:
+        return None, None, None
+    is_text = {row["task"]: row["bucket"] == "manifolds" for row in rows}
+    floors = {row["id"]: row["floor"] for row in rows}
+    g = {
+        task: is_text[task] * sum(floors[k] for k in answers) / len(answers)
+        for task, answers in by_task.items()
+    }
+    total = sum(weights[task] for task in by_task)
+    stretched = [weights[task] / (1 - g[task]) / total for task in by_task]
+    shift = sum(w * g[task] for w, task in zip(stretched, by_task, strict=True))
+    means = [sum(answers.values()) / len(answers) for answers in by_task.values()]
+    value = sum(w * m for w, m in zip(stretched, means, strict=True)) - shift
+    parts = [[(u, 1) for u in answers.values()] for answers in by_task.values()]
+    low, high = interval(parts, stretched)
+    return value, low * sum(stretched) - shift, high * sum(stretched) - shift
 
 
 def items_of(rows):
@@ -230,12 +266,17 @@ def interval_of_changes(found):
         [((sum(d) / len(d) + 1) / 2, len(d)) for d in answers.values()]
         for answers in found.values()
     ]
-    low, high = interval(parts, smoothing=0.07)
+    low, high = interval(parts)
     return 2 * low - 1, 2 * high - 1
 
 
 def points(value) -> str:
-    return f"{100 * value:.1f}"
+    return str(Decimal(f"{100 * value:.8f}").quantize(Decimal("0.1"), "ROUND_HALF_UP"))
+
+
+def signed(value) -> str:
+    text = points(abs(value))
+    return f"{'+' if value > 0 else '-'}{text}" if float(text) else "±0.0"
 
 
 def check_mean(row, rows):
@@ -264,23 +305,19 @@ def test_tables(runs, ran):
         assert row["n"] == len({(r["id"], r["subtask"]) for r in rows})
         assert (row["scored"], row["coverage"]) == (len(scored), len(scored) / len(rows))
         if not scored:
-            assert row["mean"] is row["low"] is row["above"] is None
+            assert row["mean"] is row["low"] is row["normalized"] is None
             continue
         check_mean(row, rows)
-        gaps_as_zeros = math.fsum(r["score"] or 0 for r in rows) / len(rows)
-        assert row["mean_missing_as_zero"] == pytest.approx(gaps_as_zeros)
-        floor = math.fsum(r["floor"] for r in scored) / len(scored)
-        assert row["floor"] == pytest.approx(floor)
-        if floor == 1:
-            assert row["above"] is None, "there is no room"
-        elif row["bucket"] != "manifolds":
-            assert row["above"] == pytest.approx((row["mean"] - floor) / (1 - floor))
-            assert row["above_low"] == pytest.approx((row["low"] - floor) / (1 - floor))
-        else:
-            right = math.fsum(r["score"] for r in scored)
-            guessed = math.fsum(r["floor"] for r in scored if r["status"] == "answered")
-            assert row["above"] == pytest.approx((right - guessed) / (len(scored) * (1 - floor)))
-        if row["delta"] is None:
+        gaps_as_zeros = defaultdict(list)
+        for r in rows:
+            gaps_as_zeros[r["id"], r["subtask"]].append(r["score"] or 0)
+        means = [sum(scores) / len(scores) for scores in gaps_as_zeros.values()]
+        assert row["mean_missing_as_zero"] == pytest.approx(sum(means) / len(means))
+        floors = {(r["id"], r["subtask"]): r["floor"] for r in scored}
+        assert row["floor"] == pytest.approx(math.fsum(floors.values()) / len(floors))
+        names = ("normalized", "normalized_low", "normalized_high")
+        assert [row[name] for name in names] == pytest.approx(normalized_of(rows), abs=1e-9)
+        if row["delta"] is None and row["delta_mean"] is None:
             assert points(row["mean"]) in text
         else:
             before = of(
@@ -289,18 +326,24 @@ def test_tables(runs, ran):
             change = changes(before, rows)
             flat = [d for answers in change.values() for ds in answers.values() for d in ds]
             assert row["delta_n"] == len(flat)
-            assert row["delta"] == pytest.approx(sum(flat) / len(flat), abs=1e-12)
-            ends = (row["delta_low"], row["delta_high"])
+            assert row["delta_mean"] == pytest.approx(sum(flat) / len(flat), abs=1e-12)
+            ends = (row["delta_mean_low"], row["delta_mean_high"])
             assert ends == pytest.approx(interval_of_changes(change), abs=1e-9)
-            assert (
-                f"{100 * row['delta']:+.1f}".replace("+0.0", "±0.0").replace("-0.0", "±0.0") in text
-            )
+            assert signed(row["delta_mean"]) in text
+            both = {(r["id"], r["subtask"]) for r in before if r["score"] is not None}
+            both &= {(r["id"], r["subtask"]) for r in rows if r["score"] is not None}
+            pair = [
+                normalized_of([r for r in side if (r["id"], r["subtask"]) in both])[0]
+                for side in (before, rows)
+            ]
+            if row["delta"] is not None:
+                assert row["delta"] == pytest.approx(pair[1] - pair[0], abs=1e-9)
 
 
 def test_tables_in_latex_hold_the_same_figures(ran):
     latex, table = printed("tables", ran)[0], json.loads(ran(examples()[1], "--format", "json"))
     latex = ran(examples()[1])
-    assert all(points(row["mean"]) in latex for row in table if row["delta"] is None)
+    assert all(points(row["mean"]) in latex for row in table if row["delta_mean"] is None)
 
 
 def test_compare(runs, ran):
@@ -309,6 +352,7 @@ def test_compare(runs, ran):
     everything = rows_of_runs["mine"] + rows_of_runs["theirs"]
     names = {"mine no_tools": ("mine", "no_tools"), "mine tools": ("mine", "tools")}
     names["theirs no_tools"] = ("theirs", "no_tools")
+    weights = find_release().weights()
     for row in table:
         first, second = (
             of(
@@ -318,12 +362,27 @@ def test_compare(runs, ran):
             for side in ("first", "second")
         )  # fmt: skip
         change = changes(first, second)
-        answers = [sum(d) for task in change.values() for d in task.values()]
         flat = [d for task in change.values() for ds in task.values() for d in ds]
-        assert (row["n"], row["answers"]) == (len(flat), len(answers))
-        assert row["difference"] == pytest.approx(sum(flat) / len(flat), abs=1e-12)
-        ends = (row["low"], row["high"])
+        assert row["n"] == len(flat)
+        assert row["of_means"] == pytest.approx(sum(flat) / len(flat), abs=1e-12)
+        ends = (row["of_means_low"], row["of_means_high"])
         assert ends == pytest.approx(interval_of_changes(change), abs=1e-9)
+        a, b = heights(first), heights(second)
+        gains = {
+            task: {k: b[task][k] - a[task][k] for k in a[task].keys() & b[task].keys()}
+            for task in a
+            if task in b and a[task].keys() & b[task].keys()
+        }
+        if not gains:
+            assert row["verdict"] == "no room"
+            continue
+        share = {task: weights[task] / sum(weights[t] for t in gains) for task in gains}
+        parts = [[((d + 1) / 2, 1) for d in of_task.values()] for of_task in gains.values()]
+        ends = [2 * end - 1 for end in interval(parts, [share[task] for task in gains])]
+        assert (row["low"], row["high"]) == pytest.approx(ends, abs=1e-9)
+        answers = [share[t] * d / len(gains[t]) for t in gains for d in gains[t].values()]
+        assert row["answers"] == len(answers)
+        assert row["difference"] == pytest.approx(sum(answers), abs=1e-12)
         up, down = (sum(sign * d > 1e-9 for d in answers) for sign in (1, -1))
         assert (row["second_ahead"], row["first_ahead"]) == (up, down)
         nonzero = [d for d in answers if abs(d) > 1e-9]
@@ -350,7 +409,7 @@ def test_compare(runs, ran):
         assert (row["verdict"] == better) == reported
         if row["answers"] < 6:
             assert row["verdict"] == "too few items to tell"
-        assert points(row["first_mean"]) in text
+        assert points(row["first_normalized"]) in text
         assert ("<0.001" if row["p_value"] < 0.001 else f"{row['p_value']:.3f}") in text
     overall = [row for row in table if row["bucket"] == "overall"]
     assert {row["verdict"] for row in overall} >= {"mine tools"}, "the planted difference is found"
@@ -393,15 +452,19 @@ def test_samples(runs, ran):
         for r in rows:
             if r["score"] is not None and (r["sample"], r["id"]) in answers:
                 votes[r["id"], r["subtask"]].append((answers[r["sample"], r["id"]], r["score"]))
-        won = []
-        for given in votes.values():
-            first, *remaining = Counter(answer for answer, _ in given).most_common()
-            if first[1] > 1 and (not remaining or remaining[0][1] < first[1]):
-                won.append([s for answer, s in given if answer == first[0]])
-        assert row["majority_n"] == len(won)
-        if won:
-            least, largest = (sum(f(scores) for scores in won) / len(won) for f in (min, max))
-            assert least - 1e-9 <= row["majority"] <= largest + 1e-9
+        won, settled = [], 0
+        for (row_id, subtask), scores in tries.items():
+            given = votes.get((row_id, subtask), [])
+            most = max(Counter(answer for answer, _ in given).values(), default=0)
+            settled += most > 1 or (not most and not sum(scores))
+            top = [a for a, n in Counter(a for a, _ in given).items() if n == most]
+            won.append([s for a, s in given if a in top] if most else scores)
+        assert row["majority_n"] == settled
+        if settled < 0.9 * len(tries):
+            assert row["majority"] is None
+        else:
+            expected = sum(sum(scores) / len(scores) for scores in won) / len(won)
+            assert row["majority"] == pytest.approx(expected)
         assert points(row["pass_at_k"]) in text
 
 
@@ -446,6 +509,9 @@ def test_budget(runs, ran):
         rows = of(rows_of_runs["sweep"], budget=row["budget"])
         message = [r for r in rows if r["status"] in SCORED]
         check_mean(row | {"mean": row["accuracy"]}, rows)
+        one_each = {r["id"]: r for r in reversed(rows)}.values()  # an answer may have nine scores
+        assert (row["n"], row["answers"]) == (len(rows), len(one_each))
+        rows, message = ([r for r in part if r in one_each] for part in (rows, message))
         tokens = [json.loads(r["usage"])["output_tokens"] for r in rows if r["usage"]]
         assert row["mean_output_tokens"] == pytest.approx(sum(tokens) / len(tokens))
         capped = [

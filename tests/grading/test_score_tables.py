@@ -3,10 +3,10 @@
 import polars as pl
 import pytest
 
-from scbench.analysis.matrix import means_of, score_matrix
 from scbench.base.model import Status
-from scbench.catalog import BUCKETS
-from scbench.grading.score_tables import ABOVE, outside_release, score_table
+from scbench.grading.means import NORMALIZED
+from scbench.grading.score_tables import Condensed, outside_release, score_table
+from scbench.release.manifest import weight_of
 
 
 def rows(*specs) -> pl.DataFrame:
@@ -72,7 +72,7 @@ def test_tasks_come_in_the_papers_order_with_their_status_counts():
     assert counts == {"answered": 1, "refused": 1, "missing": 1}
 
 
-def test_samples_are_pooled_and_items_counted_once():
+def test_samples_are_averaged_first_and_items_counted_once():
     results = rows(
         ("maze_3d", "planning", 0, 1.0),
         ("maze_3d", "planning", 1, 1.0),
@@ -81,8 +81,7 @@ def test_samples_are_pooled_and_items_counted_once():
     )
     row = score_table(results, "task").row(0, named=True)
     assert (row["n"], row["samples"], row["scored"]) == (2, 2, 3)
-    assert row["mean"] == pytest.approx(2 / 3)
-    assert row["coverage"] == 0.75
+    assert (row["mean"], row["mean_missing_as_zero"], row["coverage"]) == (0.75, 0.5, 0.75)
 
 
 def test_runs_are_kept_apart():
@@ -133,40 +132,81 @@ FLOORS = rows(
 ).with_columns(floor=pl.Series([0.8, 0.9, 0.2, 0.0, 0.25, 0.25, 0.25, 0.25]))
 
 
-def test_means_stand_above_the_floor_too():
+def test_the_normalized_score_leads_and_weighs_by_answers_with_room():
     table = {row["bucket"]: row for row in score_table(FLOORS, "bucket").to_dicts()}
     assert table["constructive"]["floor"] == pytest.approx(0.85), "of the rows with a score"
-    assert table["constructive"]["above"] == pytest.approx((0.75 - 0.85) / 0.15), "worse than none"
-    assert table["planning"]["above"] == 1
-    assert table["overall"]["above"] == pytest.approx((2.5 - 1.7) / (3 - 1.7))
+    assert table["constructive"]["normalized"] == pytest.approx((0 + 1) / 2)
+    assert table["constructive"]["below_floor"] == 0.5
+    assert table["planning"]["normalized"] == 1
+    constructive, planning = weight_of([0.8, 0.9, 0.2]), weight_of([0.0])
+    expected = (constructive * 0.5 + planning) / (constructive + planning)
+    assert table["overall"]["normalized"] == pytest.approx(expected)
+    given = score_table(FLOORS, "bucket", {"csg_union": 3.0, "maze_3d": 1.0})
+    assert given.filter(bucket="overall")["normalized"][0] == pytest.approx((1.5 + 1) / 4)
     # (right - g answered) / (n (1 - g)): what was cut off or refused was not lucky.
-    assert table["manifolds"]["mean"] == 0.25
-    assert table["manifolds"]["above"] == pytest.approx((1 - 0.25 * 2) / (4 * 0.75))
+    text = table["manifolds"]
+    assert (text["mean"], text["readable"], text["below_floor"]) == (0.25, 0.5, None)
+    assert text["normalized"] == pytest.approx((1 - 0.25 * 2) / (4 * 0.75))
     for row in table.values():
-        assert row["above_low"] < row["above"] <= row["above_high"]
+        assert row["normalized_low"] < row["normalized"] <= row["normalized_high"]
 
 
-@pytest.mark.parametrize("by", ["bucket", "task"])
-def test_tables_of_a_run_and_of_its_analysis_agree_on_what_lies_above_the_floor(by):
-    found = score_table(FLOORS, by).to_dicts()
-    where = {"release": pl.lit("0.0.1"), "release_hash": pl.lit("x")}
-    matrix = score_matrix(FLOORS.with_columns(**where))
-    for row in found:
-        spatial = [task for task in matrix.blocks if matrix.buckets[task] != "manifolds"]
-        chosen = {
-            "overall": spatial,
-            **{b: [t for t in matrix.blocks if matrix.buckets[t] == b] for b in BUCKETS},
-            "manifolds": ["shuffle"],
-        }[row["bucket"]]
-        blocks = [matrix.blocks[t] for t in ([row["task"]] if by == "task" else chosen)]
-        cells = means_of(blocks).cells(0)
-        assert {name: row[name] for name in cells} == pytest.approx(cells)
+def test_one_unreadable_reply_costs_one_answer_and_no_more():
+    """The mean of u has no ends far below 0, however high floors are."""
+    full = rows(*(("pack_rectangular_prisms", "constructive", i, 1.0) for i in range(9)))
+    floors = pl.lit(0.95)
+    row = score_table(full.with_columns(floor=floors), "task").row(0, named=True)
+    assert (row["normalized"], row["normalized_high"]) == (1, 1)
+    assert row["normalized_low"] > 0.6
+    lost = full.with_columns(
+        score=pl.when(pl.col("subtask") == 0).then(0.0).otherwise("score"),
+        status=pl.when(pl.col("subtask") == 0).then(pl.lit("unparsed")).otherwise("status"),
+    )
+    row = score_table(lost.with_columns(floor=floors), "task").row(0, named=True)
+    assert (row["normalized"], row["readable"]) == pytest.approx((8 / 9, 8 / 9))
 
 
-def test_without_floors_nothing_lies_above_them():
+def test_an_answer_with_nine_scores_counts_once_and_each_sample_by_itself():
+    """Its floor is that of the whole answer, so its mean is held against it, sample by sample."""
+    scores = {0: [1] * 9, 1: [0] * 9}
+    results = rows(
+        *(
+            ("interlocking_parts", "constructive", i, float(score), "answered", "m", sample)
+            for sample, of_answer in scores.items()
+            for i, score in enumerate(of_answer)
+        )
+    ).with_columns(id=pl.lit("interlocking_parts/00"), floor=pl.lit(0.4))
+    row = score_table(results, "task").row(0, named=True)
+    assert (row["n"], row["mean"], row["normalized"]) == (9, 0.5, 0.5)
+    whole = Condensed()
+    for start in range(0, 18, 5):
+        whole.add(results.slice(start, 5))
+    assert whole.table("task").equals(score_table(results, "task")), "cut anywhere"
+
+
+def test_items_weigh_the_same_however_often_they_were_tried():
+    results = rows(
+        *(("maze_3d", "planning", 0, 1.0, "answered", "m", s) for s in range(4)),
+        ("maze_3d", "planning", 1, 0.0),
+    ).with_columns(floor=pl.lit(0.0))
+    row = score_table(results, "task").row(0, named=True)
+    assert (row["mean"], row["normalized"], row["mean_missing_as_zero"]) == (0.5, 0.5, 0.5)
+
+
+def test_tokens_and_cost_are_those_of_answers():
+    results = rows(*(("interlocking_parts", "constructive", i, 1.0) for i in range(9)))
+    results = results.with_columns(id=pl.lit("interlocking_parts/00"))
+    results = pl.concat([results, rows(("maze_3d", "planning", 0, 1.0))])
+    usage = ['{"output_tokens":900,"cost":0.3}'] * 9 + ['{"output_tokens":100}']
+    table = score_table(results.with_columns(usage=pl.Series(usage)), "bucket")
+    overall = table.filter(bucket="overall").row(0, named=True)
+    assert (overall["output_tokens"], overall["cost"]) == (500, pytest.approx(0.3))
+
+
+def test_without_floors_or_room_there_is_no_normalized_score():
     for results in (MIXED, FLOORS.with_columns(floor=pl.lit(None, pl.Float64))):
         (row, *_) = score_table(results, "task").to_dicts()
-        assert {row[name] for name in ABOVE} == {None}
+        assert {row[name] for name in (*NORMALIZED, "floor")} == {None}
     full = FLOORS.with_columns(floor=pl.lit(1.0))
     (row, *_) = score_table(full, "task").to_dicts()
-    assert (row["floor"], row["above"], row["above_low"]) == (1.0, None, None), "there is no room"
+    assert (row["floor"], row["normalized"], row["normalized_low"]) == (1.0, None, None)

@@ -32,10 +32,11 @@ def report(tmp_path_factory):
 @pytest.mark.parametrize("portion", [13, 100, 10_000])
 def test_portions_change_nothing(report, monkeypatch, portion):
     monkeypatch.setattr("scbench.grading.summary._ROWS", portion)
-    found = tally(report.path)
+    weights = find_release().weights()
+    found = tally(report.path, weights)
     rows = report.results
     for by in ("bucket", "task"):
-        assert found.tables[by].equals(score_table(rows, by)), "to the last bit"
+        assert found.tables[by].equals(score_table(rows, by, weights)), "to the last bit"
     assert found.rows == rows.height
     assert found.unscored == rows["score"].null_count() > 0
     assert found.outside == outside_release(rows).to_dicts()

@@ -12,6 +12,7 @@ from scbench.analysis.results import check_results
 from scbench.base.errors import ResultsError
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
+from scbench.grading.means import MEANS
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import SCHEMA, flat_rows, make_board
 from scbench.leaderboard.collect import collect
@@ -293,7 +294,7 @@ def test_figures_are_those_of_the_tables(whole_board, tmp_path):
     for wanted in table.iter_rows(named=True):
         found = row["buckets"][wanted["bucket"]]
         assert (found["n"], found["scored"]) == (wanted["n"], wanted["scored"])
-        for key in ("mean", "low", "high"):
+        for key in MEANS:
             assert found[key] == pytest.approx(wanted[key], abs=1e-12)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scbench.base.errors import ReleaseError
-from scbench.release.manifest import MANIFEST, Manifest, is_version, version_key
+from scbench.release.load import open_release
+from scbench.release.manifest import MANIFEST, Manifest, is_version, version_key, weight_of
 from scbench.release.sources import read_manifest
 
 
@@ -143,3 +145,23 @@ def test_an_edited_manifest_is_refused_by_name(copy):
     with pytest.raises(ReleaseError, match=r"MANIFEST\.json was changed after it was frozen"):
         read_manifest(copy)
     assert read_manifest(copy, check_digest=False).tasks["enumerate_edges"].grader_version == 99
+
+
+@pytest.mark.parametrize(
+    ("floors", "weight"), [([0.0] * 10, 20.0), ([0.0, 1.0, 1.0], 4.348), ([1.0, 1.0], 0.0), ([], 0)]
+)
+def test_a_task_weighs_by_its_answers_with_room(floors, weight):
+    assert weight_of(floors) == weight
+
+
+def test_weights_are_frozen_and_those_of_a_manifest_without_them_are_the_same(sound):
+    release = open_release(sound)
+    frozen = {task: record.weight for task, record in release.manifest.tasks.items()}
+    assert release.weights() == frozen
+    assert all(frozen.values())
+    older = {
+        task: r.model_copy(update={"weight": None}) for task, r in release.manifest.tasks.items()
+    }
+    manifest = release.manifest.model_copy(update={"tasks": older})
+    assert '"weight"' not in manifest.text()
+    assert replace(release, manifest=manifest).weights() == frozen

@@ -20,7 +20,7 @@ from scbench.base.errors import ResultsError, reading_parquet
 from scbench.base.model import Status
 from scbench.catalog import Task
 from scbench.graders.shared.checklist import COMMON_CHECKS
-from scbench.grading.score_tables import RUN
+from scbench.grading.means import RUN
 from scbench.schemas.base import Index, Number, Text
 
 

@@ -34,7 +34,7 @@ from scbench.base.errors import ResultsError, did_you_mean, printable
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import Status
 from scbench.catalog import all_tasks
-from scbench.grading.score_tables import RUN
+from scbench.grading.means import RUN
 
 Run = tuple[str, str | None, int | None]
 """Model, setting and budget."""
