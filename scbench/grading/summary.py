@@ -22,6 +22,7 @@ from scbench.formats.predictions import Problem
 from scbench.grading.options import Options
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.score_tables import RUN, Condensed, metadata_by_run, outside_release
+from scbench.machine.tables import scan_parquet
 from scbench.release.load import Release
 
 
@@ -114,9 +115,9 @@ _FAILURES = 20
 class Tally:
     """What a results file comes to: counts of its rows, score tables by bucket and by task.
 
-    Of rows that a grader failed on, line, id and reason of the first; of answers that this
-    installation cannot grade, task, reason and number; of the runs, what lines say of how they were
-    made.
+    Of rows that a grader failed on, by reason, line and id of the first, and how many; of answers
+    that this installation cannot grade, task, reason and number; of the runs, what lines say of how
+    they were made.
     """
 
     rows: int
@@ -133,7 +134,7 @@ class Tally:
 
 def tally(path: Path) -> Tally:
     """Read a results file, some rows at a time, and return what it comes to."""
-    lazy = pl.scan_parquet(path)
+    lazy = scan_parquet(path)
     condensed = Condensed()
     outside: Counter[str] = Counter()
     rows = unscored = errors = 0
@@ -163,7 +164,8 @@ def tally(path: Path) -> Tally:
         {"bucket": condensed.table("bucket"), "task": condensed.table("task")},
         [{"task": task, "rows": count} for task, count in sorted(outside.items())],
         errors,
-        failed.select("line", "id", "reason")
+        failed.group_by("reason", maintain_order=True)
+        .agg(pl.first("line", "id"), rows=pl.len())
         .head(_FAILURES)
         .collect(engine="streaming")
         .to_dicts(),
@@ -240,7 +242,7 @@ class RunReport:
     @cached_property
     def results(self) -> pl.DataFrame:
         """All rows, read from the file when first asked for: a large run's are gigabytes."""
-        return pl.read_parquet(self.path)
+        return scan_parquet(self.path).collect()
 
     @property
     def tables(self) -> dict[Literal["bucket", "task"], pl.DataFrame]:
