@@ -1,4 +1,4 @@
-"""No path is a pattern: every command takes files and folders of any name that a file system has."""
+"""No path is a pattern: every command takes any name that a file system has."""
 
 import json
 import os

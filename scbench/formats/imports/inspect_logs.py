@@ -81,6 +81,9 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     """
     if find_spec("inspect_ai") is None:
         raise ModuleNotFoundError("No module named 'inspect_ai'", name="inspect_ai")
+    size = Path(path).stat().st_size
+    if size > _MOST_BYTES:
+        raise PredictionsError(f"{path} has {size:,} bytes; the limit is {_MOST_BYTES:,}")
     try:
         for line in lines_of_child(_CHILD, path):
             number, fault, request, model, fields = json.loads(line)
@@ -113,9 +116,6 @@ def _replies_in(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     from inspect_ai.log import read_eval_log  # noqa: PLC0415  (an extra)
 
     packed = zipfile.is_zipfile(path)
-    size = Path(path).stat().st_size
-    if not packed and size > _MOST_BYTES:
-        raise PredictionsError(f"{path} has {size:,} bytes; the limit is {_MOST_BYTES:,}")
     try:
         header = read_eval_log(path, header_only=True)
         spec, made_by = header.eval, _made_by(header)
