@@ -50,7 +50,7 @@ class ChildError(ScbenchError):
     """A child could not read what it was to read."""
 
 
-def _start(
+def _start_child(
     program: str, arguments: object, *, stdin: int, stderr: IO[bytes] | int, text: bool
 ) -> "subprocess.Popen[Any]":
     settings = (json.dumps(sys.path), str(MEMORY), json.dumps(arguments))
@@ -72,7 +72,9 @@ def lines_of_child(program: str, arguments: object) -> Iterator[bytes]:
     """
     with (
         TemporaryFile() as stderr,
-        _start(program, arguments, stdin=subprocess.DEVNULL, stderr=stderr, text=False) as child,
+        _start_child(
+            program, arguments, stdin=subprocess.DEVNULL, stderr=stderr, text=False
+        ) as child,
     ):
         try:
             yield from child.stdout or ()
@@ -82,7 +84,7 @@ def lines_of_child(program: str, arguments: object) -> Iterator[bytes]:
         if child.wait():
             stderr.seek(0)
             last = stderr.read()[-10_000:].decode("utf-8", "replace").strip().splitlines()
-            why = _end(child.returncode)
+            why = _fate(child.returncode)
             if child.returncode > 0 and last:
                 why = printable(last[-1].partition(": ")[2] or last[-1])[:300]
                 if last[-1].startswith("MemoryError"):
@@ -90,7 +92,7 @@ def lines_of_child(program: str, arguments: object) -> Iterator[bytes]:
             raise ChildError(why)
 
 
-def _end(code: int) -> str:
+def _fate(code: int) -> str:
     if code < 0:
         return f"the library that reads it ended by signal {-code}"
     return f"the library that reads it ended with {code}"
@@ -99,7 +101,7 @@ def _end(code: int) -> str:
 @cache
 def _parquet_child() -> "subprocess.Popen[str]":
     stderr = subprocess.DEVNULL
-    child = _start(_ROWS, _BLOCK, stdin=subprocess.PIPE, stderr=stderr, text=True)
+    child = _start_child(_ROWS, _BLOCK, stdin=subprocess.PIPE, stderr=stderr, text=True)
     atexit.register(_stop, child)
     return child
 
@@ -137,6 +139,6 @@ def check_parquet(file: Path | bytes, what: object, refusal: type[ScbenchError])
         if not reply:
             _parquet_child.cache_clear()
             _stop(child)
-    fault = json.loads(reply) if reply else _end(child.returncode)
+    fault = json.loads(reply) if reply else _fate(child.returncode)
     if fault:
         raise refusal(f"{what} cannot be read as Parquet: {printable(fault)[:300]}")
