@@ -71,6 +71,13 @@ def oldest(session: nox.Session) -> None:
 
 
 @nox.session(python=PYTHONS[0])
+def weekly(session: nox.Session) -> None:
+    """Run the suite with the lowest and with the newest versions: what a scheduler calls weekly."""
+    session.notify("oldest", session.posargs)
+    session.notify(f"tests-{PYTHONS[0]}", session.posargs)
+
+
+@nox.session(python=PYTHONS[0])
 def lint(session: nox.Session) -> None:
     """Check style, types and layers."""
     session.install("-e", ".[test]")
@@ -84,7 +91,7 @@ def docs(session: nox.Session) -> None:
 
     Only the installation needs a network; ``--no-install`` leaves it out.
     """
-    session.install("-e", ".[docs]")
+    session.install("-c", "constraints.txt", "-e", ".[docs]")
     sources, site = Path(session.create_tmp(), "sources"), ROOT / "build" / "docs"
     session.run("python", "tools/docs_site.py", str(sources))
     session.run("sphinx-build", "-W", "--keep-going", "-q", str(sources), str(site))

@@ -17,6 +17,8 @@ from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.means import RUN
 from scbench.grading.rows.columns import column_types
 from scbench.grading.summary import fingerprints_in
+from scbench.machine.children import check_parquet
+from scbench.machine.tables import scan_parquet
 from scbench.release.load import find_release, installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE, own_name
 from scbench.release.sources import read_manifest
@@ -110,13 +112,15 @@ def _read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
             f"first: scbench-grade {file}"
         )
     schema = column_types()
+    check_parquet(file, file, ResultsError)
     with reading_parquet(file, ResultsError):
-        stored = pl.read_parquet_schema(file)
+        lazy = scan_parquet(file)
+        stored = lazy.collect_schema()
         absent = [name for name in columns if name not in stored and name in NEWER]
         lacking = [name for name in columns if name not in stored and name not in NEWER]
         if lacking:
             raise ResultsError(f"{file} is no results file: it has no column {lacking[0]!r}")
-        frame = pl.read_parquet(file, columns=[name for name in columns if name in stored])
+        frame = lazy.select(name for name in columns if name in stored).collect()
         frame = frame.with_columns(pl.lit(None).alias(name) for name in absent).select(columns)
     for name in columns:
         if frame.schema[name] not in {schema[name], pl.Null}:

@@ -16,6 +16,7 @@ from scbench.base.errors import ResultsError
 from scbench.cli.console import draws, reported_errors, say
 from scbench.cli.options import TableForm, described
 from scbench.machine.files import write_whole
+from scbench.machine.tables import csv_bytes
 from scbench.report.charts import Spec, draw
 
 Files = Annotated[
@@ -110,11 +111,13 @@ def write_tables(
     if style in PEOPLE:
         texts = (PEOPLE[style](sheet).rstrip("\n") for sheet in sheets)
         data.write("\n\n".join(texts).encode() + b"\n")
+    elif style == "csv":
+        data.write(csv_bytes(table))
     elif style == "json":
         table.write_json(data)
         data.write(b"\n")
     else:
-        (table.write_csv if style == "csv" else table.write_parquet)(data)
+        table.write_parquet(data)
     if out is not None:
         write_file(out, data.getvalue())
         return

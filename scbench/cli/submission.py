@@ -230,7 +230,7 @@ def grade(
         sys.stdout.flush()
         if graded.report.grader_errors:
             failed = counted(graded.report.grader_errors, "row")
-            say(f"{failed} could not be graded; this is a fault of scbench")
+            say(f"{failed} could not be graded; the reasons are in {folder}/results.parquet")
             raise typer.Exit(GRADER_ERRORS)
         if graded.findings:
             say(f"{path}: claimed scores differ from the graded ones, so there is no receipt")

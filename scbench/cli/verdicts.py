@@ -39,6 +39,7 @@ from scbench.grading.output import check_report
 from scbench.grading.run import Options, RunReport, grade_file
 from scbench.grading.summary import remarks
 from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.machine.tables import csv_bytes
 from scbench.machine.work_folder import interrupted
 from scbench.release.load import Release, find_release
 
@@ -85,7 +86,7 @@ def render(
         remarks: sentences to stand below each table; csv has no place for them.
     """
     if style == "csv":
-        return str(pl.concat(list(tables.values()), how="diagonal").write_csv())
+        return csv_bytes(pl.concat(list(tables.values()), how="diagonal")).decode()
     write = markdown if style == "markdown" else terminal
     sheets = (score_sheet(title, frame) for title, frame in tables.items())
     texts = (write(replace(sheet, notes=[*sheet.notes, *remarks])) for sheet in sheets)
@@ -143,9 +144,10 @@ def _tell_remarks(report: RunReport, out: Path, *, quiet: bool) -> None:
         say(f"not graded, because release {release} does not hold the task: {counts}")
     if report.grader_errors:
         failed = counted(report.grader_errors, "row")
-        say(f"{failed} could not be graded (grader_error); this is a fault of scbench:")
+        say(f"{failed} could not be graded (grader_error), no fault of the model:")
         for row in report.tally.failed[:_MAX_SPELLED]:
-            say(f"  line {row['line']}: {row['id']}: {row['reason']}")
+            times = f" ({row['rows']:,} rows)" if row["rows"] > 1 else ""
+            say(f"  line {row['line']}: {row['id']}: {row['reason']}{times}")
     for task, reason, rows in report.tally.not_run:
         say(f"not graded, {counted(rows, 'row')} of {task}: {reason}")
     if quiet:

@@ -26,6 +26,7 @@ from scbench.grading.rows.survey import ChunkAccount, PackedChunk, read_account
 from scbench.grading.rows.wire import WireOutcome, WireVerdict
 from scbench.machine.files import write_whole
 from scbench.machine.store import Store
+from scbench.machine.tables import scan_arrow, write_arrow
 from scbench.machine.work_folder import WorkFolder, remove
 
 WORK = ".scbench"
@@ -214,7 +215,8 @@ def assemble(
             coming = next(outcomes, None)
         path = checkpoint.rows_file(place)
         if chunk.rows and (len(apart) or chunk.dropped):
-            rows = pl.read_ipc(path).filter(~pl.col("line").is_in(list(chunk.dropped)))
+            dropped = pl.col("line").is_in(list(chunk.dropped))
+            rows = scan_arrow([path]).filter(~dropped).collect()
             yield pl.concat([rows, apart.frame()]).sort("line", "subtask")
         elif chunk.rows:
             yield RowsFile(path, chunk.rows, chunk.text)
@@ -266,7 +268,7 @@ class ResultsWriter:
         if self._rows:
             frame = pl.concat(self._frames)
             path = self._folder / f"{len(self._files):07d}.arrow"
-            frame.write_ipc(path, compression="lz4")
+            write_arrow(path, frame)
             self._note(path, frame.height, text_bytes(frame))
         self._frames, self._rows, self._size = [], 0, 0
 
@@ -283,11 +285,13 @@ class ResultsWriter:
         """
         self._flush()
         if not self._files:
-            pl.DataFrame(schema=column_types()).write_ipc(self._folder / "none.arrow")
-            self._files.append(self._folder / "none.arrow")
+            path = self._folder / "none.arrow"
+            write_arrow(path, pl.DataFrame(schema=column_types()))
+            self._files.append(path)
         group = _GROUP
         while group > _GROUP_LEAST and group * self._all_text > _GROUP_BYTES * self._all_rows:
             group //= 2
-        pl.scan_ipc(self._files).sink_parquet(
-            target, compression="zstd", row_group_size=group, maintain_order=True
-        )
+        with target.open("wb") as file:
+            scan_arrow(self._files).sink_parquet(
+                file, compression="zstd", row_group_size=group, maintain_order=True
+            )

@@ -75,15 +75,8 @@ def check_place(
     An interrupted run has begun there; only a restart replaces results of another file or release.
 
     Raises:
-        ResultsError: something that stands there would be lost, or its name cannot be used.
+        ResultsError: something that stands there would be lost.
     """
-    try:
-        str(folder.absolute()).encode()
-    except UnicodeEncodeError:
-        raise ResultsError(
-            f"the name of the folder {folder} is not UTF-8, which Parquet files need; "
-            "name another --out"
-        ) from None
     there = [folder / name for name in OUTPUTS if os.path.lexists(folder / name)]
     for path in there:
         if predictions != "-" and path.exists() and path.samefile(predictions):

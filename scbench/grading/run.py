@@ -10,7 +10,7 @@ together.
 import hashlib
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -53,8 +53,9 @@ from scbench.grading.rows.survey import (
 )
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.summary import RunFacts, RunReport, remarks, summarize, tally
-from scbench.grading.workers.scheduler import JobQueue, OnWait, Scheduler
+from scbench.grading.workers.scheduler import JobQueue, OnWait, Scheduler, Waiting
 from scbench.grading.workers.worker import WorkItem
+from scbench.machine.signals import Interrupts, watched
 from scbench.machine.work_folder import interrupted
 
 if TYPE_CHECKING:
@@ -130,6 +131,20 @@ class Collector:
 
     def _held_back(self) -> bool:
         return self._turn - self._next > _LAG or self._duplicates.waiting > _MOST_WAITING
+
+    def collect(self, queue: JobQueue, interrupts: Interrupts, on_wait: OnWait) -> None:
+        """Take what comes of a queue, until nothing does."""
+
+        def wait(items: Sequence[Waiting]) -> None:
+            interrupts.check()
+            on_wait(items)
+
+        with closing(self.scheduler.work(queue, wait)) as done:
+            for work, result in done:
+                with interrupts.deferred():
+                    self.take(work, result)
+        for problem in sorted(self.forged, key=lambda problem: problem.line or 0):
+            self.problems.add(problem)
 
     def take(self, work: WorkItem | Chunk, result: WireOutcome | PackedChunk | None) -> None:
         """Take what a job of the scheduler came to."""
@@ -278,31 +293,27 @@ def grade_file(
     try:
         for problem in imported.problems if imported else ():
             problems.add(problem)
-        scheduler = Scheduler(
-            index.keys(), options.limits, index.heavy, index, _pool_of(options.cluster)
-        )
-        scheduler.incidents += checkpoint.remarks
-        collector = Collector(completer, coverage, checkpoint, problems, scheduler, on_progress)
-        with (
-            open_predictions(options.predictions) as stream,
-            closing(scheduler.work(collector.queue(stream, digest, shard), on_wait)) as done,
-        ):
-            for work, result in done:
-                collector.take(work, result)
-        for problem in sorted(collector.forged, key=lambda problem: problem.line or 0):
-            problems.add(problem)
-        facts = RunFacts(
-            options,
-            tasks,
-            digest.hexdigest(),
-            started,
-            collector.resumed,
-            scheduler.incidents,
-            scheduler.protections,
-        )
-        rows = ResultsWriter(checkpoint.folder / "rows")
-        rows.add(assemble(checkpoint, completer, collector.chunks))
-        report = finish(facts, completer, rows, problems, coverage)
+        with watched() as interrupts:
+            scheduler = Scheduler(
+                index.keys(), options.limits, index.heavy, index, _pool_of(options.cluster)
+            )
+            scheduler.incidents += checkpoint.remarks
+            collector = Collector(completer, coverage, checkpoint, problems, scheduler, on_progress)
+            with open_predictions(options.predictions) as stream:
+                collector.collect(collector.queue(stream, digest, shard), interrupts, on_wait)
+            facts = RunFacts(
+                options,
+                tasks,
+                digest.hexdigest(),
+                started,
+                collector.resumed,
+                scheduler.incidents,
+                scheduler.protections,
+            )
+            rows = ResultsWriter(checkpoint.folder / "rows")
+            rows.add(assemble(checkpoint, completer, collector.chunks))
+            report = finish(facts, completer, rows, problems, coverage)
+            interrupts.check()
     except BaseException as error:
         with suppress(OSError):  # of a full disk; what could be written is kept
             problems.close()

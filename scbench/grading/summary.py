@@ -23,6 +23,7 @@ from scbench.grading.means import RUN
 from scbench.grading.options import Options
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.score_tables import Condensed, metadata_by_run, outside_release
+from scbench.machine.tables import scan_parquet
 from scbench.release.load import Release
 
 
@@ -123,9 +124,9 @@ _FAILURES = 20
 class Tally:
     """What a results file comes to: counts of its rows, score tables by bucket and by task.
 
-    Of rows that a grader failed on, line, id and reason of the first; of answers that this
-    installation cannot grade, task, reason and number; of the runs, what lines say of how they were
-    made.
+    Of rows that a grader failed on, by reason, line and id of the first, and how many; of answers
+    that this installation cannot grade, task, reason and number; of the runs, what lines say of how
+    they were made.
     """
 
     rows: int
@@ -145,7 +146,7 @@ def tally(path: Path, weights: Mapping[str, float] | None = None) -> Tally:
 
     Tasks weigh as in the release, or as follows from the floors of the rows.
     """
-    lazy = pl.scan_parquet(path)
+    lazy = scan_parquet(path)
     condensed = Condensed()
     outside: Counter[str] = Counter()
     rows = unscored = errors = 0
@@ -175,7 +176,8 @@ def tally(path: Path, weights: Mapping[str, float] | None = None) -> Tally:
         {by: condensed.table(by, weights) for by in _TABLES},
         [{"task": task, "rows": count} for task, count in sorted(outside.items())],
         errors,
-        failed.select("line", "id", "reason")
+        failed.group_by("reason", maintain_order=True)
+        .agg(pl.first("line", "id"), rows=pl.len())
         .head(_FAILURES)
         .collect(engine="streaming")
         .to_dicts(),
@@ -273,7 +275,7 @@ class RunReport:
     @cached_property
     def results(self) -> pl.DataFrame:
         """All rows, read from the file when first asked for: a large run's are gigabytes."""
-        return pl.read_parquet(self.path)
+        return scan_parquet(self.path).collect()
 
     @property
     def tables(self) -> dict[Literal["bucket", "task"], pl.DataFrame]:

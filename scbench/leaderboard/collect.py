@@ -52,6 +52,8 @@ from scbench.leaderboard.validate import (
     submissions_in,
     validate,
 )
+from scbench.machine.children import check_parquet
+from scbench.machine.tables import scan_parquet
 from scbench.release.load import Release
 
 GRADED = "graded"
@@ -275,8 +277,9 @@ def _reusable(submission: Validated, folder: Path) -> tuple[Receipt, pl.DataFram
 
 
 def _read_results(path: Path, receipt: Receipt) -> pl.DataFrame:
+    check_parquet(path, path, ResultsError)
     with reading_parquet(path, ResultsError):
-        frame = pl.read_parquet(path)
+        frame = scan_parquet(path).collect()
     if dict(frame.schema) != column_types():
         raise ResultsError(f"{path} has other columns than results")
     if results_hash(frame) != receipt.results_sha256:

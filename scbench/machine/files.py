@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from scbench.base.canonical import sha256
+
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
@@ -14,7 +16,8 @@ def whole_file(path: Path) -> Iterator[Path]:
     Nobody ever sees half of the file. If the block is left by an exception, nothing changes and
     nothing is left behind. A link that stands there is replaced, not followed.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # A name may have as many bytes as the file system lets it; one made from it has more.
+    part = path.with_name(f".{sha256(os.fsencode(path.name))[:16]}.{os.getpid()}.part")
     try:
         yield part
         part.replace(path)
@@ -35,5 +38,5 @@ def scratch_beside(path: Path) -> Iterator[Path]:
     The folder that the place is in is made if it does not exist.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as scratch:
+    with tempfile.TemporaryDirectory(prefix=".scbench-", dir=path.parent) as scratch:
         yield Path(scratch)

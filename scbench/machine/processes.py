@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from scbench.base.errors import MachineError
+from scbench.machine.signals import blocked
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -55,13 +55,29 @@ def clean_context() -> "BaseContext":
     A fork server makes new workers quickly. It listens on a socket in the temporary folder, whose
     path may be too long for an address, as on machines that give each job a folder of its own;
     there, and on systems without one, each worker is started from nothing.
+
+    Raises:
+        MachineError: processes cannot share memory here.
     """
     import multiprocessing  # noqa: PLC0415  (commands ask for `processors` before they start)
     import tempfile  # noqa: PLC0415
+    from multiprocessing import resource_tracker  # noqa: PLC0415
 
     socket = os.fsencode(tempfile.gettempdir() + _SOCKET)
     served = "forkserver" in multiprocessing.get_all_start_methods() and len(socket) < _LONGEST
-    return multiprocessing.get_context("forkserver" if served else "spawn")
+    context = multiprocessing.get_context("forkserver" if served else "spawn")
+    # It starts once, unblocks two signals as it does, and must outlive a signal to the whole job.
+    with blocked():
+        resource_tracker.ensure_running()
+    try:
+        context.Lock()
+    except OSError as error:
+        raise MachineError(
+            f"processes cannot share memory here ({error.strerror}): grading needs a writable "
+            "/dev/shm (`docker run --shm-size 64m`, `mount -t tmpfs tmpfs /dev/shm`); "  # noqa: S108
+            "scbench.score in Python works without"
+        ) from None
+    return context
 
 
 def start_server(module: str) -> "BaseContext":
@@ -77,26 +93,9 @@ def start_server(module: str) -> "BaseContext":
     context = clean_context()
     if context.get_start_method() == "forkserver":
         context.set_forkserver_preload([module])
-        with _signals_ignored(signal.SIGTERM, signal.SIGHUP):
+        with blocked():
             forkserver.ensure_running()
     return context
-
-
-@contextmanager
-def _signals_ignored(*numbers: signal.Signals) -> Iterator[None]:
-    """Let processes that are started in the block ignore signals.
-
-    Schedulers send them to all processes of a job; the first one then ends the others in order.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
 
 
 def check_memory() -> None:

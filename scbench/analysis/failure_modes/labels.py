@@ -21,6 +21,8 @@ from scbench.base.model import Status
 from scbench.catalog import Task
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.grading.means import RUN
+from scbench.machine.children import check_parquet
+from scbench.machine.tables import scan_parquet
 from scbench.schemas.base import Index, Number, Text
 
 
@@ -284,12 +286,14 @@ def _read_file_of_labels(path: Path) -> pl.DataFrame:
         raise ResultsError(
             f"no such file: {path}; `scbench failure-modes judge` or `import` writes labels"
         )
+    check_parquet(path, path, ResultsError)
     with reading_parquet(path, ResultsError):
-        schema = pl.read_parquet_schema(path)
+        lazy = scan_parquet(path)
+        schema = lazy.collect_schema()
         lacking = [name for name in LABELS if name not in schema]
         if lacking:
             raise ResultsError(f"{path} holds no labels: it has no column {lacking[0]!r}")
-        labels = pl.read_parquet(path, columns=list(LABELS))
+        labels = lazy.select(LABELS).collect()
     for name, kind in LABELS.items():
         if labels.schema[name] not in {kind, pl.Null()}:
             raise ResultsError(f"{path}: column {name!r} is {labels.schema[name]}, must be {kind}")

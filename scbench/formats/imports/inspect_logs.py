@@ -4,13 +4,17 @@ Its scores are not read: replies are graded anew. Source: inspect_ai 0.3.285 ``l
 ``model/_model_output.py``.
 """
 
+import json
+import sys
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from scbench.base.errors import PredictionsError
+from scbench.base.errors import PredictionsError, printable
 from scbench.base.model import Setting, Status
 from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.entries import (
@@ -25,6 +29,7 @@ from scbench.formats.imports.entries import (
     with_calls,
     with_turns,
 )
+from scbench.machine.children import ChildError, lines_of_child
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalError, EvalLog, EvalSample, EvalSpec
@@ -36,6 +41,10 @@ _LIMITS = {"operator": Status.API_ERROR}
 """What ended a sample from outside; every other limit cut the model off."""
 _READING: Any = {"resolve_attachments": "core", "exclude_fields": {"events", "store", "scores"}}
 _CAUSED = "The above exception was the direct cause of the following exception"
+_CHILD = """
+from scbench.formats.imports.inspect_logs import write_replies
+write_replies(arguments)
+"""
 GRADER_FAILED = "the grader failed, not the model"
 """In the error of a sample whose reply is there, and could not be graded."""
 
@@ -54,23 +63,60 @@ def is_inspect_archive(path: str) -> bool:
     largest = max((member.file_size for member in members), default=0)
     if largest > _MOST_BYTES:
         raise PredictionsError(f"{path} unpacks to {largest:,} bytes; the limit is {_MOST_BYTES:,}")
-    names = {member.filename for member in members}
-    return bool(names & {"header.json", "_journal/start.json"})
+    names = Counter(member.filename for member in members)
+    is_log = bool(names.keys() & {"header.json", "_journal/start.json"})
+    for name, times in names.most_common(1):
+        if is_log and times > 1:
+            raise PredictionsError(f"{path} holds {times} members called {printable(name)}")
+    return is_log
 
 
 def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     """Yield the replies of a log with their numbers, also of one that failed or was cut off.
 
+    A few bytes of an archive can hold any amount, so that a child reads it.
+
     Raises:
         ModuleNotFoundError: inspect_ai is not installed.
         PredictionsError: it cannot read the log.
     """
+    if find_spec("inspect_ai") is None:
+        raise ModuleNotFoundError("No module named 'inspect_ai'", name="inspect_ai")
+    size = Path(path).stat().st_size
+    if size > _MOST_BYTES:
+        raise PredictionsError(f"{path} has {size:,} bytes; the limit is {_MOST_BYTES:,}")
+    try:
+        for line in lines_of_child(_CHILD, path):
+            number, fault, request, model, fields = json.loads(line)
+            if fault is None:
+                yield number, Reply(RequestKey(*request), model, fields)
+            elif number is None:
+                raise PredictionsError(fault)
+            else:
+                yield number, PredictionsError(fault)
+    except ChildError as error:
+        raise PredictionsError(f"inspect_ai cannot read {path}: {error}") from None
+
+
+def write_replies(path: str) -> None:
+    """Write what a log holds to standard output, for `read_log`: a line of JSON for each reply."""
+    # What libraries print is no reply.
+    out, sys.stdout = sys.stdout, sys.stderr
+    try:
+        for number, item in _replies_in(path):
+            if isinstance(item, PredictionsError):
+                entry: tuple[object, ...] = (str(item), None, None, None)
+            else:
+                entry = (None, item.request, item.model, {**item.fields})
+            print(json.dumps((number, *entry)), file=out)
+    except PredictionsError as error:
+        print(json.dumps((None, str(error), None, None, None)), file=out)
+
+
+def _replies_in(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     from inspect_ai.log import read_eval_log  # noqa: PLC0415  (an extra)
 
     packed = zipfile.is_zipfile(path)
-    size = Path(path).stat().st_size
-    if not packed and size > _MOST_BYTES:
-        raise PredictionsError(f"{path} has {size:,} bytes; the limit is {_MOST_BYTES:,}")
     try:
         header = read_eval_log(path, header_only=True)
         spec, made_by = header.eval, _made_by(header)
@@ -83,7 +129,7 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
                 yield number, replace(item, fields=fields)
             except PredictionsError as error:
                 yield number, error
-    except (ModuleNotFoundError, PredictionsError, GeneratorExit):
+    except (MemoryError, PredictionsError, GeneratorExit):
         raise
     except Exception as error:  # the library has no type of its own for what it cannot read
         message = str(error).partition("\n")[0][:300]

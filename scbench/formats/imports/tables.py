@@ -1,12 +1,7 @@
 """Tables of replies: CSV, Parquet, JSON Lines, with names for columns that are not ours."""
 
 import csv
-import json
-import os.path
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping
-from tempfile import TemporaryFile
 from typing import Any
 
 import jiter
@@ -16,6 +11,7 @@ from scbench.base.errors import JsonError, PredictionsError, did_you_mean, print
 from scbench.base.model import Prediction
 from scbench.formats.imports.entries import Entry, Reply, dig, request_key
 from scbench.formats.predictions import MAX_LINE_BYTES
+from scbench.machine.children import ChildError, lines_of_child
 
 Mapped = Mapping[str, str]
 """Column of a table by field of a prediction."""
@@ -25,8 +21,6 @@ _NUMBERS = {"sample", "budget"}
 _VALUES = {"answer", "usage", "run"}
 _BLOCK = 256
 """Rows of a Parquet file that are in memory."""
-_MOST_MEMORY = 2**33
-"""Bytes of address space for reading a Parquet file, which may claim any number of rows."""
 
 
 def read_mapping(text: str | None) -> Mapped | None:
@@ -155,16 +149,13 @@ def parquet_rows(path: str, columns: Iterable[str]) -> Iterator[tuple[int, dict[
 
 
 _PARQUET = """
-import json, resource, sys
 import polars as pl
-_, hard = resource.getrlimit(resource.RLIMIT_AS)
-most = int(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
-frame = pl.scan_parquet(sys.argv[2])
+path, block, names = arguments
+frame = pl.scan_parquet(open(path, "rb"))
 kinds = {name: str(kind.base_type()) for name, kind in frame.collect_schema().items()}
 print(json.dumps(kinds), flush=True)
-if names := json.loads(sys.argv[4]):
-    block, count = int(sys.argv[3]), frame.select(pl.len()).collect().item()
+if names:
+    count = frame.select(pl.len()).collect().item()
     for start in range(0, count, block):
         frame.select(names).slice(start, block).collect().write_ndjson(sys.stdout.buffer)
 """
@@ -173,24 +164,8 @@ if names := json.loads(sys.argv[4]):
 
 def _from_parquet(path: str, columns: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Yield what a child process reads: a file that was made to can abort polars, and us too."""
-    limits = map(str, (_MOST_MEMORY, os.path.abspath(path), _BLOCK))  # noqa: PTH100  (as text)
-    command = [sys.executable, "-I", "-c", _PARQUET, *limits, json.dumps([*columns])]
-    with (
-        TemporaryFile() as stderr,
-        subprocess.Popen(  # noqa: S603  (our own program, and no shell)
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr
-        ) as child,
-    ):
-        try:
-            for line in child.stdout or ():
-                yield jiter.from_json(line, allow_inf_nan=True)
-        except (ValueError, GeneratorExit):
-            child.kill()
-            raise
-        if child.wait():
-            stderr.seek(0)
-            last = stderr.read()[-10_000:].decode("utf-8", "replace").strip().splitlines()
-            why = f"the library that reads it ended by signal {-child.returncode}"
-            if child.returncode > 0 and last:
-                why = printable(last[-1].partition(": ")[2])[:300]
-            raise PredictionsError(f"{path} is damaged: {why}")
+    try:
+        for line in lines_of_child(_PARQUET, (path, _BLOCK, [*columns])):
+            yield jiter.from_json(line, allow_inf_nan=True)
+    except ChildError as error:
+        raise PredictionsError(f"{path} is damaged: {error}") from None

@@ -14,8 +14,9 @@ from ctypes import Structure, c_int64
 from functools import partial
 from typing import NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
+from scbench.base.errors import ReleaseError, faults_of
 from scbench.base.model import Prediction, Status
 from scbench.base.progress import listen
 from scbench.catalog import Task, get_task
@@ -159,6 +160,8 @@ def _outcome(grade: Callable[..., Outcome], *args: object) -> WireOutcome:
         return to_wire(grade(*args))
     except MemoryError:
         raise
+    except ReleaseError as error:
+        return to_wire(Outcome(Status.GRADER_ERROR, reason=str(error)))
     except Exception as error:  # noqa: BLE001  (whatever is wrong with us costs this row only)
         return to_wire(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
 
@@ -167,5 +170,11 @@ def _prepared_instance(instance_id: str) -> tuple[Task, BaseModel]:
     if instance_id not in _ready:
         task_id, params = _start.instances[instance_id]
         task = get_task(task_id)
-        _ready[instance_id] = task, task.params_model.model_validate_json(params)
+        try:
+            _ready[instance_id] = task, task.params_model.model_validate_json(params)
+        except ValidationError as error:
+            raise ReleaseError(
+                f"the release is at fault, its parameters of {instance_id} are none of {task_id}: "
+                f"{faults_of(error, 1)[0]}"
+            ) from None
     return _ready[instance_id]

@@ -21,7 +21,6 @@ from inspect_ai.log import (
     EvalSample,
     EvalSampleLimit,
     EvalSpec,
-    read_eval_log,
     write_eval_log,
 )
 from inspect_ai.model import (
@@ -81,10 +80,9 @@ SAMPLES = [
 ]  # fmt: skip
 
 
-@pytest.fixture(params=[("log.eval", True), ("log.eval", False), ("log.json", True)])
-def log(request, tmp_path):
-    name, listed = request.param
-    ids = list({one.id: None for one in SAMPLES}) if listed else None
+def write_log(path, samples, *, listed=True):
+    """Write the log of a run that broke off: it is read as far as it goes."""
+    ids = list({one.id: None for one in samples}) if listed else None
     spec = EvalSpec(
         created="2026-11-22T00:00:00+00:00",
         task="scbench",
@@ -92,10 +90,25 @@ def log(request, tmp_path):
         model="M",
         config=EvalConfig(epochs=2),
     )
-    path = tmp_path / name
-    # A log of a run that broke off is read as far as it goes.
-    write_eval_log(EvalLog(eval=spec, status="error", samples=SAMPLES), str(path))
+    write_eval_log(EvalLog(eval=spec, status="error", samples=samples), str(path))
     return path
+
+
+def members_of(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def write_archive(path, members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+
+
+@pytest.fixture(params=[("log.eval", True), ("log.eval", False), ("log.json", True)])
+def log(request, tmp_path):
+    name, listed = request.param
+    return write_log(tmp_path / name, SAMPLES, listed=listed)
 
 
 def test_every_sample_comes_with_what_became_of_it(log):
@@ -133,20 +146,53 @@ def test_a_log_that_is_too_large_is_refused_unread(log, monkeypatch):
         list(read_file(str(log), Counter()))
 
 
-def test_samples_before_a_damaged_one_are_read(log, monkeypatch):
-    samples = read_eval_log(str(log)).samples
-
-    def broken(_, *, apart):
-        yield from samples[:3]
-        raise ValueError("half a sample")
-
-    monkeypatch.setattr("scbench.formats.imports.inspect_logs._samples_in", broken)
+def test_samples_before_a_damaged_one_are_read(tmp_path):
+    path = write_log(tmp_path / "log.eval", SAMPLES[:4])
+    members = members_of(path)
+    members["samples/two_segments-08-S3-B900_epoch_1.json"] = b"half a sample"
+    write_archive(path, members.items())
     sink = io.BytesIO()
-    found = gather([str(log)], sink)
-    told = [str(problem) for problem in found.problems]
-    assert sink.getvalue().count(b"\n") + len(told) == 4
-    assert f"{log}, line 4: reading stopped here: inspect_ai cannot read" in told[-1]
-    assert "half a sample" in told[-1]
+    gathered = gather([str(path)], sink)
+    told = [str(problem) for problem in gathered.problems]
+    assert sink.getvalue().count(b"\n") == 2
+    assert f"{path}, line 3: reading stopped here: inspect_ai cannot read" in told[-1]
+
+
+def test_an_archive_takes_no_more_than_a_child_may_hold(tmp_path, monkeypatch):
+    """Twenty million lists are kilobytes when packed, and gigabytes as objects; a size may lie."""
+    sound = write_log(tmp_path / "sound.eval", SAMPLES[:1])
+    path = tmp_path / "log.eval"
+    members = members_of(sound)
+    (name,) = (name for name in members if name.startswith("samples/"))
+    bomb = b'{"bomb":[' + b"[]," * 20_000_000 + b"[]]," + members[name][1:]
+    write_archive(path, (members | {name: bomb}).items())
+    data = bytearray(path.read_bytes())
+    assert len(data) < 2**18
+    entry = data.rindex(b"PK\x01\x02")
+    data[entry + 24 : entry + 28] = (7).to_bytes(4, "little")
+    path.write_bytes(data)
+    monkeypatch.setattr("scbench.machine.children.MEMORY", 3 * 2**29)
+    assert len(list(read_file(str(sound), Counter()))) == 1
+    with pytest.raises(PredictionsError, match="inspect_ai cannot read"):
+        list(read_file(str(path), Counter()))
+
+
+def test_members_of_one_name_are_refused(tmp_path):
+    path = write_log(tmp_path / "log.eval", SAMPLES[:1])
+    members = members_of(path)
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        write_archive(path, [*members.items(), *members.items()])
+    with pytest.raises(PredictionsError, match="2 members called"):
+        list(read_file(str(path), Counter()))
+
+
+@pytest.mark.parametrize("name", ["../../escaped", "/escaped"])
+def test_no_member_leaves_the_archive(tmp_path, name):
+    path = write_log(tmp_path / "log.eval", SAMPLES[:1])
+    write_archive(path, (members_of(path) | {name: b"{}"}).items())
+    before = sorted(tmp_path.parent.iterdir())
+    assert len(list(read_file(str(path), Counter()))) == 1
+    assert sorted(tmp_path.parent.iterdir()) == before
 
 
 def test_a_log_that_was_damaged_is_named(tmp_path):

@@ -1,0 +1,68 @@
+"""No path is a pattern: every command takes any name that a file system has."""
+
+import json
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+ODD = ["lr=[1e-3]", " *?{a,b}~%41#;\n", "x" * 255, os.fsdecode(b"-\xff\xfe")]
+"""Names of folders: of sweeps, of shells, of 255 bytes, and one that is no UTF-8."""
+SEGMENTS = {"segments": [[[0, 0], [1, 0.2]], [[1, 0.4], [0, 0.8]]]}
+
+
+def write(path: Path, models: int) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    rows = [
+        {
+            "id": "two_segments/07",
+            "model": f"m{number}",
+            "answer": SEGMENTS,
+            "usage": {"output_tokens": 5},
+        }
+        for number in range(models)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_every_command_takes_any_name(inside, tmp_path, name):
+    folder = tmp_path / name
+    file = write(folder / "p.jsonl", 2)
+    # What a pattern would match beside it: a character of a set, or anything.
+    for sibling in "1ab?x":
+        write(tmp_path / f"lr={sibling}" / "p.jsonl", 1)
+
+    def run(*words: object, code: int = 0) -> str:
+        done = inside(*words)
+        assert done.returncode == code, (words, done.stderr)
+        return done.stdout
+
+    out = folder / name
+    subset = ("--tasks", "two_segments", "--partial", "--quiet")
+    run("grade", file, "--out", out, *subset)
+    rows = pl.read_parquet((out / "results.parquet").read_bytes())
+    assert sorted(rows.filter(pl.col("status") == "answered")["model"]) == ["m0", "m1"]
+    for shard in (1, 2):
+        run("grade", file, "--out", folder / str(shard), "--shard", f"{shard}/2", *subset)
+    run("merge", folder / "1", folder / "2", "--out", folder / "merged")
+    merged = (folder / "merged" / "results.parquet").read_bytes()
+    assert merged == (out / "results.parquet").read_bytes()
+
+    for table in ("tables", "items", "cost"):
+        assert "two_segments" in run(table, out, "--partial", "--format", "json"), table
+    results = out / "results.parquet"
+    run("tables", results, "--partial", "--format", "json", "--out", out / f"{name[:9]}.json")
+    run("compare", results, results, "--partial", "--same-runs", code=2)
+    assert run("import", file).count("m1") == 1
+    run("grade", file, "--check", "--tasks", "two_segments", "--partial")
+    run("show", "two_segments/07", "--predictions", file, "--model", "m1", "--out", out / "a.svg")
+    run("show", "two_segments/07", "--results", out, "--model", "m1", "--text")
+    fresh = folder / "fresh"
+    run("generate", "two_segments", "--count", 1, "--seed", 1, "--out", fresh)
+    run("tasks", "--release", fresh)
+    run("prompts", "--release", fresh, "--format", "openai-chat", "--model", "m", "--out", out)
+    run("export", folder / "copy")
+    run("release", "verify", fresh)

@@ -1,0 +1,53 @@
+"""Files that abort the library that reads them cost a sentence, whichever command reads them."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from scbench.analysis.failure_modes.labels import read_labels
+from scbench.analysis.results import read_results
+from scbench.base.errors import ReleaseError, ResultsError
+from scbench.machine.children import ChildError, check_parquet, lines_of_child
+
+
+@pytest.fixture(params=[424, 426], ids=["aborts", "panics"])
+def broken(request, tmp_path) -> Path:
+    """A Parquet file with one wrong bit, over which polars 2.1.0 aborts or panics."""
+    path = tmp_path / "file.parquet"
+    pl.DataFrame({"id": ["two_segments/07"], "response": ["{}"]}).write_parquet(path)
+    data = bytearray(path.read_bytes())
+    data[request.param // 8] ^= 1 << request.param % 8
+    path.write_bytes(data)
+    return path
+
+
+def test_a_broken_file_is_refused_and_the_next_one_read(broken, tmp_path):
+    sound = tmp_path / "sound.parquet"
+    pl.DataFrame({"a": [1]}).write_parquet(sound)
+    for _ in range(2):
+        with pytest.raises(ReleaseError, match=r"^it cannot be read as Parquet: "):
+            check_parquet(broken.read_bytes(), "it", ReleaseError)
+        check_parquet(sound, "it", ReleaseError)
+
+
+@pytest.mark.parametrize(
+    "read", [lambda path: read_results([path]), lambda path: read_labels([path])]
+)
+def test_results_and_labels_end_no_command(broken, tmp_path, read):
+    with pytest.raises(ResultsError, match="cannot be read as Parquet"):
+        read(broken)
+
+
+def test_a_child_ends_with_its_last_words():
+    with pytest.raises(ChildError, match=r"^of no use$"):
+        list(lines_of_child("raise ValueError('of no use')", None))
+    with pytest.raises(ChildError, match="takes more than 8 GiB of memory"):
+        list(lines_of_child("bytes(2**40)", None))
+    assert list(lines_of_child("print(arguments)", [1, "a"])) == [b"[1, 'a']\n"]
+
+
+def test_a_child_whose_lines_nobody_wants_is_ended():
+    lines = lines_of_child("while True: print(1, flush=True)", None)
+    assert next(lines) == b"1\n"
+    lines.close()

@@ -1,0 +1,71 @@
+"""A signal is raised where it comes, behind what it may not disturb, or when it is asked for."""
+
+import contextlib
+import os
+import signal
+
+import pytest
+
+from scbench.machine.signals import blocked, watched
+
+
+@pytest.fixture
+def hits(monkeypatch):
+    """Signals that reached the handler of before, which raises as ours does."""
+    received = []
+
+    def handler(number, frame):
+        received.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, handler)
+    yield received
+    assert signal.getsignal(signal.SIGTERM) is handler
+    signal.signal(signal.SIGTERM, before)
+
+
+def send() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_one_is_raised_where_it_comes(hits):
+    with pytest.raises(KeyboardInterrupt), watched():
+        send()
+    assert hits == [signal.SIGTERM]
+
+
+def test_one_that_a_library_swallowed_is_raised_by_a_check(hits):
+    with watched() as interrupts:
+        interrupts.check()
+        with contextlib.suppress(KeyboardInterrupt):
+            send()
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.check()
+
+
+def test_one_waits_for_the_end_of_a_deferred_block(hits):
+    with watched() as interrupts:
+        steps = []
+
+        def disturbed() -> None:
+            with interrupts.deferred():
+                send()
+                steps.append("the rest of the block")
+
+        with pytest.raises(KeyboardInterrupt):
+            disturbed()
+        assert steps
+        assert hits == [signal.SIGTERM]
+
+
+def test_blocked_ones_come_at_the_end(hits):
+    received = []
+
+    def protected() -> None:
+        with blocked():
+            send()
+            received.extend(hits)
+
+    with pytest.raises(KeyboardInterrupt):
+        protected()
+    assert (received, hits) == ([], [signal.SIGTERM])
