@@ -21,7 +21,7 @@ from scbench.release.load import Reference, Release
 from scbench.scoring.answers.extract import find_answer
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import validate
-from scbench.scoring.outcomes import without_answer
+from scbench.scoring.outcomes import readable_by, without_answer
 
 
 @dataclass(slots=True)
@@ -101,8 +101,13 @@ def answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> I
             message = f"there is no answer: {absent.reason}; it will count as {absent.status}"
             yield Problem("no_answer", message, line.number, instance.id)
         return
-    model = tasks[instance.task].answer_model
-    match = find_answer(prediction, shape_of(model))
+    task = tasks[instance.task]
+    model, shape = task.answer_model, shape_of(task.answer_model)
+    readable = None
+    if shape.is_short:
+        params = task.params_model.model_validate_json(instance.all_params)
+        readable = readable_by(task, params)
+    match = find_answer(prediction, shape, readable)
     if match is None:
         if prediction.status is None or prediction.status is Status.ANSWERED:
             yield Problem("no_answer", "no answer can be read", line.number, instance.id)

@@ -19,7 +19,7 @@ _ANSWERING = (
     r"(?:answer|assist|help|solve|solution|complete|provide|give|offer|produce|generate|comply"
     r"|fulfil\w*|determine|find|compute|calculate"
     r"|work\s(?:this|it|that)\sout|do\s(?:this|that|it|so)"
-    r"|see\s(?:it|the)|view|access|open|continue|proceed|process|finish|engage|respond|run"
+    r"|see\s(?:it|the\s(?:image|picture|figure|attach\w+))|view|access|open|continue|proceed|process|finish|engage|respond|run"
     r"|execute"
     r"|draw|decide|say|tell|with\s(?:this|that|the))"
 )

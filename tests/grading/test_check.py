@@ -65,7 +65,7 @@ WARNED = {
     "wrong shape": ({"answer": {"bit": "0"}}, "answer_schema", "bit: must be a whole number; got"),
     "no key": ({"answer": {}}, "answer_schema", "will score 0: The answer does not have the asked"),
     "text in answer": ({"answer": '{"bit": 0}'}, "answer_schema", "belongs in response"),
-    "wrong shape in text": ({"response": '{"bit": true}'}, "answer_schema", "bit: must be"),
+    "wrong shape in text": ({"response": '{"bit": 0.5}'}, "answer_schema", "bit: must be"),
     "too long": ({"answer": {"bit": [0] * MAX_VALUES}}, "resource_limit", "500,000 values"),
     "prose": ({"response": "It is even."}, "no_answer", "no answer can be read"),
     "prose, answered": ({"response": "Even.", "status": "answered"}, "no_answer", "can be read"),
