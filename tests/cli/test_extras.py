@@ -20,7 +20,7 @@ EXTRAS = {
     "submission validate x": "leaderboard", "submission grade x": "leaderboard",
     "submission pack x": "leaderboard", "leaderboard build x": "leaderboard",
     "release build 9.9.9": "build", "release verify": "build",
-    "release publish 2.0.0 --to x": "build", "generate arithmetic --out x": "build",
+    "release publish 3.0.0a1 --to x": "build", "generate arithmetic --out x": "build",
     "generate --ladder --private --out x": "build", "tasks --release org/name@v1": "hub",
 }  # fmt: skip
 
@@ -56,7 +56,7 @@ def test_a_missing_extra_is_named_before_anything_else(line, extra, without, tmp
 
 def test_publishing_on_the_hub_needs_its_client(without):
     without("huggingface_hub")
-    done = CliRunner().invoke(main.app, ["release", "publish", "2.0.0", "--repo", "a/b"])
+    done = CliRunner().invoke(main.app, ["release", "publish", "3.0.0a1", "--repo", "a/b"])
     assert done.stderr.endswith("needs `pip install 'scbench[hub]'`\n")
     assert "verifying" not in done.stderr
 

@@ -190,7 +190,7 @@ def test_disjoint_solids_are_two_shells():
 
 
 def halves(low, high, gap, hair=0.0, at=0.0):
-    """A box cut in two across x, by so much; a square hair (or a ribbon along z) joins the halves."""
+    """A box cut in two across x; a square hair, or a ribbon along z, may join the halves."""
     (x0, y0, z0), (x1, y1, z1) = low, high
     middle = (x0 + x1) / 2
     left = Manifold.cube((middle - gap / 2 - x0, y1 - y0, z1 - z0)).translate(low)

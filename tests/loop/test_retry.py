@@ -193,3 +193,11 @@ def test_any_reply_is_answered_and_played_again_alike(all_stored, texts):
 def test_setups_are_bounded(setup):
     with pytest.raises(ValueError, match="validation error"):
         Setup(**{"setting": "retry"} | setup)
+
+
+def test_places_name_the_people_who_are_seen(all_stored):
+    stored = all_stored["hide_and_seek"]
+    answer = json.loads(stored.right)
+    answer["people"][2] = {"xy": [12.0, 12.0]}
+    _, (step,) = stored.played([json.dumps(answer)], disclose="places")
+    assert '"seen":[[2,' in step.observation

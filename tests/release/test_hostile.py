@@ -193,7 +193,7 @@ COMMANDS = {
         "s.html",
     ],
     "show as drawing": ["show", "enumerate_edges/00", "--release", "r", "--out", "s.svg"],
-    "diff": ["release", "diff", "r", "2.0.0"],
+    "diff": ["release", "diff", "r", "3.0.0a1"],
     "verify": ["release", "verify", "r", "--workers", "1"],
     "prompts": ["prompts", "--release", "r"],
 }
