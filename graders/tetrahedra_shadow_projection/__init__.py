@@ -30,8 +30,8 @@ CHECKS = {
     "unit_quaternions": "Every quaternion has a squared length within 0.01 of 1.",
     "intersection": "No two tetrahedra reach more than 0.001 into each other.",
     "cover": "The shadow covers 99 % of the target, or enough for a full score.",
-    "difference": "Spill and gaps beyond the slack are at most 2 % of the target's area, none of it "
-    "cast by copies beside the target, or little enough for a full score.",
+    "difference": "Spill and gaps beyond the slack are at most 2 % of the target's area, none "
+    "of it cast by copies beside the target, or little enough for a full score.",
 }
 
 MAX_TETRAHEDRA = 2000

@@ -182,6 +182,10 @@ def figure(row: Row, n: int, *, missing_as_zero: bool = False) -> str:
         lines.append(f"({points(row['mean_missing_as_zero'])})")
     if row["readable"] < 1:
         lines.append(f"{points(row['readable'])} readable")
+    if row["output_tokens"] is not None:
+        lines.append(f"{rounded(row['output_tokens'], 0):,} tokens")
+    if row["cost"] is not None:
+        lines.append(f"{rounded(row['cost'], 4)} US$")
     return "\n".join(lines)
 
 

@@ -57,9 +57,9 @@ def turn_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEVE
         One row per run, setup, line and turn, with columns `SCHEMA`: loop (the setup, as JSON), n
         (scores), mean after that turn, gain (the difference to the row before, over the same
         items), solved (share with the full score after that turn), each with its interval; played
-        (share of trials that had such a turn), cut (trials that stopped without an answer: truncated,
-        refused or unparsed, which count as 0) and queries (what queries or actions cost in a whole
-        trial, on average).
+        (share of trials that had such a turn), cut (trials that stopped without an answer:
+        truncated, refused or unparsed, which count as 0) and queries (what queries or actions cost
+        in a whole trial, on average).
 
     Raises:
         ResultsError: there is no trial of a loop.

@@ -93,7 +93,7 @@ def tables(
     Every score counts the same. Results of different releases or grader versions are refused. Where
     predictions say how they were made, a second table has that; `scbench runs` has it for programs.
     """
-    rows = read_results(results, RUN_COLUMNS, partial=partial)
+    rows = read_results(results, (*RUN_COLUMNS, "usage"), partial=partial)
     table = paper_table(rows, by)
     title = f"Scores by {by}, release {rows['release'][0]}"
     sheets = [paper_sheet(title, table, missing_as_zero=missing_as_zero)]

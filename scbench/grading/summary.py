@@ -189,7 +189,7 @@ def tally(path: Path, weights: Mapping[str, float] | None = None) -> Tally:
 
 
 def _cut_trials(results: pl.LazyFrame) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Return, of each run in a loop, how many trials there are, and how many were cut, by status."""
+    """Return, of each run in a loop, the number of trials, and of those cut, by status."""
     cut = [status.value for status in (Status.REFUSED, Status.TRUNCATED, Status.UNPARSED)]
     trials = (
         results.filter(pl.col("setting").is_in(LOOP_SETTINGS))

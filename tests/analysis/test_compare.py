@@ -6,8 +6,10 @@ import pytest
 from scipy.stats import binomtest
 
 from scbench.analysis.compare import APART, MARGIN, NO_ROOM, TIED, TOO_FEW, compare_runs, run_name
+from scbench.analysis.matrix import score_matrix
 from scbench.analysis.paper import paper_table
 from scbench.base.errors import ResultsError
+from scbench.leaderboard.board import told_apart
 
 UNDECIDED = {TIED, APART, TOO_FEW, NO_ROOM}
 
@@ -162,3 +164,41 @@ def test_nothing_to_compare_is_refused(make_results):
 def test_names_of_runs():
     assert run_name("m", None, None) == "m"
     assert run_name("m", "tools", 1024) == "m tools @1024"
+
+
+def test_the_overall_line_is_one_question_and_the_board_asks_the_same(make_results):
+    rng = np.random.default_rng(8)
+    skills = {"a": 0.2, "b": 0.45, "c": 0.5, "d": 0.8}
+    tasks = {"two_segments": 27, "csg_union": 22, "delaunay_triangulation": 25}
+    rows = make_results(
+        *(
+            {"model": m, "task": t, "subtask": i, "score": float(rng.random() < skill)}
+            | {"floor": 0.0}
+            for m, skill in skills.items()
+            for t, n in tasks.items()
+            for i in range(n)
+        )
+    )
+    overall = compare_runs(rows).filter(bucket="overall")
+    matrix = score_matrix(rows)
+    blocks = list(matrix.blocks.values())
+    shares = np.concatenate([b.u * b.weights() / len(b.names) for b in blocks])
+    better = told_apart(shares, [name for b in blocks for name in b.names], 10_000)
+    runs = [f"{model} no_tools" for model, *_ in matrix.runs]
+    for row in overall.iter_rows(named=True):
+        first, second = runs.index(row["first"]), runs.index(row["second"])
+        assert (row["verdict"] == row["first"]) == better[first, second]
+        assert (row["verdict"] == row["second"]) == better[second, first]
+    assert better.any()
+    assert not better[1, 2]
+    pair = compare_runs(rows.filter(pl.col("model").is_in(["a", "b"]))).filter(bucket="overall")
+    assert pair["p_corrected"].to_list() == pair["p_value"].to_list()
+
+
+def test_a_line_without_room_has_no_verdict_and_one_without_floors_compares_scores(make_results):
+    rows = pair(make_results, [0] * 9, [1] * 9)
+    full = compare_runs(rows.with_columns(floor=pl.lit(1.0))).row(0, named=True)
+    assert (full["verdict"], full["difference"], full["answers"]) == (NO_ROOM, None, 0)
+    plain = compare_runs(rows.with_columns(floor=pl.lit(None, pl.Float64))).row(0, named=True)
+    assert (plain["verdict"], plain["difference"]) == ("b no_tools", 1.0)
+    assert plain["first_normalized"] is None

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import score_simulation as scores
 import simulation as sim
 
 
@@ -53,3 +54,31 @@ def test_equal_models_are_called_different_in_at_most_5_of_100_tables(capsys):
         sys.stdout.write(f"\nfamily-wise error {corrected:.1%} of 1,000, plain {plain:.1%}\n")
     assert corrected <= 0.05
     assert plain > 0.2, "without a correction the test would not be worth much"
+
+
+def test_the_weights_of_the_release_order_models_best():
+    """A small part of what ``python tests/fixtures/score_simulation.py`` measures."""
+    plain, mean_of_tasks, _, weighted = scores.SCHEMES
+    for unread, gain in ((0.0, 0.005), (0.2, 0.03)):
+        found = [scores.ordering(400, unread, seed) for seed in range(6)]
+        mean = {name: np.mean([one[name] for one in found]) for name in scores.SCHEMES}
+        assert mean[weighted] > mean[plain] + gain
+        assert mean[weighted] > mean[mean_of_tasks]
+        assert mean[weighted] > 0.92
+
+
+@pytest.mark.parametrize("unread", [0.0, 0.1, 0.2])
+def test_intervals_of_normalized_scores_hold_whatever_cannot_be_read(unread):
+    covered, length = scores.normalized_coverage(1500, unread)
+    assert 0.93 <= covered <= 0.98
+    assert length < 0.13, "points of 13 in all"
+
+
+@pytest.mark.parametrize("n", [6, 13, 40])
+def test_scores_of_two_values_are_held(n):
+    assert scores.two_point_coverage(n, 1000).min() >= 0.925
+
+
+def test_the_overall_line_finds_ten_points_and_seldom_what_is_not_there():
+    assert scores.overall_power(120, 0.1) > 0.6
+    assert scores.overall_power(200, 0.0) <= 0.09

@@ -43,6 +43,16 @@ def test_a_leak_is_found_and_measured():
     assert (back["verdict"], back["difference"]) == (LOWER, -row["difference"])
 
 
+def test_one_task_known_by_heart_is_flagged_and_its_interval_agrees_with_the_test():
+    levels = dict.fromkeys(sim.TASKS, 3.0)
+    public, private = pair(levels | {"csg_union": 12.0}, levels)
+    table = gap_table(public, private, draws=1000, fits=0)
+    flagged = table.filter(pl.col("verdict") != ALIKE, pl.col("task").is_not_null())
+    assert flagged["task"].to_list() == ["csg_union"]
+    for row in table.filter(pl.col("task").is_null()).iter_rows(named=True):
+        assert (row["p_value"] <= 0.05) == (row["leak_low"] > 0 or row["leak_high"] < 0)
+
+
 def test_a_sheet_says_it_all():
     text = terminal(gap_sheet(gap_table(*pair(leak=0.3), draws=1000, fits=0)))
     assert "rung 8" in text

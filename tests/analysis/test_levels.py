@@ -5,7 +5,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from scbench.analysis.levels import Answers, Level, fit, level_difference, mean_level
+from scbench.analysis.levels import (
+    Answers,
+    Level,
+    fit,
+    fit_ceiling,
+    level_difference,
+    mean_level,
+)
 
 
 def climbed(*right: float, each: int = 6, floor: float = 0.0) -> Answers:
@@ -124,6 +131,45 @@ def test_levels_of_simulated_models_are_found():
     assert 0.92 <= rows["holds"].mean() <= 0.99
     far = rows.filter((pl.col("level") < 0) | (pl.col("level") > 9)).filter(pl.col("slope") > 1)
     assert far["beyond"].mean() > 0.95
+
+
+def test_a_ceiling_leaves_the_level_where_it_is():
+    """A tenth of the replies of a run cannot be read, on eight tasks."""
+    rng = np.random.default_rng(5)
+    curves = [(level, 2.0, 0.0, sim.KINDS[0]) for level in np.linspace(3.0, 6.5, 8)]
+    lost = [sim.answers_of(rng, curve) for curve in curves for _ in range(3)]
+    lost = [
+        Answers(a.rungs, np.where(rng.random(len(a.rungs)) < 0.1, 0.0, a.scores), a.floors, a.top)
+        for a in lost
+    ]
+    ceiling = fit_ceiling(lost)
+    assert ceiling == pytest.approx(0.9, abs=0.05)
+    true = np.repeat([level for level, *_ in curves], 3).mean()
+    with_it, without = (
+        np.mean([fit(a, 0, ceiling=c).level.value for a in lost]) - true for c in (ceiling, 1.0)
+    )
+    assert abs(with_it) < 0.15
+    assert without < -0.3
+    assert fit_ceiling([sim.answers_of(rng, curve) for curve in curves]) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("right", "misfit"),
+    [
+        ((6, 6, 6, 5, 3, 1, 0, 0), ""),
+        ((6, 6, 0, 6, 6, 6, 0, 0), "dip at 3"),
+        ((6, 6, 1, 0, 0, 0, 6, 0), "bump at 7"),
+    ],
+)
+def test_rungs_that_do_not_fit_the_curve_are_marked(right, misfit):
+    assert fit(climbed(*right)).misfit == misfit
+
+
+def test_an_interval_over_few_of_the_items_is_wider():
+    levels = [Level(4.0, 3.0, 5.0, 8, 1.0), Level(5.0, 4.0, 6.0, 8, 1.0)]
+    whole, part = mean_level(levels), mean_level(levels, 0.2)
+    assert part.value == whole.value
+    assert part.high - part.low == pytest.approx(1.56 * (whole.high - whole.low))
 
 
 @pytest.mark.slow

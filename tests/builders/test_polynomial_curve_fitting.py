@@ -97,7 +97,7 @@ def test_the_prompt_says_every_bound_and_the_bounds_hold():
         "one with a point or an exponent is at most 1.7976931348623157e+308",
         "a whole number other than 0 does not begin with 0",
         "a backslash right before a line break, which makes one line of two",
-        f"the text has at most {MAX_CHARACTERS:,} characters, with brackets nested at most 150 deep,",
+        f"the text has at most {MAX_CHARACTERS:,} characters, with brackets nested at most 150",
         f"and no whole number on the way to the value of a cell has more than {MAX_BITS:,} bits",
         "if f or anything on the way to it is not finite (infinity, not a number)",
     ]

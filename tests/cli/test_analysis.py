@@ -35,8 +35,11 @@ def test_tables_prints_the_papers_table_and_repeats_itself(command, inside, pape
     done = command("scbench", "tables", paper)
     assert done.returncode == 0, done.stderr
     assert "Scores by bucket, release 9.9.9" in done.stdout
-    overall = next(line for line in done.stdout.splitlines() if line.startswith("  overall"))
-    assert overall.split() == ["overall", "285", "34.9", "+3.2", "57.6", "+8.8", "57.6", "+6.8"]
+    lines = done.stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("  overall"))
+    assert lines[at].split()[:2] == ["overall", "285"]
+    means = [word for word in lines[at + 2].split() if word != "mean"]
+    assert means == ["34.9", "+3.2", "57.6", "+8.8", "57.6", "+6.8"]
     assert inside("tables", paper).stdout == done.stdout
     assert done.stderr == ""
 
