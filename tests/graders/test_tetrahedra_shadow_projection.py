@@ -61,7 +61,7 @@ def test_a_copy_beside_the_target_always_costs_its_shadow(subtask, hair):
     right = list(TASK.builder().reference(params).model_dump()["tetrahedrons"])
     top = max(p["z"] for p in right) + 5
     target = Polygon(params.exterior, params.holes)
-    x0, y0, x1, y1 = target.bounds
+    x0, _, x1, y1 = target.bounds
     assert verdict(right, params).score == 1
     # Far away, or its tip against or a little over the rightmost corner.
     at, y = max(params.exterior)
