@@ -331,7 +331,7 @@ def _judge_shells(
     if not nested:
         return None, notes
     used, renumbered = np.unique(corners, return_inverse=True)
-    area = _area(points[corners[outer[shell]]])
+    area = _surface_area(points[corners[outer[shell]]])
     bounding = ClosedSurface(points[used], renumbered.reshape(-1, 3), float(volumes.sum()), area)
     return bounding, notes
 
@@ -405,7 +405,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return replace(verdict, notes=notes)
 
 
-def _area(corners: Array) -> float:
+def _surface_area(corners: Array) -> float:
     a, b, c = np.moveaxis(corners, 1, 0)
     doubles = np.sqrt(np.sum(np.cross(b - a, c - a) ** 2, axis=1))
     return round(float(doubles.sum()) / 2, _VOLUME_DECIMALS)

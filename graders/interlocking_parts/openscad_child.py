@@ -293,7 +293,7 @@ class Meter:
         def call(*arguments: Any, **named: Any) -> Any:
             self.spend(sum(map(size, arguments)))
             value = self.kept(function, *arguments, **named)
-            self.spend(_length(value))
+            self.spend(_flat_size(value))
             return value
 
         return call
@@ -306,7 +306,7 @@ class Meter:
             raise TooMuchError("it needs more memory than is given to it") from None
 
 
-def _length(value: object) -> int:
+def _flat_size(value: object) -> int:
     return len(value) if isinstance(value, list | str) else 0
 
 
@@ -317,7 +317,7 @@ def _extent(value: Any, known: dict[int, float] | None = None) -> float:
     if isinstance(value, _library.OscObject):
         return sum((_extent(entry, known) for _, entry in value.items()), 1.0)
     if not isinstance(value, list):
-        return 1.0 + _length(value)
+        return 1.0 + _flat_size(value)
     known = {} if known is None else known
     if id(value) not in known:
         known[id(value)] = 1 + sum(_extent(entry, known) for entry in value)
@@ -368,7 +368,7 @@ def _count_operators(evaluator: Any, meter: Meter) -> None:
 
     def counted_multiply(a: Any, b: Any) -> Any:
         if type(a) is not float or type(b) is not float:
-            meter.bulk(_length(a) + _length(b) + _short(a) + _short(b))
+            meter.bulk(_flat_size(a) + _flat_size(b) + _short(a) + _short(b))
             for text, times in ((a, b), (b, a)):
                 if isinstance(text, str) and isinstance(times, int):
                     meter.bulk(len(text) * max(0, times))
@@ -400,7 +400,7 @@ def _products(a: Any, b: Any) -> float:
     while isinstance(inner, list) and inner and isinstance(inner[0], list):
         inner = inner[0]
     size, other = _extent(a) + _short(a), _extent(b) + _short(b)
-    return size + other + size * other / max(1, _length(inner)) / _PRODUCTS
+    return size + other + size * other / max(1, _flat_size(inner)) / _PRODUCTS
 
 
 def _count_functions(evaluator: Any, meter: Meter) -> None:
@@ -415,7 +415,7 @@ def _count_functions(evaluator: Any, meter: Meter) -> None:
         return meter.kept(search, match, vector, *rest, **named)
 
     def counted_solve(a: Any, b: Any, *rest: Any, **named: Any) -> Any:
-        size, columns = _extent(a), _length(a[0]) if isinstance(a, list) and a else 0
+        size, columns = _extent(a), _flat_size(a[0]) if isinstance(a, list) and a else 0
         meter.bulk(size + _extent(b) + (size + _extent(b)) * columns / _PRODUCTS)
         return meter.kept(solve, a, b, *rest, **named)
 
@@ -424,12 +424,12 @@ def _count_functions(evaluator: Any, meter: Meter) -> None:
         return rands(low, high, count, *seed)
 
     def counted_concat(*lists: Any) -> object:
-        meter.bulk(len(lists) * sum(map(_length, lists)) / _PRODUCTS)
+        meter.bulk(len(lists) * sum(map(_flat_size, lists)) / _PRODUCTS)
         return concat(*lists)
 
     def measured(function: Callable[..., Any], each: int) -> Callable[..., Any]:
         def call(arguments: Any, node: Any) -> Any:
-            meter.spend(each * sum(map(_length, arguments.values())))
+            meter.spend(each * sum(map(_flat_size, arguments.values())))
             return meter.kept(function, arguments, node)
 
         return call
@@ -486,14 +486,14 @@ def _bound(evaluator: Any, meter: Meter) -> None:
     for name, steps in (("_eval_expr", 1), ("_eval_statement", _STATEMENT)):
         setattr(evaluator, name, meter.nested(getattr(evaluator, name), steps))
     for name in ("_loop_values", "_fmt_val", "_eval_list_comp"):
-        setattr(evaluator, name, meter.sized(getattr(evaluator, name), _length))
+        setattr(evaluator, name, meter.sized(getattr(evaluator, name), _flat_size))
     functions = evaluator._math_fns
 
     def reach(value: Any) -> float:
-        return max(float(_length(value)), _extent(value) - _LITTLE)
+        return max(float(_flat_size(value)), _extent(value) - _LITTLE)
 
     for name, function in functions.items():
-        functions[name] = meter.sized(function, reach if name in _DEEP else _length)
+        functions[name] = meter.sized(function, reach if name in _DEEP else _flat_size)
     _count_operators(evaluator, meter)
     _count_functions(evaluator, meter)
     _count_arguments(evaluator, meter)

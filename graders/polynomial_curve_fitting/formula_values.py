@@ -100,14 +100,14 @@ def signs(formula: Formula, n: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_
             with np.errstate(all="ignore"):
                 result = evaluation.run(formula, rows, columns)
         except _CrowdedError:
-            blocks += _halves(rows, columns)
+            blocks += _half_blocks(rows, columns)
             continue
         failed[rows, columns] = False if result.failed is None else result.failed
         positive[rows, columns] = result.array > 0
     return positive & ~failed, failed
 
 
-def _halves(rows: slice, columns: slice) -> list[tuple[slice, slice]]:
+def _half_blocks(rows: slice, columns: slice) -> list[tuple[slice, slice]]:
     high, wide = rows.stop - rows.start, columns.stop - columns.start
     if high == wide == 1:
         raise FormulaCostError("needs more memory than is given to it")
@@ -175,7 +175,7 @@ class _Evaluation:
             return None
         if sum(factor.bits for factor in factors) > MAX_BITS:
             return None
-        first, second = (f.parts if isinstance(f, _Product) else _by_kind(f) for f in factors)
+        first, second = (f.parts if isinstance(f, _Product) else _split_by_shape(f) for f in factors)
         across, down, both = (
             self._combine(Op.MULTIPLY, a, b) if a and b else a or b
             for a, b in zip(first, second, strict=True)
@@ -331,7 +331,7 @@ def _doubles(array: Array, *operands: _Values) -> _Values:
     return _Values(array, False, 0, failed if failed.any() else None)
 
 
-def _by_kind(a: _Values) -> tuple[_Values | None, _Values | None, _Values | None]:
+def _split_by_shape(a: _Values) -> tuple[_Values | None, _Values | None, _Values | None]:
     """Return the values as one per column, one per row, or one per cell; two of them are None."""
     if a.array.shape[0] == 1:
         return a, None, None
