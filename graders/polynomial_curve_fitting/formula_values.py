@@ -175,7 +175,10 @@ class _Evaluation:
             return None
         if sum(factor.bits for factor in factors) > MAX_BITS:
             return None
-        first, second = (f.parts if isinstance(f, _Product) else _split_by_shape(f) for f in factors)
+        first, second = (
+            factor.parts if isinstance(factor, _Product) else _split_by_shape(factor)
+            for factor in factors
+        )
         across, down, both = (
             self._combine(Op.MULTIPLY, a, b) if a and b else a or b
             for a, b in zip(first, second, strict=True)
