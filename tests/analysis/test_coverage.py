@@ -21,7 +21,8 @@ def test_right_or_wrong_scores_at_every_size():
 def test_partial_scores_at_every_size(family):
     result = {n: sim.partial_coverage(n, family, times=4000) for n in sim.SIZES}
     means = {n: coverage.mean() for n, coverage in result.items()}
-    assert all(0.94 <= mean <= 0.97 for mean in means.values()), means
+    # Wider than they need be at most sizes, so that scores of two values are held, too.
+    assert all(0.94 <= mean <= 0.995 for mean in means.values()), means
     assert min(coverage.min() for coverage in result.values()) >= 0.91
 
 
@@ -30,7 +31,7 @@ def test_partial_scores_at_every_size(family):
 @pytest.mark.parametrize("kind", sim.KINDS[:2])
 def test_buckets_and_the_whole_benchmark(bucket, kind):
     means = sim.task_means(kind, len(sim.TASKS[bucket]), 20_000)
-    assert 0.94 <= sim.bucket_coverage(bucket, means) <= 0.97
+    assert 0.94 <= sim.bucket_coverage(bucket, means) <= 0.98
 
 
 @pytest.mark.slow
@@ -43,7 +44,7 @@ def test_where_most_tasks_are_all_right_or_all_wrong_intervals_err_on_the_wide_s
 @pytest.mark.slow
 def test_differences():
     result = {n: sim.difference_coverage(n, times=500) for n in (6, 8, 10, 13, 20, 40)}
-    assert all(0.94 <= coverage.mean() <= 0.985 for coverage in result.values())
+    assert all(0.94 <= coverage.mean() <= 0.995 for coverage in result.values())
     assert min(coverage.min() for coverage in result.values()) >= 0.87
 
 
