@@ -87,14 +87,15 @@ def reference_table(references: Sequence[Reference]) -> pa.Table:
 def write_table(path: Path, table: pa.Table) -> None:
     """Write a table as Parquet; equal tables give equal bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(
-        table,
-        path,
-        compression="zstd",
-        compression_level=9,
-        row_group_size=1000,
-        use_compliant_nested_type=False,  # "item", the name that ``datasets`` expects
-    )
+    with path.open("wb") as file:  # not by its path, which may be no UTF-8
+        pq.write_table(
+            table,
+            file,
+            compression="zstd",
+            compression_level=9,
+            row_group_size=1000,
+            use_compliant_nested_type=False,  # "item", the name that ``datasets`` expects
+        )
 
 
 def read_table(data: bytes) -> pa.Table:

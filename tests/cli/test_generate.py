@@ -203,11 +203,11 @@ def test_the_tasks_of_a_release_are_listed(inside, tmp_path):
     build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
     lines = inside("tasks", "--release", "out").stdout
     version = get_task("enumerate_edges").grader_version
-    expected = f"enumerate_edges axiomatic 8 binary v{version} Enumerate Edges"
+    expected = f"enumerate_edges axiomatic 8 binary 18.182 v{version} Enumerate Edges"
     assert " ".join(lines.split()) == expected
     assert inside("tasks", "enumerate_edges", "--release", "out").stdout == lines
     record = {"id": "enumerate_edges", "title": "Enumerate Edges", "bucket": "axiomatic"}
-    record |= {"scores": 8, "scoring": "binary", "grader_version": version}
+    record |= {"scores": 8, "scoring": "binary", "weight": 18.182, "grader_version": version}
     form = ("--release", "out", "--format", "json")
     assert json.loads(inside("tasks", *form).stdout) == [record]
     assert json.loads(inside("tasks", "enumerate_edges", *form).stdout) == record

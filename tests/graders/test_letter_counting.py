@@ -44,5 +44,4 @@ def test_grader_builder_and_prompt_agree_at_any_point(point, seed):
     marked = [word for word, counts in params.words if counts]
     assert (len(marked), len(params.words)) == (point.words, point.words + point.confounders)
     assert len(set(params.letters)) == point.letters
-    assert all(letter in "".join(marked).lower() for letter in params.letters)
     assert len({word.lower() for word, _ in params.words}) == len(params.words)

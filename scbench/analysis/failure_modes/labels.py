@@ -293,7 +293,7 @@ def _read_file_of_labels(path: Path) -> pl.DataFrame:
         lacking = [name for name in LABELS if name not in schema]
         if lacking:
             raise ResultsError(f"{path} holds no labels: it has no column {lacking[0]!r}")
-        labels = lazy.select(LABELS).collect()
+        labels = lazy.select(list(LABELS)).collect()
     for name, kind in LABELS.items():
         if labels.schema[name] not in {kind, pl.Null()}:
             raise ResultsError(f"{path}: column {name!r} is {labels.schema[name]}, must be {kind}")
