@@ -12,9 +12,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from scbench.base.canonical import parse_json
-from scbench.base.errors import JsonError
-from scbench.scoring.answers.scan import Scan, Span, folded, scan
+from scbench.scoring.answers.scan import Scan, Span, folded, parsed, scan
 from scbench.scoring.answers.shape import Shape
 
 FINAL = frozenset({"answer", "finalanswer", "final", "result", "output"})
@@ -72,13 +70,13 @@ def objects(text: str, scanned: Scan, shape: Shape, layers: int = _LAYERS) -> It
             continue  # a draft in what leaves no answer
         value = span.parse()
         if value is None:
-            if {*map(folded, span.keys)} >= asked:
+            if span.keys >= asked:
                 yield Candidate(None, span.start, span.end)
             continue
         fitted = unwrapped(value, shape, layers)
         if fitted is NOTHING:
             closed_from = span.start
-            if any(folded(key) in _CLOSING for key in span.keys):
+            if span.keys & _CLOSING:
                 yield Candidate(None, span.start, span.end)
         elif fitted is not None and not _is_initial(text, span, fitted[0], shape):
             source = place_of(text, span.start, span.end)
@@ -108,14 +106,6 @@ def _is_initial(text: str, span: Span, value: JsonValue, shape: Shape) -> bool:
     values = value if isinstance(value, dict) else {}
     empty = all(values.get(key, 0) in ([], {}, "") for key in shape.keys)
     return empty and _CODE.search(text[max(0, span.start - 60) : span.start]) is not None
-
-
-def parsed(text: str) -> JsonValue | None:
-    """Return the value of JSON text; None if it is none."""
-    try:
-        return parse_json(text.encode())
-    except (JsonError, UnicodeEncodeError):
-        return None
 
 
 def place_of(text: str, start: int, end: int) -> str:

@@ -24,13 +24,12 @@ from scbench.scoring.answers.candidates import (
     by_end,
     cut_at,
     objects,
-    parsed,
     place_of,
     scan_for,
     unwrapped,
 )
 from scbench.scoring.answers.marks import Words, fenced, marked, marks_in, unmarked
-from scbench.scoring.answers.scan import Scan, Span, folded
+from scbench.scoring.answers.scan import Scan, Span, folded, parsed
 from scbench.scoring.answers.shape import Shape
 from scbench.scoring.answers.visible import visible
 
