@@ -15,9 +15,8 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from scbench.base.model import Prediction
-from scbench.graders.shared.short_answers import HEDGES, number, tidy, truth
+from scbench.graders.shared.short_answers import HEDGES, number, truth
 from scbench.scoring.answers.candidates import (
-    NOTHING,
     Candidate,
     Extraction,
     bare_value,
@@ -26,7 +25,6 @@ from scbench.scoring.answers.candidates import (
     objects,
     place_of,
     scan_for,
-    unwrapped,
 )
 from scbench.scoring.answers.marks import Words, fenced, marked, marks_in, unmarked
 from scbench.scoring.answers.scan import Scan, Span, folded, parsed
@@ -82,30 +80,8 @@ def from_response(
     """
     text = visible(response)
     dropped = ("dropped_reasoning",) if len(text) < len(response) else ()
-    found = _at_the_end(text, shape) or _Reader(text, shape, readable).answer()
+    found = _Reader(text, shape, readable).answer()
     return found and replace(found, repairs=tuple(dict.fromkeys((*dropped, *found.repairs))))
-
-
-def _at_the_end(text: str, shape: Shape) -> Extraction | None:
-    """Return the answer of a text that ends with a sound object of it, as most do."""
-    tail = text.rstrip()
-    if tail.endswith("```"):
-        tail = tail[:-3].rstrip()
-    if not tail.endswith("}"):
-        return None
-    start = 0 if tail.startswith("{") else tail.rfind("\n{") + 1
-    if not tail.startswith("{", start) or "or" in tail[max(0, start - _FAR) : start].lower():
-        return None
-    value = parsed(tail[start:])
-    if not isinstance(value, dict) or value.keys() != {*shape.keys}:
-        return None
-    fitted = unwrapped(value, shape)
-    usable = fitted is not None and fitted is not NOTHING and any(map(value.get, shape.keys))
-    return (
-        Extraction(fitted[0], place_of(text, start, len(tail)), fitted[1])
-        if fitted and usable
-        else None
-    )
 
 
 def _typed(value: JsonValue) -> bool:
@@ -188,25 +164,12 @@ class _Reader:
                 break
             later = self._marked(place, direct=True) if sign else None
             if later is not None:
-                return last if self._says_same(last.extraction, later.extraction) else later
+                return later
         return last
-
-    def _says_same(self, one: Extraction | None, other: Extraction | None) -> bool:
-        if one is None or other is None:
-            return False
-        key = self.shape.keys[0]
-        first, second = (x.value[key] if isinstance(x.value, dict) else None for x in (one, other))
-        if isinstance(first, list | dict) or isinstance(second, list | dict):
-            return first == second
-        words = re.escape(tidy(str(first)).casefold())
-        return (
-            bool(words)
-            and re.match(rf"{words}(?![\w)\]}}>]|[.,/]\d)", str(second).casefold()) is not None
-        )
 
     def _marked(self, place: int, *, direct: bool) -> Candidate | None:
         """Return the value behind a mark, or that there is none; None if it is neither."""
-        mark, sign = self.marks[place]
+        mark, _ = self.marks[place]
         if len(self.shape.keys) != 1 or self._is_inside(mark.start()):
             return None
         at = bisect_left(self.outer, mark.end(), key=lambda span: span.start)
@@ -217,7 +180,7 @@ class _Reader:
             loose = not direct and span.opening != "(" and _LOOSE.fullmatch(gap)
             if near and (loose or _DIRECT.fullmatch(gap)) and (one := self._of(span, "marked")):
                 return one
-        words = marked(mark, sign=sign, is_list=self.shape.is_list)
+        words = marked(mark, is_list=self.shape.is_list)
         return next(filter(None, map(self._of_words, words)), None)
 
     def _of_words(self, words: Words) -> Candidate | None:
@@ -257,7 +220,7 @@ class _Reader:
         if self.shape.is_short:
             for words in unmarked(self.text, is_list=self.shape.is_list):
                 one = self._of_words(words)
-                if one is not None and not (self.marks and words.source == "whole"):
+                if one is not None and one.extraction:
                     yield one
         elif self.shape.bare_text is not None:
             yield from self._texts(self.shape.bare_text)

@@ -58,7 +58,8 @@ _TOKEN = re.compile(
       | (?P<word> [^\W\d]\w*+ )
       | (?P<comment> \#[^\n]*+ | //[^\n]*+ | /\*[^*]{0,999}\*/ )
       | (?P<quoted_lines> (?: (?<=\n) | (?<=\n[ ]) | (?<=\n[ ]{2}) ) > [>\s]*+ )
-      | (?P<special_blanks> [\u00a0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]++ )
+      | (?P<special_blanks>
+            [\u00a0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]++ )
     )
     """,
     re.VERBOSE | re.DOTALL,
