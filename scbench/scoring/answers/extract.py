@@ -15,7 +15,7 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from scbench.base.model import Prediction
-from scbench.graders.shared.short_answers import HEDGES, number, truth
+from scbench.graders.shared.short_answers import HEDGES
 from scbench.scoring.answers.candidates import (
     Candidate,
     Extraction,
@@ -86,11 +86,8 @@ def from_response(
 
 def _typed(value: JsonValue) -> bool:
     """Whether words can be an answer, as far as that is seen without the instance."""
-    if not isinstance(value, str):
-        return True
-    if truth(value) is not None or number(value) is not None or "\n" in value:
-        return True
-    return not value[:1].islower() and (len(value.split()) <= _MAX_WORDS or value.count(",") > 1)
+    is_word = isinstance(value, str) and "\n" not in value and value.count(",") < 2
+    return not is_word or len(str(value).split()) <= _MAX_WORDS
 
 
 def _held(answer: JsonValue) -> JsonValue:

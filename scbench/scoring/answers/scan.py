@@ -286,7 +286,7 @@ class _Reader:
             top.state = "next"
             return
         top.state = "colon"
-        key = folded((parsed(json_text) or "") if "\\" in json_text else json_text[1:-1])
+        key = folded(str(parsed(json_text)) if "\\" in json_text else json_text[1:-1])
         top.keys.append(key)
         if key in self._names:
             top.known = start, key
