@@ -18,7 +18,7 @@ _MARK = re.compile(
     rf"""
     (?P<tag> <(?:final[ _-]?)?(?:answer|solution)\b[^<>]{{0,60}}> | <final> )
     | (?P<boxed> \\boxed\s{{0,5}}\{{ )
-    | {_NO_MARK} (?P<final> final [ _-]{{1,3}} )?
+    | (?=[af]) {_NO_MARK} (?P<final> final [ _-]{{1,3}} )?
       (?: (?: answer | ans(?=[:.]) ) | (?(final) (?: result | solution | output ) | (?!) ) )
       (?![^\W_]) [*_`]{{0,4}}
       (?: [^\S\n]{{0,20}}
@@ -28,7 +28,7 @@ _MARK = re.compile(
               ,? )?
           [^\S\n]{{0,20}} (?P<colon> : )? )
       (?: [*_`]{{1,4}} (?=\s) )?
-    | {_NO_MARK} (?: {"|".join(WORDS["marks"]["words"])} ) [*_`]{{0,4}} [^\S\n]{{0,5}}
+    | (?=[^\W\d_]) {_NO_MARK} (?: {"|".join(WORDS["marks"]["words"])} ) [*_`]{{0,4}} [^\S\n]{{0,5}}
       (?: (?P<foreign> [:\uff1a] ) | (?: \u662f | \u306f ) (?P<copula> [:\uff1a] )? )
       (?: [*_`]{{1,4}} (?=\s) )?
     | ^ [#>*_ \t]{{0,12}} (?: (?:my|the) [ ]{{1,3}} )? (?: final [ ]{{1,3}} )?
@@ -156,6 +156,8 @@ def _is_frame(line: str) -> bool:
 
 def _answer_lines(text: str, *, is_list: bool) -> str:
     """Return a line, or the lines of a list; nothing if it is anything else."""
+    if len(text) > 2 * MAX_LENGTH:
+        return ""
     lines = [tidy(line) for line in text.split("\n") if not _is_frame(line)]
     single = len(lines) == 1 and len(lines[0]) <= (MAX_LENGTH if is_list else _LINE)
     short_lines = is_list and all(len(line) <= _LINE and len(line.split()) <= 3 for line in lines)

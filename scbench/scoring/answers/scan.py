@@ -75,9 +75,11 @@ _PLAIN = re.compile(
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _LITERALS = {"true": "true", "false": "false", "null": "null", **_WORDS}
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
+_OPENING = frozenset(_CLOSES)
 _ELLIPSIS = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w)")
 _FORM = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w|[$%*?]|-?(?!nan\b|inf)[^\W\d])", re.IGNORECASE)
 """What stands for a value in the form of an answer, and in code that makes one: a name."""
+_POINT = re.compile(r"((?<!\d)\.)|\.(?!\d)")
 _NO_VALUE = re.compile(r"\s*+[,}]")
 
 
@@ -139,7 +141,9 @@ class _Open:
     start: int
     place: int
     state: str
-    keys: list[str] = field(default_factory=list)
+    keys: list[str] | None = None
+    key: str | None = None
+    """The last one."""
     known: tuple[int, str] | None = None
     """Place and name of the last key that was asked for."""
     is_tuple: bool = False
@@ -200,11 +204,19 @@ class _Reader:
         at = start + 1
         while opened:
             top = opened[-1]
-            if top.state == "value" and top.mark != "{" and (run := _RUN.match(text, at)):
+            state = top.state
+            sign = text[at : at + 1]  # most tokens are one of these
+            if state == "next" and sign == ",":
+                self._comma(top)
+                at += 1
+            elif state == "value" and sign in _OPENING and len(opened) < _MAX_DEPTH:
+                self._open(sign, at)
+                at += 1
+            elif state == "value" and top.mark != "{" and (run := _RUN.match(text, at)):
                 self._put(top, run[1])
                 top.is_tuple = True
                 at = run.end()
-            elif self._bare and (word := self._unquoted(at, top)):
+            elif state == "value" and top.key == self._bare and (word := self._unquoted(at, top)):
                 at = word
             else:
                 token = _TOKEN.match(text, at)
@@ -231,6 +243,10 @@ class _Reader:
         self.opened.append(_Open(mark, start, len(self._out), state))
         self._out.append("{" if mark == "{" else "[")
 
+    def _comma(self, top: _Open) -> None:
+        top.is_tuple, top.state = True, "key" if top.mark == "{" else "value"
+        self._out.append(",")
+
     def _repair(self, name: str) -> None:
         self._repairs.append((len(self._out), name))
 
@@ -242,8 +258,7 @@ class _Reader:
             self._repair("latex_escapes")
         match kind:
             case "comma" if state == "next":
-                top.is_tuple, top.state = True, "key" if top.mark == "{" else "value"
-                self._out.append(",")
+                self._comma(top)
             case "open" if state == "value" and len(self.opened) < _MAX_DEPTH:
                 self._open(part[-1], token.end() - 1)
             case "close":
@@ -257,7 +272,9 @@ class _Reader:
                 self._note(token)
                 self._put(top, self._string(part), token.start())
             case "number" if state == "value":
-                number = re.sub(r"(?<!\d)\.", "0.", re.sub(r"\.(?!\d)", ".0", part.lstrip("+")))
+                number = part.lstrip("+")
+                if "." in part:
+                    number = _POINT.sub(lambda point: "0." if point[1] else ".0", number)
                 if number != part:
                     self._repair("python_literal")
                 self._put(top, number)
@@ -287,6 +304,9 @@ class _Reader:
             return
         top.state = "colon"
         key = folded(str(parsed(json_text)) if "\\" in json_text else json_text[1:-1])
+        top.key = key
+        if top.keys is None:
+            top.keys = []
         top.keys.append(key)
         if key in self._names:
             top.known = start, key
@@ -310,7 +330,7 @@ class _Reader:
         if top.known or not self.opened:
             last = len(self._out) - 1
             span = Span(
-                *(top.start, end, top.mark, frozenset(top.keys)),
+                *(top.start, end, top.mark, frozenset(top.keys or ())),
                 *(self._out, top.place, last, self._repairs),
             )
             if top.known:
@@ -323,8 +343,6 @@ class _Reader:
 
     def _unquoted(self, at: int, top: _Open) -> int | None:
         """Take a word without quotes as the value of the key that may have one."""
-        if top.state != "value" or top.keys[-1:] != [self._bare]:
-            return None
         word = _BARE.match(self._text, at)
         if word is None or _ELLIPSIS.match(self._text, at) or _PLAIN.fullmatch(word[1]):
             return None
