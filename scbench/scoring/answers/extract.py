@@ -217,7 +217,7 @@ class _Reader:
         if self.shape.is_short:
             for words in unmarked(self.text, is_list=self.shape.is_list):
                 one = self._of_words(words)
-                if one is not None and one.extraction:
+                if one is not None and not (self.marks and words.source == "whole"):
                     yield one
         elif self.shape.bare_text is not None:
             yield from self._texts(self.shape.bare_text)
