@@ -15,7 +15,7 @@ from scbench.scoring.judge import judge
 from scbench.scoring.outcomes import Outcome, seek_answer
 
 TASKS = tuple(find_release().manifest.tasks)
-_LONGEST = 12_000
+_LONGEST = 20_000
 
 
 @cache
