@@ -47,7 +47,6 @@ _EITHER = re.compile(
 _FAR = 200
 _MAX_WORDS = 5
 _DIRECT = re.compile(r"(?:[\s*_`$>~\\(]|```\w*\s|</?\w+>)*(?:\w+\s*[=:]\s*)?")
-_LOOSE = re.compile(r"[^\[\]{}()\n]{0,100}")
 _ASSIGNED = re.compile(r"(\w+)[*`'\"]{0,4}\s{0,9}(?P<sign>[=:])[\s*`]{0,9}\Z")
 
 
@@ -159,12 +158,12 @@ class _Reader:
             mark, sign = self.marks[place]
             if mark.start() < last.end:
                 break
-            later = self._marked(place, direct=True) if sign else None
+            later = self._marked(place) if sign else None
             if later is not None:
                 return later
         return last
 
-    def _marked(self, place: int, *, direct: bool) -> Candidate | None:
+    def _marked(self, place: int) -> Candidate | None:
         """Return the value behind a mark, or that there is none; None if it is neither."""
         mark, _ = self.marks[place]
         if len(self.shape.keys) != 1 or self._is_inside(mark.start()):
@@ -174,8 +173,7 @@ class _Reader:
         if span and not (mark["equals"] and span.end - span.start <= 2):  # a program begins so
             gap = self.text[mark.end() : min(span.start, mark.end() + _FAR)]
             near = span.start <= mark.end() + _FAR
-            loose = not direct and span.opening != "(" and _LOOSE.fullmatch(gap)
-            if near and (loose or _DIRECT.fullmatch(gap)) and (one := self._of(span, "marked")):
+            if near and _DIRECT.fullmatch(gap) and (one := self._of(span, "marked")):
                 return one
         words = marked(mark, is_list=self.shape.is_list)
         return next(filter(None, map(self._of_words, words)), None)
@@ -206,7 +204,7 @@ class _Reader:
         if len(self.shape.keys) != 1:
             return
         for place in reversed(range(len(self.marks))):
-            if (one := self._marked(place, direct=False)) is not None:
+            if (one := self._marked(place)) is not None:
                 yield one
                 break
         for span in by_end(self.scanned):

@@ -39,7 +39,7 @@ _START = re.compile(
 _ROW = re.compile(r"[\[{(]++")
 _NUMBER = r"-?\d++(?:\.\d++)?(?:[eE][-+]?\d++)?"
 _RUN = re.compile(
-    rf"[ \t\r\n]*+({_NUMBER}(?:[ \t\r\n]*+,[ \t\r\n]*+{_NUMBER})*)(?=[ \t\r\n]*+[,\]])"
+    rf"[ \t\r\n]*+({_NUMBER}(?:[ \t\r\n]*+,[ \t\r\n]*+{_NUMBER})*)(?=[ \t\r\n]*+[,\])])"
 )
 """Plain numbers with commas between them, in one step."""
 _TOKEN = re.compile(
@@ -75,7 +75,7 @@ _PLAIN = re.compile(
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _LITERALS = {"true": "true", "false": "false", "null": "null", **_WORDS}
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
-_OPENING = frozenset(_CLOSES)
+_OPENING, _CLOSING = frozenset(_CLOSES), frozenset(_CLOSES.values())
 _ELLIPSIS = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w)")
 _FORM = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w|[$%*?]|-?(?!nan\b|inf)[^\W\d])", re.IGNORECASE)
 """What stands for a value in the form of an answer, and in code that makes one: a name."""
@@ -209,12 +209,14 @@ class _Reader:
             if state == "next" and sign == ",":
                 self._comma(top)
                 at += 1
+            elif state == "next" and sign in _CLOSING and self._close(sign, top, at + 1):
+                at += 1
             elif state == "value" and sign in _OPENING and len(opened) < _MAX_DEPTH:
                 self._open(sign, at)
                 at += 1
             elif state == "value" and top.mark != "{" and (run := _RUN.match(text, at)):
                 self._put(top, run[1])
-                top.is_tuple = True
+                top.is_tuple |= "," in run[1]
                 at = run.end()
             elif state == "value" and top.key == self._bare and (word := self._unquoted(at, top)):
                 at = word
@@ -293,7 +295,7 @@ class _Reader:
         return True
 
     def _note(self, token: re.Match[str]) -> None:
-        if self.swallowed is None:
+        if self.swallowed is None and token.end() - token.start() > 2:
             inside = _START.search(self._text, token.start() + 1, token.end())
             self.swallowed = inside.start() if inside else None
 
