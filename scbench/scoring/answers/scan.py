@@ -359,7 +359,7 @@ class _Reader:
         if quotes == 2:
             self._repair("escaped_quotes")
             body = body.replace("\\\\", "\\")
-        text = f'"{_IN_STRING.sub(_as_json, body)}"'
+        text = f'"{_IN_STRING.sub(_escaped_as_json, body)}"'
         if quotes == 2 or text == literal:
             return text
         if literal[0] == '"' and quotes == 1 and "\n" in body:
@@ -369,7 +369,7 @@ class _Reader:
         return text
 
 
-def _as_json(part: re.Match[str]) -> str:
+def _escaped_as_json(part: re.Match[str]) -> str:
     escape, other = part.groups()
     plain = ast.literal_eval(f'"{escape}"') if escape else other
     return part.group() if plain is None else json.dumps(plain)[1:-1]
