@@ -12,9 +12,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from scbench.base.canonical import parse_json
-from scbench.base.errors import JsonError
-from scbench.scoring.answers.scan import Scan, Span, folded, scan
+from scbench.scoring.answers.scan import Scan, Span, folded, parsed, scan
 from scbench.scoring.answers.shape import Shape
 
 FINAL = frozenset({"answer", "finalanswer", "final", "result", "output"})
@@ -72,13 +70,13 @@ def objects(text: str, scanned: Scan, shape: Shape, layers: int = _LAYERS) -> It
             continue  # a draft in what leaves no answer
         value = span.parse()
         if value is None:
-            if {*map(folded, span.keys)} >= asked:
+            if span.keys >= asked:
                 yield Candidate(None, span.start, span.end)
             continue
         fitted = unwrapped(value, shape, layers)
         if fitted is NOTHING:
             closed_from = span.start
-            if any(folded(key) in _CLOSING for key in span.keys):
+            if span.keys & _CLOSING:
                 yield Candidate(None, span.start, span.end)
         elif fitted is not None and not _is_initial(text, span, fitted[0], shape):
             source = place_of(text, span.start, span.end)
@@ -110,14 +108,6 @@ def _is_initial(text: str, span: Span, value: JsonValue, shape: Shape) -> bool:
     return empty and _CODE.search(text[max(0, span.start - 60) : span.start]) is not None
 
 
-def parsed(text: str) -> JsonValue | None:
-    """Return the value of JSON text; None if it is none."""
-    try:
-        return parse_json(text.encode())
-    except (JsonError, UnicodeEncodeError):
-        return None
-
-
 def place_of(text: str, start: int, end: int) -> str:
     """Name the place of a value: the whole text, a fence, or embedded in other text."""
     before, after = text[:start].rstrip(), text[end:].lstrip()
@@ -144,10 +134,10 @@ def unwrapped(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> Fitted |
         for key, inside in reversed(value.items()):
             if folded(key) in _WRAPPERS and (fitted := _in_wrapper(inside, shape, layers)):
                 return fitted
-    renamed, repairs = _renamed(value, shape)
-    if all(key in renamed for key in shape.keys):
+    renamed = _renamed(value, shape.names)
+    if isinstance(renamed, dict) and all(key in renamed for key in shape.keys):
         fitted = _own(renamed, shape, layers)
-        return fitted and (fitted[0], (*repairs, *fitted[1]))
+        return fitted and (fitted[0], (*["key_case"] * (renamed != value), *fitted[1]))
     if shape.is_short:
         wrapped = (inside for key, inside in reversed(value.items()) if folded(key) in _WRAPPERS)
         return next(filter(None, (_in_wrapper(inside, shape, layers) for inside in wrapped)), None)
@@ -179,33 +169,33 @@ def _in_string(text: str, shape: Shape, layers: int) -> Fitted | None:
 def _own(value: dict[str, JsonValue], shape: Shape, layers: int) -> Fitted | None:
     """Return an object with all keys, if their values are or hold ones of the answer's types."""
     changed: dict[str, JsonValue] = {}
-    repairs: list[str] = []
+    repairs: tuple[str, ...] = ()
     for key in shape.keys:
         inside = value[key]
-        if isinstance(inside, dict | str) or (isinstance(inside, list) and shape.is_short):
-            deeper = "{" in inside if isinstance(inside, str) else True
-            if not (isinstance(inside, dict) and shape.fits(inside, key)) and deeper:
-                fitted = _deeper(inside, "unwrapped_answer_key", shape, layers)
-                if fitted is not None:
-                    return fitted
-        single = isinstance(inside, list) and len(inside) == 1 and not shape.fits(inside, key)
-        if single and shape.fits(inside[0], key):  # type: ignore[index]
-            changed[key] = inside[0]  # type: ignore[index]
-            repairs.append("unwrapped_list")
-        elif isinstance(inside, str) and not shape.fits(inside, key):
-            held = parsed(inside)
-            if isinstance(held, list | dict) and shape.fits(held, key):
-                changed[key] = held
-                repairs.append("unwrapped_string")
-            elif not (shape.bare_text and shape.bare_text.fullmatch(inside.strip())):
-                return None
-        elif (
-            not shape.fits(inside, key)
-            or _is_placeholder(inside)
-            or (shape.bare_text and isinstance(inside, str) and not shape.bare_text.search(inside))
-        ):
-            return None
-    return ({**value, **changed} if changed else value), tuple(repairs)
+        fitted = _fitted(inside, key, shape, fits=shape.fits(inside, key))
+        if fitted is None or (isinstance(inside, str) and "{" in inside):
+            deeper = _deeper(inside, "unwrapped_answer_key", shape, layers)
+            if fitted is None or deeper is not None:
+                return deeper
+        changed[key], repairs = fitted[0], (*repairs, *fitted[1])
+    return {**value, **changed}, repairs
+
+
+def _fitted(value: JsonValue, key: str, shape: Shape, *, fits: bool) -> Fitted | None:
+    """Return the value of a key: as it is, the only one of a list, or what a string holds."""
+    if _is_placeholder(value):
+        return None
+    text = value.strip() if isinstance(value, str) else ""
+    if fits:
+        is_text = not text or not shape.bare_text or shape.bare_text.search(text)
+        return (value, ()) if is_text else None
+    if isinstance(value, list) and len(value) == 1 and shape.fits(value[0], key):
+        return value[0], ("unwrapped_list",)
+    if shape.bare_text and shape.bare_text.fullmatch(text):
+        return value, ()
+    inside = parsed(text) if text else None
+    is_held = isinstance(inside, list | dict) and shape.fits_bare(inside, key)
+    return (inside, ("unwrapped_string",)) if is_held else None
 
 
 def _is_placeholder(value: JsonValue) -> bool:
@@ -217,56 +207,24 @@ def _is_placeholder(value: JsonValue) -> bool:
 
 def bare_value(value: JsonValue, shape: Shape) -> Fitted | None:
     """Put a value without its key under it; None if it cannot be the value."""
-    if len(shape.keys) != 1 or _is_placeholder(value):
-        return None
     key = shape.keys[0]
-    if shape.is_short and isinstance(value, list) and len(value) == 1 and not shape.is_list:
-        value = value[0]
-    if isinstance(value, str) and not shape.is_short:
-        if shape.bare_text and shape.bare_text.fullmatch(value.strip()):
-            return {key: value}, ("wrapped_bare_value",)
-        held = parsed(value)
-        fits = isinstance(held, list) and shape.fits_bare(held)
-        return ({key: held}, ("unwrapped_string", "wrapped_bare_array")) if fits else None
-    if not shape.fits_bare(value):
+    fitted = _fitted(value, key, shape, fits=shape.fits_bare(value, key))
+    if len(shape.keys) != 1 or fitted is None:
         return None
-    is_array = isinstance(value, list) and not shape.is_short
-    return {key: value}, ("wrapped_bare_array" if is_array else "wrapped_bare_value",)
+    is_array = isinstance(fitted[0], list) and not shape.is_short
+    return {key: fitted[0]}, (*fitted[1], f"wrapped_bare_{'array' if is_array else 'value'}")
 
 
-def _renamed(
-    value: dict[str, JsonValue], shape: Shape
-) -> tuple[dict[str, JsonValue], tuple[str, ...]]:
-    """Return an object with its keys in the case that the answer's have."""
-    exact = frozenset(shape.names.values())
-    waiting: list[JsonValue] = [value]
-    while waiting:  # an answer may hold tens of thousands of small objects
-        part = waiting.pop()
-        if isinstance(part, dict):
-            if not part.keys() <= exact:
-                break
-            waiting += [inside for inside in part.values() if isinstance(inside, list | dict)]
-        elif isinstance(part, list) and part and isinstance(part[0], list | dict):
-            waiting += part
-    else:
-        return value, ()
-    changed = False
-
-    def renamed(part: JsonValue) -> JsonValue:
-        nonlocal changed
-        if isinstance(part, list):
-            plain = not part or not isinstance(part[0], list | dict)
-            return part if plain else [renamed(entry) for entry in part]
-        if not isinstance(part, dict):
-            return part
-        known = [shape.names.get(folded(key), key) for key in part]
-        new = {
-            # Two keys that differ in case only are left as they are.
-            key if name in part or known.count(name) > 1 else name: inside
-            for (key, inside), name in zip(part.items(), known, strict=True)
-        }
-        changed |= new.keys() != part.keys()
-        return {key: renamed(inside) for key, inside in new.items()}
-
-    result = renamed(value)
-    return (result, ("key_case",)) if changed and isinstance(result, dict) else (value, ())
+def _renamed(part: JsonValue, names: dict[str, str]) -> JsonValue:
+    """Return a value with its keys in the case that the answer's have."""
+    if isinstance(part, list):
+        is_plain = not part or not isinstance(part[0], list | dict)
+        return part if is_plain else [_renamed(entry, names) for entry in part]
+    if not isinstance(part, dict):
+        return part
+    known = [names.get(folded(key), key) for key in part]
+    if len({*known}) < len(known):  # keys that differ in case only are left as they are
+        known = [*part]
+    return {
+        name: _renamed(inside, names) for name, inside in zip(known, part.values(), strict=True)
+    }

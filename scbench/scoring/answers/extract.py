@@ -15,22 +15,19 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from scbench.base.model import Prediction
-from scbench.graders.shared.short_answers import HEDGES, number, tidy, truth
+from scbench.graders.shared.short_answers import HEDGES
 from scbench.scoring.answers.candidates import (
-    NOTHING,
     Candidate,
     Extraction,
     bare_value,
     by_end,
     cut_at,
     objects,
-    parsed,
     place_of,
     scan_for,
-    unwrapped,
 )
 from scbench.scoring.answers.marks import Words, fenced, marked, marks_in, unmarked
-from scbench.scoring.answers.scan import Scan, Span, folded
+from scbench.scoring.answers.scan import Scan, Span, folded, parsed
 from scbench.scoring.answers.shape import Shape
 from scbench.scoring.answers.visible import visible
 
@@ -50,7 +47,6 @@ _EITHER = re.compile(
 _FAR = 200
 _MAX_WORDS = 5
 _DIRECT = re.compile(r"(?:[\s*_`$>~\\(]|```\w*\s|</?\w+>)*(?:\w+\s*[=:]\s*)?")
-_LOOSE = re.compile(r"[^\[\]{}()\n]{0,100}")
 _ASSIGNED = re.compile(r"(\w+)[*`'\"]{0,4}\s{0,9}(?P<sign>[=:])[\s*`]{0,9}\Z")
 
 
@@ -83,39 +79,14 @@ def from_response(
     """
     text = visible(response)
     dropped = ("dropped_reasoning",) if len(text) < len(response) else ()
-    found = _at_the_end(text, shape) or _Reader(text, shape, readable).answer()
+    found = _Reader(text, shape, readable).answer()
     return found and replace(found, repairs=tuple(dict.fromkeys((*dropped, *found.repairs))))
-
-
-def _at_the_end(text: str, shape: Shape) -> Extraction | None:
-    """Return the answer of a text that ends with a sound object of it, as most do."""
-    tail = text.rstrip()
-    if tail.endswith("```"):
-        tail = tail[:-3].rstrip()
-    if not tail.endswith("}"):
-        return None
-    start = 0 if tail.startswith("{") else tail.rfind("\n{") + 1
-    if not tail.startswith("{", start) or "or" in tail[max(0, start - _FAR) : start].lower():
-        return None
-    value = parsed(tail[start:])
-    if not isinstance(value, dict) or value.keys() != {*shape.keys}:
-        return None
-    fitted = unwrapped(value, shape)
-    usable = fitted is not None and fitted is not NOTHING and any(map(value.get, shape.keys))
-    return (
-        Extraction(fitted[0], place_of(text, start, len(tail)), fitted[1])
-        if fitted and usable
-        else None
-    )
 
 
 def _typed(value: JsonValue) -> bool:
     """Whether words can be an answer, as far as that is seen without the instance."""
-    if not isinstance(value, str):
-        return True
-    if truth(value) is not None or number(value) is not None or "\n" in value:
-        return True
-    return not value[:1].islower() and (len(value.split()) <= _MAX_WORDS or value.count(",") > 1)
+    is_word = isinstance(value, str) and "\n" not in value and value.count(",") < 2
+    return not is_word or len(str(value).split()) <= _MAX_WORDS
 
 
 def _held(answer: JsonValue) -> JsonValue:
@@ -187,27 +158,14 @@ class _Reader:
             mark, sign = self.marks[place]
             if mark.start() < last.end:
                 break
-            later = self._marked(place, direct=True) if sign else None
+            later = self._marked(place) if sign else None
             if later is not None:
-                return last if self._says_same(last.extraction, later.extraction) else later
+                return later
         return last
 
-    def _says_same(self, one: Extraction | None, other: Extraction | None) -> bool:
-        if one is None or other is None:
-            return False
-        key = self.shape.keys[0]
-        first, second = (x.value[key] if isinstance(x.value, dict) else None for x in (one, other))
-        if isinstance(first, list | dict) or isinstance(second, list | dict):
-            return first == second
-        words = re.escape(tidy(str(first)).casefold())
-        return (
-            bool(words)
-            and re.match(rf"{words}(?![\w)\]}}>]|[.,/]\d)", str(second).casefold()) is not None
-        )
-
-    def _marked(self, place: int, *, direct: bool) -> Candidate | None:
+    def _marked(self, place: int) -> Candidate | None:
         """Return the value behind a mark, or that there is none; None if it is neither."""
-        mark, sign = self.marks[place]
+        mark, _ = self.marks[place]
         if len(self.shape.keys) != 1 or self._is_inside(mark.start()):
             return None
         at = bisect_left(self.outer, mark.end(), key=lambda span: span.start)
@@ -215,10 +173,9 @@ class _Reader:
         if span and not (mark["equals"] and span.end - span.start <= 2):  # a program begins so
             gap = self.text[mark.end() : min(span.start, mark.end() + _FAR)]
             near = span.start <= mark.end() + _FAR
-            loose = not direct and span.opening != "(" and _LOOSE.fullmatch(gap)
-            if near and (loose or _DIRECT.fullmatch(gap)) and (one := self._of(span, "marked")):
+            if near and _DIRECT.fullmatch(gap) and (one := self._of(span, "marked")):
                 return one
-        words = marked(mark, sign=sign, is_list=self.shape.is_list)
+        words = marked(mark, is_list=self.shape.is_list)
         return next(filter(None, map(self._of_words, words)), None)
 
     def _of_words(self, words: Words) -> Candidate | None:
@@ -247,7 +204,7 @@ class _Reader:
         if len(self.shape.keys) != 1:
             return
         for place in reversed(range(len(self.marks))):
-            if (one := self._marked(place, direct=False)) is not None:
+            if (one := self._marked(place)) is not None:
                 yield one
                 break
         for span in by_end(self.scanned):

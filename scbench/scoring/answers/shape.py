@@ -47,31 +47,18 @@ class Shape:
             return all(name in value for name in self.inner)
         return not types or _type_of(value) in types
 
-    def fits_bare(self, value: JsonValue) -> bool:
-        """Whether a value without its key has the types of the only one, and of its entries."""
-        key = self.keys[0]
+    def fits_bare(self, value: JsonValue, key: str) -> bool:
+        """Whether a value without its key has the types of that, and of its entries."""
         types = self.entries.get(key, frozenset())
-        whole = self.fits(value, key)
-        return whole and (
-            not types
-            or not isinstance(value, list)
-            or all(_type_of(entry) in types for entry in value)
-        )
+        entries = value if isinstance(value, list) and types else []
+        return self.fits(value, key) and all(_type_of(entry) in types for entry in entries)
+
+
+_TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
 
 
 def _type_of(value: JsonValue) -> str:
-    match value:
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case dict():
-            return "object"
-    return "null"
+    return _TYPES.get(type(value), "null" if value is None else "object")
 
 
 @lru_cache(maxsize=256)
