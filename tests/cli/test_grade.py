@@ -209,7 +209,10 @@ def test_formats_hold_the_same_numbers(grade, write_lines, tmp_path):
         ("planning", "", "0.75"),
         ("planning", "parity", "0.75"),
     ]
-    assert "| 28.1 to 99.0 | 50.0 | 50.0 | -43.8 to 98.0 | 4/4 | 4 answered |" in done["markdown"]
+    assert (
+        "| 75.0 | 28.1 to 99.0 | 100.0 | 25.0 | 75.0 | 28.1 to 99.0 | 50.0 | 4/4 |"
+        in done["markdown"]
+    )
     assert "75.0" in done["table"]
     assert "\x1b[" not in done["table"], "no colours where output is piped"
 

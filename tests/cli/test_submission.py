@@ -150,7 +150,7 @@ def test_grade_writes_a_receipt_and_prints_scores(entry, inside, small, tmp_path
     done = inside(*common, "--out", "out", "--workers", 1, "--format", "json")
     assert json.loads(done.stdout) == receipt
     done = inside(*common, "--out", "out", "--workers", 1, "--format", "markdown")
-    assert "| axiomatic | 21 | 100.0 | 84.5 to 100.0 |" in done.stdout
+    assert "| axiomatic | 21 | 100.0 | 83.7 to 100.0 |" in done.stdout
     (entry / "claimed.json").write_text('{"scores": {"overall": 99.9}}')
     done = inside(*common, "--out", "out", "--workers", 1)
     assert done.returncode == 1

@@ -172,7 +172,7 @@ def _own(value: dict[str, JsonValue], shape: Shape, layers: int) -> Fitted | Non
     repairs: tuple[str, ...] = ()
     for key in shape.keys:
         inside = value[key]
-        fitted = _fitted(inside, key, shape, fits=shape.fits(inside, key))
+        fitted = _forms(inside, key, shape, fits=shape.fits(inside, key))
         if fitted is None or (isinstance(inside, str) and "{" in inside):
             deeper = _deeper(inside, "unwrapped_answer_key", shape, layers)
             if fitted is None or deeper is not None:
@@ -181,7 +181,7 @@ def _own(value: dict[str, JsonValue], shape: Shape, layers: int) -> Fitted | Non
     return {**value, **changed}, repairs
 
 
-def _fitted(value: JsonValue, key: str, shape: Shape, *, fits: bool) -> Fitted | None:
+def _forms(value: JsonValue, key: str, shape: Shape, *, fits: bool) -> Fitted | None:
     """Return the value of a key: as it is, the only one of a list, or what a string holds."""
     if _is_placeholder(value):
         return None
@@ -208,7 +208,7 @@ def _is_placeholder(value: JsonValue) -> bool:
 def bare_value(value: JsonValue, shape: Shape) -> Fitted | None:
     """Put a value without its key under it; None if it cannot be the value."""
     key = shape.keys[0]
-    fitted = _fitted(value, key, shape, fits=shape.fits_bare(value, key))
+    fitted = _forms(value, key, shape, fits=shape.fits_bare(value, key))
     if len(shape.keys) != 1 or fitted is None:
         return None
     is_array = isinstance(fitted[0], list) and not shape.is_short
