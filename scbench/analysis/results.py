@@ -11,14 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from scbench.base.errors import ResultsError, did_you_mean, reading_parquet
+from scbench.base.errors import ResultsError, did_you_mean
 from scbench.base.model import LOOP_SETTINGS, Status, terse_id
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.means import RUN
 from scbench.grading.rows.columns import column_types
 from scbench.grading.summary import fingerprints_in
-from scbench.machine.children import check_parquet
-from scbench.machine.tables import scan_parquet
+from scbench.machine.children import checked_parquet
 from scbench.release.load import find_release, installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE, own_name
 from scbench.release.sources import read_manifest
@@ -112,9 +111,7 @@ def _read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
             f"first: scbench-grade {file}"
         )
     schema = column_types()
-    check_parquet(file, file, ResultsError)
-    with reading_parquet(file, ResultsError):
-        lazy = scan_parquet(file)
+    with checked_parquet(file, ResultsError) as lazy:
         stored = lazy.collect_schema()
         absent = [name for name in columns if name not in stored and name in NEWER]
         lacking = [name for name in columns if name not in stored and name not in NEWER]

@@ -473,12 +473,12 @@ def _normalized(blocks: Sequence[Block], level: float) -> tuple[Floats, Floats, 
     """
     weights = np.stack([block.weights() for block in blocks])
     room = 1 - np.stack([block.guessed for block in blocks])
+    stretched = weights / room
     parts = [
-        replace(block.normalized, weight=stretched)
-        for block, stretched in zip(blocks, weights / room, strict=True)
+        replace(block.normalized, weight=weight)
+        for block, weight in zip(blocks, stretched, strict=True)
     ]
     means = np.stack([np.where(part.weight > 0, part.mean, 0.0) for part in parts])
-    stretched = weights / room
     with np.errstate(invalid="ignore", divide="ignore"):
         total = weights.sum(axis=0)
         total = np.where(total > 0, total, np.nan)

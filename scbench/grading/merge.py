@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from scbench.base import __version__
-from scbench.base.errors import ResultsError, reading_parquet
+from scbench.base.errors import ResultsError
 from scbench.formats.predictions import Problem
 from scbench.grading.checkpoint import WORK, ResultsWriter
 from scbench.grading.options import Options, choose_tasks
@@ -27,8 +27,7 @@ from scbench.grading.rows.index import LineKind, index_of
 from scbench.grading.run import finish
 from scbench.grading.summary import RunFacts, RunReport
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.machine.children import check_parquet
-from scbench.machine.tables import scan_parquet
+from scbench.machine.children import checked_parquet
 from scbench.machine.work_folder import WorkFolder, interrupted
 from scbench.release.load import Release
 
@@ -282,9 +281,8 @@ def _rows_by_line(runs: Sequence[ShardRun]) -> Iterator[pl.DataFrame]:
 def _slices(run: ShardRun, size: int) -> Iterator[pl.DataFrame]:
     """Yield the rows of a shard, some thousand at a time, never cutting a line's rows in two."""
     path = run.folder / RESULTS
-    check_parquet(path, path, ResultsError)
-    with reading_parquet(path, ResultsError):
-        lines = scan_parquet(path).select("line").collect()["line"]
+    with checked_parquet(path, ResultsError) as rows:
+        lines = rows.select("line").collect()["line"]
         sound = lines.null_count() == 0 and lines.is_sorted()
         sound &= (lines % run.shard.total == run.shard.number % run.shard.total).all()
         if len(lines) != run.summary["rows"] or not sound:
@@ -294,5 +292,5 @@ def _slices(run: ShardRun, size: int) -> Iterator[pl.DataFrame]:
             stop = min(start + size, len(lines))
             while stop < len(lines) and lines[stop] == lines[stop - 1]:
                 stop += 1
-            yield scan_parquet(path).slice(start, stop - start).collect()
+            yield rows.slice(start, stop - start).collect()
             start = stop

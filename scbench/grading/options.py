@@ -135,17 +135,17 @@ def tasks_in(path: str, release: Release) -> list[str] | None:
     texts = {task for task in release.manifest.tasks if task not in default}
     if not texts or not Path(path).is_file():
         return None  # a pipe is read once
-    named: set[str] = set()
-    rest = b""
+    task_ids: set[str] = set()
+    tail = b""
     faults = (OSError, EOFError, PredictionsError, zlib.error, zstandard.ZstdError)
     # What is wrong with a file is said when it is graded.
     with suppress(*faults), open_predictions(path) as stream:
         while portion := stream.read(_PORTION):
-            named.update(match.decode() for match in _ID.findall(rest + portion))
-            rest = portion[-120:]
-    present = [task for task in release.manifest.tasks if task in texts & named]
+            task_ids.update(match.decode() for match in _ID.findall(tail + portion))
+            tail = portion[-120:]
+    present = [task for task in release.manifest.tasks if task in texts & task_ids]
     records = release.manifest.tasks
-    buckets = dict.fromkeys(records[task].bucket for task in default) if named - texts else {}
+    buckets = dict.fromkeys(records[task].bucket for task in default) if task_ids - texts else {}
     return [*buckets, *present] if present else None
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from scbench.analysis.usage import was_answered
 from scbench.base.canonical import sha256
-from scbench.base.errors import ResultsError, ScbenchError, printable, reading_parquet
+from scbench.base.errors import ResultsError, ScbenchError, printable
 from scbench.base.progress import no_progress
 from scbench.grading.means import AMOUNTS, usage
 from scbench.grading.output import RESULTS
@@ -52,8 +52,7 @@ from scbench.leaderboard.validate import (
     submissions_in,
     validate,
 )
-from scbench.machine.children import check_parquet
-from scbench.machine.tables import scan_parquet
+from scbench.machine.children import checked_parquet
 from scbench.release.load import Release
 
 GRADED = "graded"
@@ -277,9 +276,8 @@ def _reusable(submission: Validated, folder: Path) -> tuple[Receipt, pl.DataFram
 
 
 def _read_results(path: Path, receipt: Receipt) -> pl.DataFrame:
-    check_parquet(path, path, ResultsError)
-    with reading_parquet(path, ResultsError):
-        frame = scan_parquet(path).collect()
+    with checked_parquet(path, ResultsError) as rows:
+        frame = rows.collect()
     if dict(frame.schema) != column_types():
         raise ResultsError(f"{path} has other columns than results")
     if results_hash(frame) != receipt.results_sha256:

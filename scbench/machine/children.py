@@ -10,22 +10,26 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from io import StringIO
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from scbench.base.errors import ScbenchError, printable
+from scbench.base.errors import ScbenchError, printable, reading_parquet
+from scbench.machine.tables import scan_parquet
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MEMORY = 2**33
 """Bytes of address space of a child: a file may claim any number of rows."""
 _LIMIT = """
-import json, resource, sys
+import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-_, hard = resource.getrlimit(resource.RLIMIT_AS)
-most = int(sys.argv[2])
-resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
+from scbench.machine.processes import limit_memory
+limit_memory(int(sys.argv[2]))
 arguments = json.loads(sys.argv[3])
 """
 _ROWS = """
@@ -78,7 +82,7 @@ def lines_of_child(program: str, arguments: object) -> Iterator[bytes]:
     ):
         try:
             yield from child.stdout or ()
-        except GeneratorExit:
+        except BaseException:
             child.kill()
             raise
         if child.wait():
@@ -112,6 +116,14 @@ def _stop(child: "subprocess.Popen[str]") -> int:
         if pipe is not None:
             pipe.close()
     return child.wait()
+
+
+@contextmanager
+def checked_parquet(path: Path, refusal: type[ScbenchError]) -> "Iterator[pl.LazyFrame]":
+    """Give the rows of a Parquet file that a child has read first; refuse what it cannot read."""
+    check_parquet(path, path, refusal)
+    with reading_parquet(path, refusal):
+        yield scan_parquet(path)
 
 
 def check_parquet(file: Path | bytes, what: object, refusal: type[ScbenchError]) -> None:

@@ -5,7 +5,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -116,6 +116,18 @@ def check_memory() -> None:
             f"only {soft / 2**30:.2g} GiB of address space are allowed here (ulimit -v); "
             f"grading needs {_LEAST_MEMORY / 2**30:g} GiB"
         )
+
+
+def limit_memory(memory_bytes: int) -> None:
+    """Limit this process's address space where the platform can."""
+    try:
+        import resource  # noqa: PLC0415  (POSIX only)
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
+    with suppress(ValueError, OSError):  # some systems know the limit but set none
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 class PendingResult(Protocol):

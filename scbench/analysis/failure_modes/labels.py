@@ -16,13 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from scbench.analysis.results import ITEM
 from scbench.base.canonical import content_hash
 from scbench.base.data import packaged_toml
-from scbench.base.errors import ResultsError, reading_parquet
+from scbench.base.errors import ResultsError
 from scbench.base.model import Status
 from scbench.catalog import Task
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.grading.means import RUN
-from scbench.machine.children import check_parquet
-from scbench.machine.tables import scan_parquet
+from scbench.machine.children import checked_parquet
 from scbench.schemas.base import Index, Number, Text
 
 
@@ -286,9 +285,7 @@ def _read_file_of_labels(path: Path) -> pl.DataFrame:
         raise ResultsError(
             f"no such file: {path}; `scbench failure-modes judge` or `import` writes labels"
         )
-    check_parquet(path, path, ResultsError)
-    with reading_parquet(path, ResultsError):
-        lazy = scan_parquet(path)
+    with checked_parquet(path, ResultsError) as lazy:
         schema = lazy.collect_schema()
         lacking = [name for name in LABELS if name not in schema]
         if lacking:

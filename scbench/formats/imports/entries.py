@@ -209,9 +209,9 @@ def content_text(content: object) -> str | None:
 def with_calls(text: str | None, *arguments: object) -> str | None:
     """Return what a model said, with the arguments of its tool calls below it, each on a line."""
     lines = [
-        given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-        for given in arguments
-        if given
+        argument if isinstance(argument, str) else json.dumps(argument, ensure_ascii=False)
+        for argument in arguments
+        if argument
     ]
     return "\n".join(filter(None, (text, *lines))) if lines else text
 
@@ -219,8 +219,10 @@ def with_calls(text: str | None, *arguments: object) -> str | None:
 def message_text(message: object) -> str | None:
     """Return what a message in the form of OpenAI's chats says; None if it is nothing."""
     calls = [*objects(dig(message, "tool_calls")), {"function": dig(message, "function_call")}]
-    given = (dig(call, "function", "arguments") or dig(call, "custom", "input") for call in calls)
-    return with_calls(content_text(dig(message, "content")), *given)
+    arguments = (
+        dig(call, "function", "arguments") or dig(call, "custom", "input") for call in calls
+    )
+    return with_calls(content_text(dig(message, "content")), *arguments)
 
 
 _ENDED = State(None, None)
@@ -297,8 +299,8 @@ def _of_responses(request: RequestKey, body: Entry) -> Reply:
     items = objects(body.get("output"))
     parts = [part for item in items for part in objects(item.get("content"))]
     calls = (item for item in items if item.get("type") in {"function_call", "custom_tool_call"})
-    given = (call.get("arguments") or call.get("input") for call in calls)
-    text = with_calls(content_text(parts), *given) or ""
+    arguments = (call.get("arguments") or call.get("input") for call in calls)
+    text = with_calls(content_text(parts), *arguments) or ""
     refusals = joined(part.get("refusal") for part in parts if part.get("type") == "refusal")
     summaries = (part for item in items for part in objects(item.get("summary")))
     error = ""
@@ -331,8 +333,8 @@ def anthropic(entry: Entry) -> Iterator[Reply]:
     details = "output_tokens_details.thinking_tokens"
     counts = _token_counts([message.get("usage")], inputs, "output_tokens", details)
     blocks = objects(message.get("content"))
-    given = (block.get("input") for block in blocks if block.get("type") == "tool_use")
-    text = with_calls(content_text(blocks), *given) or ""
+    arguments = (block.get("input") for block in blocks if block.get("type") == "tool_use")
+    text = with_calls(content_text(blocks), *arguments) or ""
     thought = joined(part.get("thinking") for part in blocks if part.get("type") == "thinking")
     state = state_of(message.get("stop_reason"), text=bool(text))
     yield reply(request, message.get("model"), text, state, counts, thought)
@@ -366,8 +368,8 @@ def gemini(entry: Entry) -> Iterator[Reply]:
     for place, candidate in enumerate(candidates):
         parts = objects(dig(candidate, "content", "parts"))
         shown = joined(part.get("text") for part in parts if not part.get("thought"))
-        given = (dig(_camel_or_snake(part, "functionCall"), "args") for part in parts)
-        text = with_calls(shown, *given) or ""
+        arguments = (dig(_camel_or_snake(part, "functionCall"), "args") for part in parts)
+        text = with_calls(shown, *arguments) or ""
         thought = joined(part.get("text") for part in parts if part.get("thought"))
         state = state_of(_camel_or_snake(candidate, "finishReason"), text=bool(text))
         tried = request._replace(sample=request.sample + place)

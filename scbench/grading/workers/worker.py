@@ -4,7 +4,6 @@ A worker holds the instances' parameters and nothing else of the release. Whatev
 is caught here and becomes an outcome; what kills the process is the scheduler's business.
 """
 
-import contextlib
 import gc
 import json
 import os
@@ -27,6 +26,8 @@ from scbench.grading.rows.index import InstanceKey, ReleaseIndex
 from scbench.grading.rows.survey import PackedChunk, survey
 from scbench.grading.rows.wire import WireOutcome, to_wire
 from scbench.loop.environment import grade_line
+from scbench.machine.processes import limit_memory
+from scbench.machine.signals import ENDING
 from scbench.scoring.answers.extract import Extraction
 from scbench.scoring.outcomes import Outcome, describe_error, judge_found
 
@@ -92,7 +93,7 @@ def start_worker(start: Start, progress: Progress) -> None:
 
         sandbox.allow_code(True)
     # The parent decides what signals to the whole job mean; workers must not race it.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     # Beside us run as many workers as there are processors.
     os.environ["POLARS_MAX_THREADS"] = "1"
@@ -103,18 +104,6 @@ def start_worker(start: Start, progress: Progress) -> None:
     gc.set_threshold(*THRESHOLDS)
     _start, _progress = start, progress
     _ready.clear()
-
-
-def limit_memory(memory_bytes: int) -> None:
-    """Limit this process's address space where the platform can."""
-    try:
-        import resource  # noqa: PLC0415  (POSIX only)
-    except ImportError:
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    soft = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
-    with contextlib.suppress(ValueError, OSError):  # some systems know the limit but set none
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def grade_items(items: Sequence[WorkItem]) -> list[tuple[int, WireOutcome]]:
