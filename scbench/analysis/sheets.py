@@ -169,6 +169,14 @@ def marked_normalized(row: Row) -> str:
     return normalized_words(row) + gap
 
 
+def mean_beside(row: Row) -> list[str]:
+    """Return what stands beside a normalized score: the mean, and what could be read if not all."""
+    words = [] if row["mean"] is None else [f"mean {points(row['mean'])}"]
+    if row["readable"] is not None and row["readable"] < 1:
+        words.append(f"{points(row['readable'])} readable")
+    return words
+
+
 def figure(row: Row, n: int, *, missing_as_zero: bool = False) -> str:
     """Return a normalized score with its marks, its interval below, and the mean below that."""
     if row["mean"] is None:

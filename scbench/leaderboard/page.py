@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from scbench.analysis.ladder import interval_words, level_words
-from scbench.analysis.sheets import GAP, interval, normalized_words, points, rounded
+from scbench.analysis.sheets import GAP, interval, mean_beside, normalized_words, points, rounded
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ResultsError, printable
 from scbench.base.model import LADDER
@@ -360,18 +360,10 @@ def _figure_cell(
         "text": normalized_words(score) + (GAP if gap else ""),
         "zero": points(score["mean_missing_as_zero"]) if gap else "",
         "between": ends,
-        "above": _beside(score),
+        "above": ", ".join(mean_beside(score)),
         "level": "" if level is None else f"level {_level_figure(level)['text']}",
         "range": _rank_range(score),
     }
-
-
-def _beside(score: Mapping[str, Any]) -> str:
-    """Return what stands below a normalized score: the mean, and what could be read if not all."""
-    if score["mean"] is None:
-        return ""
-    read = "" if score["readable"] == 1 else f", {points(score['readable'])} readable"
-    return f"mean {points(score['mean'])}{read}"
 
 
 def _rank_range(score: Mapping[str, Any]) -> str:

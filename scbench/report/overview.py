@@ -14,7 +14,14 @@ from scbench.analysis.ladder import climbs_of, is_ladder, ladder_sheets, ladder_
 from scbench.analysis.layout import Sheet
 from scbench.analysis.paper import paper_table
 from scbench.analysis.runs import run_table, runs_sheet
-from scbench.analysis.sheets import NOTE, interval, line_name, marked_normalized, points, rounded
+from scbench.analysis.sheets import (
+    NOTE,
+    interval,
+    line_name,
+    marked_normalized,
+    mean_beside,
+    rounded,
+)
 from scbench.analysis.usage import budget_sheet, budget_sweep
 from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks
@@ -227,9 +234,7 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) 
 
 
 def _cell(row: Values, strip: str) -> Values:
-    beside = [f"mean {points(row['mean'])}"] if row["mean"] is not None else []
-    if row["readable"] is not None and row["readable"] < 1:
-        beside.append(f"{points(row['readable'])} readable")
+    beside = mean_beside(row)
     if row["output_tokens"] is not None:
         beside.append(f"{rounded(row['output_tokens'], 0):,} tokens")
     if row["cost"] is not None:

@@ -145,7 +145,6 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     fault.
     """
     status, finish = prediction.status, _finish(prediction)
-    said = f"finish_reason is {(prediction.finish_reason or '').lower()}"
     why = (prediction.error or "as the prediction says")[:_MAX_REASON]
     if status is not None and not status.scored:
         return Outcome(status, reason=why)
@@ -154,13 +153,13 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     if status is not None and status is not Status.ANSWERED:
         return Outcome(status, reason=why)
     if finish is Status.BLOCKED:
-        return Outcome(Status.BLOCKED, reason=said)
+        return Outcome(Status.BLOCKED, reason=_finish_words(prediction))
     if prediction.error is not None:
         return Outcome(Status.API_ERROR, reason=why)
     if finish is None and prediction.finish_reason:
         finish = Status.API_ERROR  # lists of reasons grow; those of models that end are known
     if finish is not None and finish is not Status.ANSWERED:
-        return Outcome(finish, reason=f"{said}, and there is no text")
+        return Outcome(finish, reason=f"{_finish_words(prediction)}, and there is no text")
     if prediction.response is not None:
         return Outcome(Status.UNPARSED, reason="the response is empty")
     return Outcome(Status.MISSING, reason="the line holds neither answer nor response")
@@ -173,8 +172,7 @@ def _why_not_found(prediction: Prediction) -> tuple[Status, str]:
     if prediction.error is not None and finish is not Status.BLOCKED:
         return Status.API_ERROR, prediction.error[:_MAX_REASON]
     if finish is not None and finish is not Status.ANSWERED:
-        reason = f"finish_reason is {(prediction.finish_reason or '').lower()}"
-        return finish, f"{reason}, and no answer can be read"
+        return finish, f"{_finish_words(prediction)}, and no answer can be read"
     if declines(text):
         return Status.REFUSED, "the text declines and holds no answer"
     return Status.UNPARSED, "no answer can be read from the text"
@@ -184,6 +182,10 @@ def _finish(prediction: Prediction) -> Status | None:
     """Return what the finish reason says. The provider's refusal is a filter's, not the model's."""
     status = finish_status(prediction.finish_reason)
     return Status.BLOCKED if status is Status.REFUSED else status
+
+
+def _finish_words(prediction: Prediction) -> str:
+    return f"finish_reason is {(prediction.finish_reason or '').lower()}"
 
 
 def _unanswered(status: Status, reason: str, task: Task) -> Outcome:
