@@ -63,6 +63,10 @@ if TYPE_CHECKING:
     from scbench.grading.workers.worker import Start
 
 
+_CHANGED = (
+    "the file was written to while it was read, so these may not be the answers that it holds now; "
+    "grade it again with --restart when nobody writes to it"
+)
 _LAG = 512
 """Chunks that may be read, or done, while an earlier one is not."""
 _MOST_WAITING = 50_000
@@ -299,8 +303,11 @@ def grade_file(
             )
             scheduler.incidents += checkpoint.remarks
             collector = Collector(completer, coverage, checkpoint, problems, scheduler, on_progress)
+            before = _state(options.predictions)
             with open_predictions(options.predictions) as stream:
                 collector.collect(collector.queue(stream, digest, shard), interrupts, on_wait)
+            if _state(options.predictions) != before:
+                problems.add(Problem("changed_file", _CHANGED))
             facts = RunFacts(
                 options,
                 tasks,
@@ -325,6 +332,15 @@ def grade_file(
         raise
     checkpoint.remove()
     return report
+
+
+def _state(path: str) -> tuple[int, ...] | None:
+    """Return what differs when a file was written to or replaced; None of what is no file."""
+    try:
+        about = Path(path).stat()
+    except OSError:
+        return None
+    return about.st_ino, about.st_size, about.st_mtime_ns
 
 
 def _check_inputs(options: Options) -> None:

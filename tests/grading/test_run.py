@@ -185,3 +185,15 @@ def test_many_suspects_are_tried_alone_before_the_run_goes_on(
     assert report.grader_errors == 2
     assert sum("a chunk of lines is tried again" in it for it in report.incidents) == 2
     assert written(tmp_path / "sooner") == written(tmp_path / "later")
+
+
+def test_a_file_that_is_written_to_while_it_is_read_is_told(options, parity_release, tmp_path):
+    chosen = options(lines_of(parity_release))
+
+    def append(*_) -> None:
+        with Path(chosen.predictions).open("a") as stream:
+            stream.write("\n")
+
+    report = grade_file(chosen, on_progress=append)
+    assert report.summary["problem_counts"]["changed_file"] == 1
+    assert report.results.height
