@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,14 @@ from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.levels import (
     DRAWS,
     FIRST,
-    LEAST_CEILING,
     Answers,
+    Ceiling,
     Fit,
     fit,
     fit_ceiling,
     level_difference,
     mean_level,
+    share_read,
 )
 from scbench.analysis.matrix import Matrix, score_matrix
 from scbench.analysis.results import (
@@ -146,11 +148,13 @@ class Climb:
         answers: those with a score.
         names: instance id of each of them.
         expected: answers asked for, samples apart: on each rung, shape (top,).
+        read: of each answer, the share of its samples that could be read.
     """
 
     answers: Answers
     names: Sequence[str]
     expected: Floats
+    read: Floats
 
 
 def climb_of(block: Block, run: int) -> Climb:
@@ -177,6 +181,7 @@ def climb_of(block: Block, run: int) -> Climb:
         ),
         [block.names[i] for i in answered.tolist()],
         np.bincount(rungs[requested] - 1, minlength=top).astype(float),
+        block.readable[answered, run],
     )
 
 
@@ -189,12 +194,19 @@ class Climbs:
         climbs: by run, then by task.
         fits: likewise, of tasks with a score that tells of a level.
         ceilings: share of the replies of each run that can be read, as all tasks together say.
+        drifts: by run, then by task: how far down and up levels go with the ends of the ceiling.
     """
 
     matrix: Matrix
     climbs: Sequence[Mapping[str, Climb]]
     fits: Sequence[Mapping[str, Fit]]
     ceilings: Sequence[float]
+    drifts: Sequence[Mapping[str, tuple[float, float]]]
+
+    def drift(self, run: int, tasks: Collection[str]) -> tuple[float, float]:
+        """Return how far down and up the mean level of some tasks goes with the ceiling."""
+        down, up = np.mean([self.drifts[run][task] for task in tasks], axis=0)
+        return max(0.0, float(down)), max(0.0, float(up))
 
 
 def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -> Climbs:
@@ -214,26 +226,44 @@ def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -
         for r in range(len(matrix.runs))
     ]
     fits: list[dict[str, Fit]] = []
-    ceilings = []
+    ceilings, drifts = [], []
+    errors = NormalDist().inv_cdf((1 + level) / 2)
     for of_run in climbs:
-        ceiling = ceiling_of(matrix, of_run, len(fits))
-        curves = {t: fit(climb.answers, draws, level, ceiling) for t, climb in of_run.items()}
+        ceiling = ceiling_of(of_run)
+        curves = {t: fit(climb.answers, draws, level, ceiling.value) for t, climb in of_run.items()}
         fits.append({t: curve for t, curve in curves.items() if not np.isnan(curve.level.value)})
-        ceilings.append(ceiling)
-    return Climbs(matrix, climbs, fits, ceilings)
+        ceilings.append(ceiling.value)
+        ends = {
+            task: [fit(of_run[task].answers, 0, ceiling=end).level.clipped()[0] for end in ceiling]
+            for task in fits[-1]
+        }
+        # The lower the ceiling is taken to be, the higher is the level.
+        drifts.append(
+            {
+                t: (errors * (here - high), errors * (low - here))
+                for t, (here, low, high) in ends.items()
+            }
+        )
+    return Climbs(matrix, climbs, fits, ceilings, drifts)
 
 
-def ceiling_of(matrix: Matrix, of_run: Mapping[str, Climb], run: int) -> float:
+def ceiling_of(of_run: Mapping[str, Climb]) -> Ceiling:
     """Return the share of a run's replies that can be read.
 
-    It is fitted where half of the ladder or more is answered. Fewer answers, asked near the level,
-    do not tell a ceiling from a level: there it is the share that was read.
+    Scores have a say in it where half of the ladder or more is answered. Fewer answers, asked near
+    the level, do not tell a ceiling from a level.
     """
-    scored = sum(len(climb.names) for climb in of_run.values())
-    if scored >= _FITTED * sum(climb.expected.sum() for climb in of_run.values()):
-        return fit_ceiling([climb.answers for climb in of_run.values()])
-    read = np.concatenate([block.readable[:, run] for block in matrix.blocks.values()])
-    return max(float(np.nanmean(read)), LEAST_CEILING) if scored else 1.0
+    climbs = of_run.values()
+    scored = sum(len(climb.names) for climb in climbs)
+    share = share_read(sum(int(climb.read.sum()) for climb in climbs), scored)
+    easy = [
+        climb.read[climb.answers.rungs <= fit(climb.answers, 0, ceiling=share.value).level.value]
+        for climb in climbs
+    ]
+    known = share_read(sum(int(read.sum()) for read in easy), sum(map(len, easy)))
+    if scored < _FITTED * sum(climb.expected.sum() for climb in climbs):
+        return known
+    return fit_ceiling([climb.answers for climb in climbs], known)
 
 
 _FITTED = 0.5
@@ -267,7 +297,9 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
             row |= {"rungs": max(climb.answers.top for climb in requested)}
             row |= {"n": n, "scored": scored, "coverage": scored / n}
             if fits:
-                level = mean_level([curve.level for curve in fits], scored / n)
+                fitted = [name for name in tasks if name in all_climbs.fits[r]]
+                drift = all_climbs.drift(r, fitted)
+                level = mean_level([curve.level for curve in fits], scored / n, drift)
                 row |= level.cells() | {"floor": float(floors.mean())}
                 row |= {"slope": level.slope, "misfit": fits[0].misfit or None} if task else {}
                 row |= {"readable": all_climbs.ceilings[r]}
@@ -334,7 +366,9 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
                 [all_climbs.fits[r][name].level for name in common] for r in (a, b)
             )
             alike = np.array([luck.of(name) for name in common])
-            value, low, high = level_difference(first_levels, second_levels, alike)
+            (down_one, up_one), (down_two, up_two) = (all_climbs.drift(r, common) for r in (a, b))
+            drift = float(np.hypot(down_two, up_one)), float(np.hypot(up_two, down_one))
+            value, low, high = level_difference(first_levels, second_levels, alike, drift)
             first, second = mean_level(first_levels).cells(), mean_level(second_levels).cells()
             rows.append(
                 {"first": run_name(*runs[a]), "second": run_name(*runs[b])}

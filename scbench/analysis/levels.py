@@ -6,8 +6,11 @@ discrimination of the ladder, g for guessing (the floor, which is known), c for 
 share of replies that can be read, whatever the rung), and b, the **level**: there a model scores,
 where it can be read, half of what lies between the floor and 1.
 
-- **Ceiling.** One for each run, where the likelihood of all its tasks together is greatest.
-
+- **Ceiling.** One for each run: the share of its replies that was read, on rungs up to the level of
+  their task, as harder ones may be cut off because they are hard. Where scores speak against it,
+  it is where the likelihood of all tasks together, each at its best curve, is greatest. It is
+  shared by them, so what its error adds to a mean over tasks does not average out: their levels
+  are fitted once more with the ceiling a standard error lower, and higher.
 - **Estimate.** b is where the likelihood is greatest once a is integrated out, over a log-normal
   prior of median 1 that is wide (a 95 % range from 0.14 to 7 per rung). Six items a rung are often
   all right up to one rung and all wrong above it, and a likelihood without a prior then has no
@@ -32,6 +35,7 @@ Simulated runs come from a stream of fixed bits, so an interval is the same each
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -185,6 +189,10 @@ def _chances(floor: Floats, ceiling: float = 1.0) -> Floats:
 _CEILINGS = np.array([1.0, 0.98, 0.96, 0.94, 0.92, 0.9, 0.87, 0.84, 0.8, 0.75, 0.7, 0.65, 0.6])
 """Ceilings that are tried."""
 LEAST_CEILING = float(_CEILINGS[-1])
+_AGAINST = 3.0
+"""By so much the log-likelihood of a ceiling is lower where scores speak against it, as it is in
+about 1 of 70 runs of that ceiling."""
+_FINE = np.linspace(LEAST_CEILING, 1.0, 401)
 
 
 def _on_rungs(answers: Answers) -> tuple[Floats, Floats, Floats]:
@@ -210,11 +218,28 @@ def _dispersion(answers: Answers, right: Floats, n: Floats, chances: Floats) -> 
     return max(binary - within, _SMOOTHING) / binary
 
 
-def fit_ceiling(tasks: Sequence[Answers]) -> float:
+class Ceiling(NamedTuple):
+    """The share of a run's replies that can be read, and one standard error to either side."""
+
+    value: float
+    low: float
+    high: float
+
+
+def share_read(read: int, replies: int) -> Ceiling:
+    """Return the share of so many replies that was read, with its binomial error."""
+    share = max(read / replies, LEAST_CEILING) if replies else 1.0
+    error = float(np.sqrt(share * (1 - share) / max(replies, 1)))
+    return Ceiling(share, max(share - error, LEAST_CEILING), min(share + error, 1.0))
+
+
+def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
     """Return the share of replies of one run that can be read, over all its tasks.
 
     Args:
         tasks: what it scored on each ladder.
+        known: what the status of its replies says, which stands unless scores speak against it:
+            replies may be read and yet be worth nothing, however easy the item.
     """
     total = np.zeros(len(_CEILINGS))
     for answers in tasks:
@@ -225,15 +250,17 @@ def fit_ceiling(tasks: Sequence[Answers]) -> float:
         dispersion = _dispersion(answers, right, n, plain)
         for i, ceiling in enumerate(_CEILINGS):
             chances = np.clip(ceiling * plain, _SURE, 1 - _SURE)
-            surface = _loglik(right[None], n, chances, dispersion)[0]
-            highest = surface.max()
-            total[i] += highest + np.log(np.exp(surface - highest).sum())
+            total[i] += _loglik(right[None], n, chances, dispersion).max()
     at = int(total.argmax())
-    if at in {0, len(total) - 1}:
-        return float(_CEILINGS[at])
-    # By a parabola through the three best.
-    bend = np.polyfit(_CEILINGS[at - 1 : at + 2], total[at - 1 : at + 2], 2)
-    return float(-bend[1] / (2 * bend[0]))
+    if float(np.interp(known.value, _CEILINGS[::-1], total[::-1])) >= total[at] - _AGAINST:
+        return known
+    value = float(_CEILINGS[at])
+    if 0 < at < len(total) - 1:  # by a parabola through the three best
+        bend = np.polyfit(_CEILINGS[at - 1 : at + 2], total[at - 1 : at + 2], 2)
+        value = float(-bend[1] / (2 * bend[0]))
+    # A standard error away, the log-likelihood is lower by a half.
+    within = np.interp(_FINE, _CEILINGS[::-1], total[::-1]) >= total[at] - 0.5
+    return Ceiling(value, min(value, float(_FINE[within][0])), max(value, float(_FINE[within][-1])))
 
 
 def fit(answers: Answers, draws: int = DRAWS, level: float = LEVEL, ceiling: float = 1.0) -> Fit:
@@ -393,7 +420,9 @@ _ADAPTIVE = 0.7
 """By how much an interval is widened, times the share of items not asked."""
 
 
-def mean_level(levels: Sequence[Level], answered: float = 1.0) -> Level:
+def mean_level(
+    levels: Sequence[Level], answered: float = 1.0, drift: tuple[float, float] = (0.0, 0.0)
+) -> Level:
     """Return the mean of tasks' levels, which are of different items.
 
     Args:
@@ -401,6 +430,7 @@ def mean_level(levels: Sequence[Level], answered: float = 1.0) -> Level:
         answered: share of the ladder's items. Items that were asked near the level, by answers so
             far, tell less than as many that were chosen beforehand, so with fewer of them the
             interval is widened; docs/statistics.md has how that was measured.
+        drift: how far down and up the mean goes with the ceiling, which all tasks share.
     """
     k = len(levels)
     if k == 1:
@@ -409,7 +439,10 @@ def mean_level(levels: Sequence[Level], answered: float = 1.0) -> Level:
     tops = np.array([level.top for level in levels])
     value = float(clipped[:, 0].mean())
     wider = (1 + _ADAPTIVE * (1 - answered)) / k
-    down, up = (float(np.hypot.reduce(clipped[:, 0] - clipped[:, end])) * wider for end in (1, 2))
+    down, up = (
+        float(np.hypot(np.hypot.reduce(clipped[:, 0] - clipped[:, end]) * wider, drift[end - 1]))
+        for end in (1, 2)
+    )
     # What no task bounds is open.
     low = value - down if (clipped[:, 1] > FIRST - BEYOND).any() else -np.inf
     high = value + up if (clipped[:, 2] < tops + BEYOND).any() else np.inf
@@ -424,7 +457,10 @@ def mean_level(levels: Sequence[Level], answered: float = 1.0) -> Level:
 
 
 def level_difference(
-    first: Sequence[Level], second: Sequence[Level], alike: Floats | float = 0.0
+    first: Sequence[Level],
+    second: Sequence[Level],
+    alike: Floats | float = 0.0,
+    drift: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[float, float, float]:
     """Return the mean difference of tasks' levels, second minus first, with its interval.
 
@@ -433,6 +469,7 @@ def level_difference(
         second: another's, on the same tasks.
         alike: the correlation of their luck, from 0 for different items to 1; for all tasks, or
             one for each.
+        drift: how far down and up the mean difference goes with the runs' ceilings.
 
     Returns:
         The difference and the ends, each level held within half a rung beyond its ladder.
@@ -447,5 +484,8 @@ def level_difference(
     upper = up_two**2 + down_one**2 - 2 * alike * up_two * down_one
     k = len(change)
     value = float(change.mean())
-    low, high = (float(np.sqrt(np.maximum(side, 0).sum())) / k for side in (lower, upper))
+    low, high = (
+        float(np.hypot(np.sqrt(np.maximum(side, 0).sum()) / k, drift[end]))
+        for end, side in enumerate((lower, upper))
+    )
     return value, value - low, value + high

@@ -72,8 +72,8 @@ def asked_of(rows: pl.DataFrame) -> Standing:
     for task, answers in by_task.items():
         if _is_passed(answers):
             passed.setdefault(answers.top, []).append(task)
-    ceiling = ceiling_of(matrix, climbs, 0)
-    fits = {task: fit(answers, 0, ceiling=ceiling) for task, answers in by_task.items()}
+    ceiling = ceiling_of(climbs)
+    fits = {task: fit(answers, 0, ceiling=ceiling.value) for task, answers in by_task.items()}
     return Standing(fits, _by_rung(ids), passed)
 
 

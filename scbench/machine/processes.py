@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from scbench.base.errors import MachineError
-from scbench.machine.signals import blocked
+from scbench.machine.signals import blocked, uninterrupted
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -201,7 +201,7 @@ class WorkerProcesses:
     ) -> "Future[T]":
         """Hand out a call, which may take so many seconds."""
         try:
-            with blocked():  # a process that has read half of what it is to do complains
+            with uninterrupted():  # a process that has read half of what it is to do complains
                 _ = self._pool.active  # starts the processes, the first time
             future: Future[T] = self._pool.schedule(function, args=args, timeout=seconds)
         except RuntimeError as error:  # the pool broke while it was idle

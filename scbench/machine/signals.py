@@ -3,7 +3,7 @@
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 
 ENDING = tuple(
@@ -43,12 +43,27 @@ class Interrupts:
     @contextmanager
     def deferred(self) -> Iterator[None]:
         """Let no signal interrupt the block; what came in it is raised at its end."""
-        self._is_deferred = True
+        outer, self._is_deferred = self._is_deferred, True
         try:
             yield
         finally:
-            self._is_deferred = False
-        self.check()
+            self._is_deferred = outer
+        if not outer:
+            self.check()
+
+
+_WATCHES: list[Interrupts] = []
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let no signal that is watched interrupt the block, in the main thread.
+
+    A mask does not do: another thread takes the signal, and Python's handler runs in this one.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    with _WATCHES[-1].deferred() if _WATCHES and main else nullcontext():
+        yield
 
 
 @contextmanager
@@ -60,9 +75,11 @@ def watched() -> Iterator[Interrupts]:
         numbers = [number for number in ENDING if callable(signal.getsignal(number))]
     for number in numbers:
         signal.signal(number, interrupts.handle)
+    _WATCHES.append(interrupts)
     try:
         yield interrupts
     finally:
+        _WATCHES.remove(interrupts)
         for number in numbers:
             # A handler that was replaced in the block stays: the command is ending.
             if signal.getsignal(number) == interrupts.handle:

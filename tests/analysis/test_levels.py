@@ -7,11 +7,13 @@ import pytest
 
 from scbench.analysis.levels import (
     Answers,
+    Ceiling,
     Level,
     fit,
     fit_ceiling,
     level_difference,
     mean_level,
+    share_read,
 )
 
 
@@ -142,7 +144,7 @@ def test_a_ceiling_leaves_the_level_where_it_is():
         Answers(a.rungs, np.where(rng.random(len(a.rungs)) < 0.1, 0.0, a.scores), a.floors, a.top)
         for a in lost
     ]
-    ceiling = fit_ceiling(lost)
+    ceiling = fit_ceiling(lost, Ceiling(1.0, 1.0, 1.0)).value
     assert ceiling == pytest.approx(0.9, abs=0.05)
     true = np.repeat([level for level, *_ in curves], 3).mean()
     with_it, without = (
@@ -150,7 +152,9 @@ def test_a_ceiling_leaves_the_level_where_it_is():
     )
     assert abs(with_it) < 0.15
     assert without < -0.3
-    assert fit_ceiling([sim.answers_of(rng, curve) for curve in curves]) > 0.95
+    assert fit_ceiling(lost, share_read(9, 10)) == share_read(9, 10)
+    whole = [sim.answers_of(rng, curve) for curve in curves]
+    assert fit_ceiling(whole, share_read(1, 1)).value == 1
 
 
 @pytest.mark.parametrize(

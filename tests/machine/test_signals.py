@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from scbench.machine.signals import blocked, watched
+from scbench.machine.signals import blocked, uninterrupted, watched
 
 
 @pytest.fixture
@@ -43,19 +43,20 @@ def test_one_that_a_library_swallowed_is_raised_by_a_check(hits):
             interrupts.check()
 
 
-def test_one_waits_for_the_end_of_a_deferred_block(hits):
-    with watched() as interrupts:
-        steps = []
+def test_one_waits_for_the_end_of_the_outermost_block(hits):
+    steps = []
 
-        def disturbed() -> None:
+    def disturbed(interrupts) -> None:
+        with uninterrupted():
             with interrupts.deferred():
                 send()
-                steps.append("the rest of the block")
+            steps.append("the rest of the block")
 
-        with pytest.raises(KeyboardInterrupt):
-            disturbed()
-        assert steps
-        assert hits == [signal.SIGTERM]
+    with watched() as interrupts, pytest.raises(KeyboardInterrupt):
+        disturbed(interrupts)
+    assert (steps, hits) == (["the rest of the block"], [signal.SIGTERM])
+    with uninterrupted(), pytest.raises(KeyboardInterrupt):  # nobody watches
+        send()
 
 
 def test_blocked_ones_come_at_the_end(hits):
