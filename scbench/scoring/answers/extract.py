@@ -165,7 +165,7 @@ class _Reader:
 
     def _marked(self, place: int) -> Candidate | None:
         """Return the value behind a mark, or that there is none; None if it is neither."""
-        mark, _ = self.marks[place]
+        mark, sign = self.marks[place]
         if len(self.shape.keys) != 1 or self._is_inside(mark.start()):
             return None
         at = bisect_left(self.outer, mark.end(), key=lambda span: span.start)
@@ -176,6 +176,8 @@ class _Reader:
             if near and _DIRECT.fullmatch(gap) and (one := self._of(span, "marked")):
                 return one
         words = marked(mark, is_list=self.shape.is_list)
+        if self.shape.is_list and not sign:  # "The answer is valid: the counts are 3, 4 and 5"
+            words = (each for each in words if ":" not in each.value)
         return next(filter(None, map(self._of_words, words)), None)
 
     def _of_words(self, words: Words) -> Candidate | None:
