@@ -94,7 +94,6 @@ def cut_at(text: str, scanned: Scan, shape: Shape) -> int:
     """Return where the last object with the answer's keys is that cannot be read; -1 if none is."""
     asked = {*map(folded, shape.keys)}
     places = [at for _, at, key in scanned.broken if key in asked]
-    places += [at for start, at, key in scanned.broken if key in FINAL and start < at - 99]
     begun = _BEGUN.search(text.rstrip()[-200:])
     if begun and any(key.startswith(folded(begun[1])) for key in asked):
         places.append(len(text.rstrip()))
@@ -172,7 +171,8 @@ def _own(value: dict[str, JsonValue], shape: Shape, layers: int) -> Fitted | Non
     repairs: tuple[str, ...] = ()
     for key in shape.keys:
         inside = value[key]
-        fitted = _forms(inside, key, shape, fits=shape.fits(inside, key))
+        fits = shape.fits_bare(inside, key) if shape.is_short else shape.fits(inside, key)
+        fitted = _forms(inside, key, shape, fits=fits)
         if fitted is None or (isinstance(inside, str) and "{" in inside):
             deeper = _deeper(inside, "unwrapped_answer_key", shape, layers)
             if fitted is None or deeper is not None:

@@ -31,7 +31,7 @@ _RESTARTS = 100
 # Early releases of Python 3.11 match possessive groups wrongly, so only single characters are
 # repeated possessively; no position has two ways to go on, so there is nothing to try twice.
 _START = re.compile(
-    r"""[\[{](?=[\s>]*+["'\\\#/\u2018-\u201e])"""
+    r"""[\[{](?=[\s>]*+["'\\\#/\u2018-\u201e])(?!["']{2}[\[{(])"""
     r"""|\[(?=\](?!\s*+\[)|[\s>]*+(?:[\[(){TFNtfn]|[-+]?(?:\d++\.?|\.)[\deE+-]*+[\s>]*+[,\]\#/]))"""
     r"""|\{(?=[\s>]*+[^\W\d]\w*+\s*+[:=])"""
     r"""|\((?=\)(?!\s*+\()|[\s>]*+(?:[\[({"'\#/\u2018-\u201e]|[-+]?(?:\d++\.?|\.)[\deE+-]*+[\s>]*+[,)\#/]|True|False|None))"""
@@ -81,7 +81,9 @@ _NEVER_NEXT = frozenset("\"'[({")
 """What no comma, end or blank begins with: a value breaks off here."""
 _OPENING, _CLOSING = frozenset(_CLOSES), frozenset(_CLOSES.values())
 _ELLIPSIS = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w)")
-_FORM = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w|[$%*?]|-?(?!nan\b|inf)[^\W\d])", re.IGNORECASE)
+_FORM = re.compile(
+    r"\s*+(?:\.{2,}|\u2026|<\w|[$%*?]|-?(?!nan\b|inf)[^\W\d])[^}]{0,500}\}", re.IGNORECASE
+)
 """What stands for a value in the form of an answer, and in code that makes one: a name."""
 _POINT = re.compile(r"((?<!\d)\.)|\.(?!\d)")
 _NO_KEYS: frozenset[str] = frozenset()
@@ -339,9 +341,7 @@ class _Reader:
         if top.known or not self.opened:
             last = len(self._out) - 1
             keys = frozenset(top.keys) if top.keys else _NO_KEYS
-            span = Span(
-                top.start, end, top.mark, keys, self._out, top.place, last, self._repairs
-            )
+            span = Span(top.start, end, top.mark, keys, self._out, top.place, last, self._repairs)
             if top.known:
                 self.result.objects.append(span)
             if not self.opened:
