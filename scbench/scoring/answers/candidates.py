@@ -129,18 +129,15 @@ def unwrapped(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> Fitted |
     finals = [inside for key, inside in value.items() if folded(key) in FINAL]
     if finals and all(inside is None for inside in finals):
         return NOTHING
-    if not shape.is_short:
-        for key, inside in reversed(value.items()):
-            if folded(key) in _WRAPPERS and (fitted := _in_wrapper(inside, shape, layers)):
-                return fitted
+    inner = (part for key, part in reversed(value.items()) if folded(key) in _WRAPPERS)
+    wrapped = filter(None, (_in_wrapper(part, shape, layers) for part in inner))
+    if not shape.is_short and (fitted := next(wrapped, None)):
+        return fitted
     renamed = _renamed(value, shape.names)
-    if isinstance(renamed, dict) and all(key in renamed for key in shape.keys):
-        fitted = _own(renamed, shape, layers)
-        return fitted and (fitted[0], (*["key_case"] * (renamed != value), *fitted[1]))
-    if shape.is_short:
-        wrapped = (inside for key, inside in reversed(value.items()) if folded(key) in _WRAPPERS)
-        return next(filter(None, (_in_wrapper(inside, shape, layers) for inside in wrapped)), None)
-    return None
+    if not isinstance(renamed, dict) or not all(key in renamed for key in shape.keys):
+        return next(wrapped, None)
+    fitted = _own(renamed, shape, layers)
+    return fitted and (fitted[0], (*["key_case"] * (renamed != value), *fitted[1]))
 
 
 def _in_wrapper(inside: JsonValue, shape: Shape, layers: int) -> Fitted | None:
