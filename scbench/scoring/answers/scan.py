@@ -31,7 +31,7 @@ _RESTARTS = 100
 # Early releases of Python 3.11 match possessive groups wrongly, so only single characters are
 # repeated possessively; no position has two ways to go on, so there is nothing to try twice.
 _START = re.compile(
-    r"""[\[{](?=[\s>]*+["'\\\#/\u2018-\u201e])(?!["']{2}[\[{(])"""
+    r"""[\[{](?=[\s>]*+["'\\\#/\u2018-\u201e])(?!["'][^\\]?["'][\[{(])"""
     r"""|\[(?=\](?!\s*+\[)|[\s>]*+(?:[\[(){TFNtfn]|[-+]?(?:\d++\.?|\.)[\deE+-]*+[\s>]*+[,\]\#/]))"""
     r"""|\{(?=[\s>]*+[^\W\d]\w*+\s*+[:=])"""
     r"""|\((?=\)(?!\s*+\()|[\s>]*+(?:[\[({"'\#/\u2018-\u201e]|[-+]?(?:\d++\.?|\.)[\deE+-]*+[\s>]*+[,)\#/]|True|False|None))"""
