@@ -27,20 +27,24 @@ _THIS = r"(?:problem|puzzle|task|question|request|instance|it|this|that)"
 _DECLINES = re.compile(
     rf"""
     \b(?:I|we)\b [^.;]{{0,20}} {_CANNOT} (?= [^,.;]{{0,60}} \b{_ANSWERING}\b | \s*[.!]?\Z )
-    | \b(?:I|we) \s (?:\w+\s)? (?: do\s?n(?:['\u2019]|o)t \s know | have \s no \s idea
-        | give \s up | must \s decline | decline | refuse | pass \s* [.!]?\Z
+    | \b(?:I|we) \s (?:\w+\s)? (?: do\s?n(?:['\u2019]|o)t \s know
+          (?= \W*\Z | \s (?:the\s(?:answer|solution)|how|what|that|this|it)\b ) | have \s no \s idea
+        | give \s up | must \s decline | decline
+        | refuse (?= \s to\b | \W*\Z ) | pass \s* [.!]?\Z
         | would \s rather \s not )
+    | \bI['\u2019]d \s rather \s not \b
     | ^ \W* (?:(?:but|so|therefore|unfortunately|hence),?\s)?
         (?:I['\u2019]?\s?a?m \s (?:\w+\s)?sorry | sorry | my \s apologies | I \s apologi[sz]e
         | I \s regret | as \s an? \s (?:AI|language) )
     | \b{_THIS} \s (?:\w+\s)? (?: (?:is|seems|appears) \s (?:to\sbe\s)?
-          (?:impossible|unsolvable|infeasible|not\s(?:solvable|possible))
+          (?:impossible|unsolvable|infeasible|not\s(?:solvable|possible)) (?! \s to \b )
         | has \s no \s (?:\w+\s)? (?:answer|solution)
         | can\s?(?:not|['\u2019]t) \s be \s (?:solved|answered|done|determined) )
     | \bno \s (?:\w+\s){{0,2}} (?:answer|solution)s? \s
       (?:exists?|is\spossible|can\sbe|(?:was|were)\sfound)
     | \bthere \s (?:is|are) \s no \s (?:\w+\s){{0,2}} (?:answer|solution)
-    | \b(?:it|this) \s is \s (?:not \s possible | impossible) \s (?:for \s me \s)? to \b
+    | \b(?:it|this) \s is \s (?:not \s possible | impossible) \s (?:for \s me \s)? to \s
+      (?:\w+\s)? {_ANSWERING} \b
     | ^ \W* (?: es \s tut \s mir \s leid | (?:ich|wir) \s (?:kann|k\u00f6nnen) \s .{{0,60}} \s nicht
         | lo \s siento | no \s puedo | je \s suis \s d\u00e9sol | d\u00e9sol
         | je \s ne \s (?:peux|sais) | mi \s dispiace | non \s posso | desculpe

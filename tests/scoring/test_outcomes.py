@@ -16,6 +16,7 @@ from scbench.scoring.outcomes import (
     grade_prediction,
     without_answer,
 )
+from scbench.scoring.refusals import declines
 
 PARITY = get_task("parity")
 ODD = PARITY.params_model(bits="1")
@@ -313,3 +314,20 @@ def test_no_answer_gets_past_the_worker(answer):
     assert found.status in {answered, missing}
     if found.answer is not None:
         parse_json(found.answer.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refusal"),
+    [
+        ("I'd rather not answer.", True),
+        ("I don't know.", True),
+        ("This is impossible to solve.", True),
+        ("I refuse to do this.", True),
+        ("It is not possible to go left, so I go right.", False),
+        ("First, I refuse the obvious cut and take the other.", False),
+        ("We don't know x yet. Let us compute it.", False),
+        ("I can't place the second one there, so I move it.", False),
+    ],
+)
+def test_a_working_is_no_refusal(text, is_refusal):
+    assert declines(text) is is_refusal

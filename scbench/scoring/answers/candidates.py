@@ -94,7 +94,6 @@ def cut_at(text: str, scanned: Scan, shape: Shape) -> int:
     """Return where the last object with the answer's keys is that cannot be read; -1 if none is."""
     asked = {*map(folded, shape.keys)}
     places = [at for _, at, key in scanned.broken if key in asked]
-    places += [at for start, at, key in scanned.broken if key in FINAL and start < at - 99]
     begun = _BEGUN.search(text.rstrip()[-200:])
     if begun and any(key.startswith(folded(begun[1])) for key in asked):
         places.append(len(text.rstrip()))
@@ -130,18 +129,15 @@ def unwrapped(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> Fitted |
     finals = [inside for key, inside in value.items() if folded(key) in FINAL]
     if finals and all(inside is None for inside in finals):
         return NOTHING
-    if not shape.is_short:
-        for key, inside in reversed(value.items()):
-            if folded(key) in _WRAPPERS and (fitted := _in_wrapper(inside, shape, layers)):
-                return fitted
+    inner = (part for key, part in reversed(value.items()) if folded(key) in _WRAPPERS)
+    wrapped = filter(None, (_in_wrapper(part, shape, layers) for part in inner))
+    if not shape.is_short and (fitted := next(wrapped, None)):
+        return fitted
     renamed = _renamed(value, shape.names)
-    if isinstance(renamed, dict) and all(key in renamed for key in shape.keys):
-        fitted = _own(renamed, shape, layers)
-        return fitted and (fitted[0], (*["key_case"] * (renamed != value), *fitted[1]))
-    if shape.is_short:
-        wrapped = (inside for key, inside in reversed(value.items()) if folded(key) in _WRAPPERS)
-        return next(filter(None, (_in_wrapper(inside, shape, layers) for inside in wrapped)), None)
-    return None
+    if not isinstance(renamed, dict) or not all(key in renamed for key in shape.keys):
+        return next(wrapped, None)
+    fitted = _own(renamed, shape, layers)
+    return fitted and (fitted[0], (*["key_case"] * (renamed != value), *fitted[1]))
 
 
 def _in_wrapper(inside: JsonValue, shape: Shape, layers: int) -> Fitted | None:
@@ -172,7 +168,8 @@ def _own(value: dict[str, JsonValue], shape: Shape, layers: int) -> Fitted | Non
     repairs: tuple[str, ...] = ()
     for key in shape.keys:
         inside = value[key]
-        fitted = _forms(inside, key, shape, fits=shape.fits(inside, key))
+        fits = shape.fits_bare(inside, key) if shape.is_short else shape.fits(inside, key)
+        fitted = _forms(inside, key, shape, fits=fits)
         if fitted is None or (isinstance(inside, str) and "{" in inside):
             deeper = _deeper(inside, "unwrapped_answer_key", shape, layers)
             if fitted is None or deeper is not None:

@@ -128,7 +128,7 @@ class _Reader:
         if last is None:
             best = max(self._bare(), key=lambda one: one.end, default=None)
         else:
-            best = self._replaced(last)
+            best = self._last_marked(last.end, signed=True) or last
             before = next((one for one in found if one.end <= last.start), None)
             if best is last and before is not None and self._is_either(before, last):
                 return None
@@ -152,20 +152,17 @@ class _Reader:
         differ = one is not None and other is not None and one.value != other.value
         return differ and len(between) <= _FAR and _EITHER.fullmatch(between) is not None
 
-    def _replaced(self, last: Candidate) -> Candidate:
-        """Return an object, or the final value that a mark behind it has in place of it."""
-        for place in reversed(range(len(self.marks))):
-            mark, sign = self.marks[place]
-            if mark.start() < last.end:
+    def _last_marked(self, after: int = 0, *, signed: bool = False) -> Candidate | None:
+        """Return what the last mark behind a place says that says anything."""
+        for mark, sign in reversed(self.marks):
+            if mark.start() < after:
                 break
-            later = self._marked(place) if sign else None
-            if later is not None:
-                return later
-        return last
+            if (sign or not signed) and (one := self._marked(mark, sign=sign)):
+                return one
+        return None
 
-    def _marked(self, place: int) -> Candidate | None:
+    def _marked(self, mark: re.Match[str], *, sign: bool) -> Candidate | None:
         """Return the value behind a mark, or that there is none; None if it is neither."""
-        mark, _ = self.marks[place]
         if len(self.shape.keys) != 1 or self._is_inside(mark.start()):
             return None
         at = bisect_left(self.outer, mark.end(), key=lambda span: span.start)
@@ -175,8 +172,12 @@ class _Reader:
             near = span.start <= mark.end() + _FAR
             if near and _DIRECT.fullmatch(gap) and (one := self._of(span, "marked")):
                 return one
-        words = marked(mark, is_list=self.shape.is_list)
-        return next(filter(None, map(self._of_words, words)), None)
+        for words in marked(mark, is_list=self.shape.is_list):
+            # "The answer is valid: the counts are 3, 4 and 5" is a sentence.
+            is_value = sign or not self.shape.is_list or ":" not in words.value
+            if is_value and (one := self._of_words(words)):
+                return one
+        return None
 
     def _of_words(self, words: Words) -> Candidate | None:
         key = self.shape.keys[0]
@@ -203,13 +204,11 @@ class _Reader:
         """Yield values without their key: behind marks, alone on their lines, assigned."""
         if len(self.shape.keys) != 1:
             return
-        for place in reversed(range(len(self.marks))):
-            if (one := self._marked(place)) is not None:
-                yield one
-                break
+        if one := self._last_marked():
+            yield one
         for span in by_end(self.scanned):
             source, *repairs = self._place(span)
-            if source and (one := self._of(span, source, *repairs)) is not None:
+            if source and (one := self._of(span, source, *repairs)):
                 yield one
                 break
         if self.shape.is_short:

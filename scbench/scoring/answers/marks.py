@@ -13,23 +13,20 @@ from typing import NamedTuple
 from scbench.graders.shared.short_answers import MAX_LENGTH, tidy
 from scbench.scoring.answers.visible import WORDS
 
-_NO_MARK = r"(?<![^\W_])(?<![\"'<.])(?<!\bno\s)(?<!other\s)(?<!any\s)"
 _MARK = re.compile(
     rf"""
     (?P<tag> <(?:final[ _-]?)?(?:answer|solution)\b[^<>]{{0,60}}> | <final> )
     | (?P<boxed> \\boxed\s{{0,5}}\{{ )
-    | (?=[af]) {_NO_MARK} (?P<final> final [ _-]{{1,3}} )?
-      (?: (?: answer | ans(?=[:.]) ) | (?(final) (?: result | solution | output ) | (?!) ) )
-      (?![^\W_]) [*_`]{{0,4}}
+    | (?=[^\W\d_]) (?<![^\W_])(?<![\"'<.])(?<!\bno\s)(?<!other\s)(?<!any\s)
+      (?P<final> final [ _-]{{1,3}} )?
+      (?: answer | ans(?=[:.]) | (?(final) (?: result | solution | output ) | (?!) )
+        | {"|".join(WORDS["marks"]["words"])} ) (?![a-z]) [*_`]{{0,4}}
       (?: [^\S\n]{{0,20}}
           (?P<sign> [:\uff1a] | (?(final) (?: = | \u2192 | -> | [-\u2013\u2014][ ] ) | (?!) ) )
-        | \s[^\S\n]{{0,20}} (?: is | would[ ]be ) (?![^\W_])
+        | (?: \s[^\S\n]{{0,20}} (?: {"|".join(WORDS["marks"]["is"])} ) (?![^\W_]) | [\u662f\u306f] )
           (?: [ ] (?!possib|probab|like)(?:[a-z]{{2,12}}ly|thus|therefore|then|just|indeed|hence)\b
               ,? )?
-          [^\S\n]{{0,20}} (?P<colon> : )? )
-      (?: [*_`]{{1,4}} (?=\s) )?
-    | (?=[^\W\d_]) {_NO_MARK} (?: {"|".join(WORDS["marks"]["words"])} ) [*_`]{{0,4}} [^\S\n]{{0,5}}
-      (?: (?P<foreign> [:\uff1a] ) | (?: \u662f | \u306f ) (?P<copula> [:\uff1a] )? )
+          [^\S\n]{{0,20}} (?P<colon> [:\uff1a] )? )
       (?: [*_`]{{1,4}} (?=\s) )?
     | ^ [#>*_ \t]{{0,12}} (?: (?:my|the) [ ]{{1,3}} )? (?: final [ ]{{1,3}} )?
       answer [*_ \t]{{0,12}} $
@@ -37,7 +34,7 @@ _MARK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
-_SIGNS = ("tag", "boxed", "sign", "colon", "foreign", "copula", "equals")
+_SIGNS = ("tag", "boxed", "sign", "colon", "equals")
 _NONE = re.compile(
     rf"(?:{'|'.join(WORDS['none']['words'])})"
     r"(?=\Z|[.!,;(\n]|\s(?:because|since|as|for)\b|\s[-\u2013\u2014])",

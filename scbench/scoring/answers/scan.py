@@ -31,12 +31,13 @@ _RESTARTS = 100
 # Early releases of Python 3.11 match possessive groups wrongly, so only single characters are
 # repeated possessively; no position has two ways to go on, so there is nothing to try twice.
 _START = re.compile(
-    r"""\[(?=[\s>]*+(?:[\[\](){"'\\\#/TFNtfn\u2018-\u201e]|[-+]?(?:\d++\.?|\.)[\deE+-]*+[\s,\]\#/>]))"""
-    r"""|\{(?=[\s>]*+(?:["'\\\#/\u2018-\u201e]|[^\W\d]\w*+\s*+[:=]))"""
-    r"""|\((?=[\s>]*+(?:[\[(){"'\\\#/\u2018-\u201e]|[-+]?(?:\d++\.?|\.)[\deE+-]*+[\s,)\#/>]|True|False|None))"""
+    r"""[\[{](?=[\s>]*+["'\\\#/\u2018-\u201e])(?!["'][^\\]?["'][\[{(])"""
+    r"""|\[(?=\](?!\s*+\[)|[\s>]*+(?:[\[(){TFNtfn]|[-+]?(?:\d++\.?|\.)[\deE+-]*+[\s>]*+[,\]\#/]))"""
+    r"""|\{(?=[\s>]*+[^\W\d]\w*+\s*+[:=])"""
+    r"""|\((?=\)(?!\s*+\()|[\s>]*+(?:[\[({"'\#/\u2018-\u201e]|[-+]?(?:\d++\.?|\.)[\deE+-]*+[\s>]*+[,)\#/]|True|False|None))"""
 )
 """A bracket behind which a value can follow: prose, formulas and code are full of others."""
-_ROW = re.compile(r"[\[{(]++")
+_ROW = re.compile(r"[\[{(\s\#]++")
 _NUMBER = r"-?\d++(?:\.\d++)?(?:[eE][-+]?\d++)?"
 _RUN = re.compile(
     rf"[ \t\r\n]*+({_NUMBER}(?:[ \t\r\n]*+,[ \t\r\n]*+{_NUMBER})*)(?=[ \t\r\n]*+[,\])])"
@@ -68,6 +69,7 @@ _IN_STRING = re.compile(
     r"""\\(?:["\\/bfnrt]|u[\da-fA-F]{4})"""
     r"""|(\\(?:x[\da-fA-F]{2}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|[0-3]?[0-7]{1,2}|[av'\n]))|(["\\\x00-\x1f])"""
 )
+_SIMPLE = re.compile(r"""(["'])[^"'\\\x00-\x1f]*+\1""")
 _BARE = re.compile(r"""[ \t]*+([^{}\[\]"'\\,:\s][^{}\[\]"'\\\n:]{0,199})(?=\\?\})""")
 _PLAIN = re.compile(
     rf"\s*+(?:{_NUMBER}|true|false|null|none|[-+]?nan|[-+]?inf(?:inity)?)\s*+", re.IGNORECASE
@@ -75,15 +77,20 @@ _PLAIN = re.compile(
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _LITERALS = {"true": "true", "false": "false", "null": "null", **_WORDS}
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
+_NEVER_NEXT = frozenset("\"'[({")
+"""What no comma, end or blank begins with: a value breaks off here."""
 _OPENING, _CLOSING = frozenset(_CLOSES), frozenset(_CLOSES.values())
 _ELLIPSIS = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w)")
-_FORM = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w|[$%*?]|-?(?!nan\b|inf)[^\W\d])", re.IGNORECASE)
+_FORM = re.compile(
+    r"\s*+(?:\.{2,}|\u2026|<\w|[$%*?]|-?(?!nan\b|inf)[^\W\d])[^}]{0,500}\}", re.IGNORECASE
+)
 """What stands for a value in the form of an answer, and in code that makes one: a name."""
 _POINT = re.compile(r"((?<!\d)\.)|\.(?!\d)")
+_NO_KEYS: frozenset[str] = frozenset()
 _NO_VALUE = re.compile(r"\s*+[,}]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Span:
     """A value in a text, rewritten as JSON but not parsed yet.
 
@@ -221,23 +228,25 @@ class _Reader:
             elif state == "value" and top.key == self._bare and (word := self._unquoted(at, top)):
                 at = word
             else:
-                token = _TOKEN.match(text, at)
+                ended = state == "next" and sign in _NEVER_NEXT
+                token = None if ended else _TOKEN.match(text, at)
                 if token is None or not self._take(token, top):
                     return self._fail(at, top, start)
                 at = token.end()
         return at
 
     def _fail(self, at: int, top: _Open, start: int) -> int:
+        opened = self.opened
+        known = [(bracket.start, *bracket.known) for bracket in opened if bracket.known is not None]
         # The form that a prompt shows, {"answer": ...}, and code that makes an answer,
         # {"answer": result} or {answer}, are no attempt at one.
-        is_form = (_FORM if top.state == "value" else _ELLIPSIS).match(self._text, at)
-        is_name = top.state == "colon" and _NO_VALUE.match(self._text, at)
-        if not is_form and not is_name:
-            self.result.broken += (
-                (bracket.start, *bracket.known) for bracket in self.opened if bracket.known
-            )
+        if known and not (
+            (_FORM if top.state == "value" else _ELLIPSIS).match(self._text, at)
+            or (top.state == "colon" and _NO_VALUE.match(self._text, at))
+        ):
+            self.result.broken += known
         # In a long row of brackets, none but the last two hundred can be read.
-        row = _ROW.match(self._text, at)
+        row = _ROW.match(self._text, at) if len(opened) == _MAX_DEPTH else None
         return max(at, start + 1, row.end() - _MAX_DEPTH if row else 0)
 
     def _open(self, mark: str, start: int) -> None:
@@ -331,10 +340,8 @@ class _Reader:
         self.opened.pop()
         if top.known or not self.opened:
             last = len(self._out) - 1
-            span = Span(
-                *(top.start, end, top.mark, frozenset(top.keys or ())),
-                *(self._out, top.place, last, self._repairs),
-            )
+            keys = frozenset(top.keys) if top.keys else _NO_KEYS
+            span = Span(top.start, end, top.mark, keys, self._out, top.place, last, self._repairs)
             if top.known:
                 self.result.objects.append(span)
             if not self.opened:
@@ -354,6 +361,10 @@ class _Reader:
 
     def _string(self, literal: str) -> str:
         """Return a string in quotes, whosever they are, as JSON."""
+        if _SIMPLE.fullmatch(literal):
+            if literal[0] == "'":
+                self._repair("python_literal")
+            return f'"{literal[1:-1]}"'
         quotes = 3 if literal.startswith(("'''", '"""')) else 2 if literal[0] == "\\" else 1
         body = literal[quotes:-quotes]
         if quotes == 2:

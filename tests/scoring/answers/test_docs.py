@@ -77,6 +77,8 @@ def test_an_answer_field_is_used_unchanged(value):
         ("I add two and two.\n\n4", "4"),
         ("So\n```\n4\n```", "4"),
         ("Answer: it depends", None),
+        ("Die Antwort lautet: 4", "4"),
+        ('{"answer": [{"answer": 4}]}', 4),
         ("The answer is clearly 4.", "4"),
         ("I add two and two to get 4 and then stop there for a while. Or so.", None),
     ],
@@ -87,6 +89,14 @@ def test_words_count_if_they_are_marked_or_alone_and_can_be_read(reply, read):
     found = seek_answer(Prediction(id="arithmetic/00", response=reply), task, params)
     assert getattr(found, "value", None) == (None if read is None else {"answer": read})
     assert read is not None or found.status is Status.UNPARSED
+
+
+def test_a_sentence_is_no_list_of_words():
+    task = get_task("pattern_interference")
+    said = "The answer is valid: the counts are [3, 4, 5]."
+    for text, value in ((said, None), (f'{{"answer": [90]}}\n{said}', [90])):
+        found = from_response(text, shape_of(task.answer_model), lambda _: True)
+        assert (found and found.value) == (value and {"answer": value})
 
 
 @pytest.mark.parametrize("form", ["{}", "Here it is:\n```\n{}\n```"])

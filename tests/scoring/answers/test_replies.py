@@ -59,10 +59,11 @@ def is_meant(task_id: str, params: object, found: object, meant: Answer) -> bool
     """Whether what was read is the answer; of words, whether it reads alike."""
     if not isinstance(found, dict) or not found.keys() >= meant.keys():
         return False
+    if all(found[key] == meant[key] for key in meant):
+        return True
     task = get_task(task_id)
-    same_score = judge(task, params, found)[0].score == judge(task, params, meant)[0].score
-    return all(found[key] == meant[key] for key in meant) or (
-        task.bucket == MANIFOLDS and same_score
+    return task.bucket == MANIFOLDS and (
+        judge(task, params, found)[0].score == judge(task, params, meant)[0].score
     )
 
 
