@@ -54,6 +54,8 @@ _INLINED = ("inlinedResponses", "inlined_responses")
 Numbered = tuple[int, bytes]
 Read = tuple[int, Reply | bytes | Problem]
 """Line or number of an entry, and the reply in it; a line of ours as it stands; or the problem."""
+_ARROW = (b"ARROW1", b"\xff\xff\xff\xff")
+"""First bytes of Arrow's file and stream formats."""
 _IN_MEMORY = 2**26
 _MOST_NAMED = 3
 
@@ -69,7 +71,7 @@ def is_own(path: str, mapped: Mapped | None = None) -> bool:
     if not _is_file(path):
         return True
     head = _first_bytes(path)
-    if head[:4] in {b"PAR1", b"PK\x03\x04"} or _INSPECT.match(head):
+    if head[:4] in {b"PAR1", b"PK\x03\x04"} or _INSPECT.match(head) or head.startswith(_ARROW):
         return False
     return _file_kind(_looked_at(_numbered_entries(path)), path, mapped) == OWN_FORM
 
@@ -91,6 +93,8 @@ def read_file(path: str, kinds: Counter[str], mapped: Mapped | None = None) -> I
         return _of_parquet(path, mapped, kinds)
     if _INSPECT.match(head) or (head[:4] == b"PK\x03\x04" and is_inspect_archive(path)):
         return _of_inspect(path, kinds)
+    if head.startswith(_ARROW):
+        raise PredictionsError(f"{path} is an Arrow file; write its table as Parquet or JSON Lines")
     if head[:4] == b"PK\x03\x04":
         raise PredictionsError(f"{path} is a zip archive, and no log of Inspect; unpack it first")
     remainder = _numbered_entries(path)

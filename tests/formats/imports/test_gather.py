@@ -293,6 +293,7 @@ def test_requests_are_not_taken_for_replies(tmp_path):
     [
         (b"PAR1 and no more", "is damaged"),
         (b"PK\x03\x04 and no more", "is a damaged zip archive"),
+        (b"ARROW1\0\0 and more", "is an Arrow file; write its table as Parquet"),
     ],
 )
 def test_damaged_files_are_named(tmp_path, data, said):
