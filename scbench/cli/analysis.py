@@ -53,7 +53,6 @@ from scbench.cli.printing import (
     PEOPLE,
     Files,
     Out,
-    Partial,
     Plot,
     Result,
     Style,
@@ -83,9 +82,7 @@ Metric = Literal["accuracy", "above", "truncated", "unparsed", "tokens"]
 
 
 @table_command(app)
-def tables(
-    results: Files, by: By = "bucket", missing_as_zero: bool = False, partial: Partial = False
-) -> Result:
+def tables(results: Files, by: By = "bucket", missing_as_zero: bool = False) -> Result:
     """Print means of models, with intervals.
 
     These are the paper's tables, with what tools add.
@@ -93,7 +90,7 @@ def tables(
     Every score counts the same. Results of different releases or grader versions are refused. Where
     predictions say how they were made, a second table has that; `scbench runs` has it for programs.
     """
-    rows = read_results(results, (*RUN_COLUMNS, "usage"), partial=partial)
+    rows = read_results(results, (*RUN_COLUMNS, "usage"))
     table = paper_table(rows, by)
     title = f"Scores by {by}, release {rows['release'][0]}"
     sheets = [paper_sheet(title, table, missing_as_zero=missing_as_zero)]
@@ -106,7 +103,6 @@ def tables(
 def compare(
     results: Files,
     k: str = "1",
-    partial: Partial = False,
     draws: int = 10_000,
     seed: int = 0,
     levels: bool = False,
@@ -122,7 +118,7 @@ def compare(
     """
     ks = _ks_in(k)
     columns = (*SAMPLE_COLUMNS, "metrics")
-    rows = read_results(results, columns, partial=partial, tell_apart=True, both_prompts=True)
+    rows = read_results(results, columns, tell_apart=True, both_prompts=True)
     for remark in machines(rows):
         say(remark)
     on_rungs = compare_levels(climbs_of(rows)) if levels or is_ladder(rows) else None
@@ -138,13 +134,13 @@ def compare(
 
 
 @table_command(app)
-def samples(results: Files, k: str = "1", partial: Partial = False) -> Result:
+def samples(results: Files, k: str = "1") -> Result:
     """Summarize several samples of each item.
 
     Mean of n, majority, pass@k, variances.
     """
     ks = _ks_in(k)
-    rows = read_results(results, SAMPLE_COLUMNS, partial=partial, tell_apart=True)
+    rows = read_results(results, SAMPLE_COLUMNS, tell_apart=True)
     table = pass_at_k(rows, ks)
     return Result(table, [samples_sheet(table)])
 
@@ -157,26 +153,22 @@ def _ks_in(k: str) -> list[int]:
 
 
 @table_command(app)
-def cost(
-    results: Files, bucket: str | None = None, plot: Plot = None, partial: Partial = False
-) -> Result:
+def cost(results: Files, bucket: str | None = None, plot: Plot = None) -> Result:
     """Show tokens, seconds and money.
 
     For predictions with "usage".
     """
-    table = cost_table(_rows_of_bucket(results, COST_COLUMNS, bucket, partial=partial))
+    table = cost_table(_rows_of_bucket(results, COST_COLUMNS, bucket))
     return Result(table, [cost_sheet(table)], lambda: cost_chart(table))
 
 
 @table_command(app)
-def budget(
-    results: Files, bucket: str | None = None, plot: Plot = None, partial: Partial = False
-) -> Result:
+def budget(results: Files, bucket: str | None = None, plot: Plot = None) -> Result:
     """Show accuracy against output tokens.
 
     For predictions with "budget" and "usage".
     """
-    points = budget_sweep(_rows_of_bucket(results, SWEEP_COLUMNS, bucket, partial=partial))
+    points = budget_sweep(_rows_of_bucket(results, SWEEP_COLUMNS, bucket))
     return Result(points, [budget_sheet(points)], lambda: budget_chart(points))
 
 
@@ -197,13 +189,12 @@ def items(
     release: str | None = None,
     labels: bool = False,
     plot: Plot = None,
-    partial: Partial = False,
 ) -> Result:
     """Show single items over all runs.
 
     And whether difficulty labels fit what models score.
     """
-    rows = kept_apart(_rows_of_bucket(results, (), bucket, partial=partial))
+    rows = kept_apart(_rows_of_bucket(results, (), bucket))
     graded = release_of(rows, release)
     table, fit = item_table(rows, graded), label_table(rows, graded)
     return Result(fit if labels else table, item_sheets(table, fit), lambda: item_chart(table))
@@ -220,10 +211,10 @@ def runs(results: Files) -> Result:
 
 
 def _rows_of_bucket(
-    results: list[Path], columns: Sequence[str], bucket: str | None, *, partial: bool
+    results: list[Path], columns: Sequence[str], bucket: str | None
 ) -> pl.DataFrame:
     """Read results, all or those of a bucket."""
-    rows = read_results(results, columns, partial=partial or bucket is not None)
+    rows = read_results(results, columns, partial=bucket is not None)
     if bucket is None:
         return rows
     buckets = rows["bucket"].unique()
@@ -313,12 +304,7 @@ def manifolds(
 
 @table_command(app)
 def ladder(
-    results: Files,
-    rungs: bool = False,
-    plot: Plot = None,
-    style: Style = "table",
-    out: Out = None,
-    partial: Partial = False,
+    results: Files, rungs: bool = False, plot: Plot = None, style: Style = "table", out: Out = None
 ) -> Result:
     """Show how far models get on the ladder.
 
@@ -328,7 +314,7 @@ def ladder(
     what leaves the ladder is said to be "below 1" or "above 8". Results on rungs that were drawn
     above the top count together with those of the release.
     """
-    climbs = climbs_of(read_ladders(results, partial=partial))
+    climbs = climbs_of(read_ladders(results))
     table, by_rung = ladder_table(climbs), rung_table(climbs)
     sheets = ladder_sheets(table, by_rung, chart=style != "latex")
     chart = bound(ladder_chart, table, by_rung)

@@ -144,8 +144,7 @@ def export_results(
     out: Path,
     date: str | None = None,
     release: str | None = None,
-    organization: str = "unnamed",
-    partial: bool = False,
+    organisation: str = "unnamed",
     quiet: bool = False,
 ) -> None:
     """Write results as other tools do.
@@ -153,8 +152,8 @@ def export_results(
     As every-eval-ever, Inspect or lm-evaluation-harness.
     """
     with reported_errors():
-        for run in runs_in(read_results(results, COLUMNS, partial=partial), date, release):
-            for name, text in run_files(run, schema, organization):
+        for run in runs_in(read_results(results, COLUMNS), date, release):
+            for name, text in run_files(run, schema, organisation):
                 file = out / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 if file.exists() and file.read_text("utf-8") != text:

@@ -27,9 +27,6 @@ Style = Annotated[TableForm, typer.Option("--format", help="How the table is wri
 Out = Annotated[
     Path | None, typer.Option("--out", help="File to write, instead of standard output.")
 ]
-Partial = Annotated[
-    bool, typer.Option("--partial", help="Accept results in which whole tasks are missing.")
-]
 Plot = Annotated[
     Path | None,
     typer.Option(callback=draws, help="Also draw it: FILE.svg, FILE.png, or FILE.html to explore."),
@@ -56,16 +53,15 @@ class Result(NamedTuple):
 def table_command(app: typer.Typer) -> Callable[[Callable[..., Result]], Callable[..., None]]:
     """Return a decorator that makes a command of a function that computes a table.
 
-    The command takes --format and --out beside the options of the function, before --threshold or
-    --partial, unless the function declares them itself; it turns errors into a line, prints the
+    The command takes --format and --out beside the options of the function, before --threshold,
+    unless the function declares them itself; it turns errors into a line, prints the
     table or saves it, and draws the chart if the function takes --plot.
     """
 
     def register(compute: Callable[..., Result]) -> Callable[..., None]:
         parameters = list(signature(described(compute)).parameters.values())
         names = [parameter.name for parameter in parameters]
-        ends = [names.index(name) for name in ("threshold", "partial") if name in names]
-        place = min(ends, default=len(names))
+        place = names.index("threshold") if "threshold" in names else len(names)
         added = [
             Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
             for name, default, kind in (("style", "table", Style), ("out", None, Out))

@@ -98,7 +98,7 @@ def run(
         if not images:
             files += _write_left_out(instances, logs / "left-out.jsonl", samples, plan.budgets)
         setting = "tools" if tools else "no_tools"
-        path, imported = taken_in(files, folder, setting=setting, quiet=quiet)
+        path, imported = taken_in(files, folder, setting=setting, quiet=quiet, restart=True)
         grade_and_tell(
             Options(
                 predictions=path,

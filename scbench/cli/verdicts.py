@@ -60,6 +60,7 @@ def taken_in(
     mapped: str | None = None,
     model: str | None = None,
     setting: str | None = None,
+    restart: bool = False,
 ) -> tuple[str, Imported | None]:
     """Return the path of the predictions that the files make; what they are is said in a line."""
     for file in files:
@@ -69,7 +70,9 @@ def taken_in(
                 f"are shown by `scbench tables {file}`"
             )
     overrides = ImportOptions(read_mapping(mapped), model, setting)
-    path, imported = take_in(files, folder, overrides, ours=interrupted(folder / WORK))
+    path, imported = take_in(
+        files, folder, overrides, ours=interrupted(folder / WORK), restart=restart
+    )
     if imported is not None and not quiet:
         say(f"recognised {imported.recognised}")
     return path, imported

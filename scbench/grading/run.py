@@ -335,8 +335,9 @@ def _check_inputs(options: Options) -> None:
         raise PredictionsError(f"{options.predictions} holds no predictions; nothing is written")
     check_place(
         options.out,
-        options.predictions,
+        options.files,
         options.release.version,
+        options.stored | {"shard": str(options.shard) if options.shard else None},
         begun=interrupted(options.out / WORK),
         restart=options.restart,
     )

@@ -55,6 +55,29 @@ def test_grades_the_example_and_writes_what_it_prints(command, parity_release, t
     assert summary["release"]["rows_hash"] == parity_release.manifest.rows_hash
 
 
+def test_no_result_is_lost(grade, tmp_path):
+    """Files of one name have folders of their own; results of others are replaced by --restart."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "p.jsonl").write_text(
+            "".join(json.dumps(row(i)) + "\n" for i in range(4))
+        )
+        assert grade(f"{folder}/p.jsonl", "--partial").returncode == 0
+        assert (tmp_path / f"scbench-results/{folder}-p/results.parquet").exists()
+    again = ("a/p.jsonl", "--partial", "--out", "scbench-results/a-p")
+    assert grade(*again).returncode == 0, "the same once more"
+    for args in (
+        ("b/p.jsonl", *again[1:]),
+        (*again, "--tasks", "parity"),
+        (*again, "--allow-code"),
+    ):
+        done = grade(*args)
+        assert done.returncode == 2, args
+        assert "choose another --out, or say --restart" in done.stderr
+        assert grade(*args, "--restart").returncode == 0
+        assert grade(*again, "--restart").returncode == 0
+
+
 def test_junk_costs_its_own_lines_only(grade, tmp_path):
     lines = [
         b'{"id": "parity/00", "answer": {"bit": 0}}',

@@ -26,7 +26,7 @@ def begun(tmp_path):
 
 
 def test_levels_are_printed_with_a_chart(command, two):
-    done = command("scbench", "ladder", two, "--partial")
+    done = command("scbench", "ladder", two)
     assert done.returncode == 0, done.stderr
     line = next(line for line in done.stdout.splitlines() if "Two Segments" in line)
     assert "●" in line
@@ -35,20 +35,20 @@ def test_levels_are_printed_with_a_chart(command, two):
 
 
 def test_levels_for_programs_and_by_rung(inside, two):
-    table = json.loads(inside("ladder", two, "--partial", "--format", "json").stdout)
+    table = json.loads(inside("ladder", two, "--format", "json").stdout)
     assert {row["model"] for row in table} == {"aurora", "boreal"}
     assert all(row["low"] < row["level"] < row["high"] for row in table)
-    rungs = inside("ladder", two, "--partial", "--rungs", "--format", "csv").stdout.splitlines()
+    rungs = inside("ladder", two, "--rungs", "--format", "csv").stdout.splitlines()
     assert len(rungs) == 1 + 2 * 2 * 8
-    latex = inside("ladder", two, "--partial", "--format", "latex").stdout
+    latex = inside("ladder", two, "--format", "latex").stdout
     assert "●" not in latex
     assert "█" not in latex
 
 
 def test_compare_on_a_ladder_says_what_differs_in_rungs(inside, two):
-    text = inside("compare", two, "--partial").stdout
+    text = inside("compare", two).stdout
     assert "Levels, aurora no_tools and boreal no_tools" in text
-    single = json.loads(inside("compare", two, "--partial", "--levels", "--format", "json").stdout)
+    single = json.loads(inside("compare", two, "--levels", "--format", "json").stdout)
     overall = next(row for row in single if row["bucket"] == "overall")
     assert 1 < overall["difference"] < 3
 
