@@ -11,6 +11,7 @@ import typer
 
 from scbench.analysis.layout import Sheet, markdown
 from scbench.base.errors import ExperimentError, ReleaseError, did_you_mean
+from scbench.base.model import LADDER
 from scbench.builders.shared.builder import Case
 from scbench.catalog import Task, all_tasks, available_tasks, get_task
 from scbench.cli.console import (
@@ -185,7 +186,6 @@ def generate(
     target: str | None = None,
     out: Path | None = None,
     count: int | None = None,
-    ladder: bool = False,
     rung: int | None = None,
     seed: int | None = None,
     private: bool = False,
@@ -195,7 +195,7 @@ def generate(
     workers: int = 0,
     quiet: bool = False,
 ) -> None:
-    """Draw fresh cases of a task, or a whole experiment.
+    """Generate new items of a task, or a whole experiment.
 
     The first are printed, the second is a folder.
 
@@ -207,16 +207,19 @@ def generate(
     with reported_errors("build"):
         if target is not None and target.startswith("-"):
             raise ExperimentError("name the experiment or task first, then its options")
-        if ladder or rung is not None:
+        head, _, rest = (target or "").partition(",")
+        if head == LADDER or rung is not None:
             printed = None
             extra = [*context.args, *(form or [])]
             if extra:
                 raise ExperimentError(
                     f"{extra[0]!r}: the parameters of rungs are in the table of the ladder"
                 )
-            experiment = rungs_of(target, rung, count, seed, private=private)
+            experiment = rungs_of(
+                rest or None if head == LADDER else target, rung, count, seed, private=private
+            )
         elif target is None:
-            raise ExperimentError("name an experiment or task, or draw a --ladder")
+            raise ExperimentError("name an experiment or task, or the ladder")
         elif target in all_tasks():
             task = get_task(target)
             printed, values = _print_forms(task, form or [])

@@ -240,12 +240,11 @@ def gallery(
     setting: ToolSetting | None = None,
     budget: int | None = None,
     sample: int | None = None,
-    ladder: bool = False,
-    rungs: str = "1,4,8",
+    rungs: str | None = None,
     scale: float | None = None,
     dark: bool = False,
 ) -> None:
-    """Draw one instance of every task.
+    """Draw one item of every task.
 
     With its reference answer, as PNG files; with --results, with a model's answer.
 
@@ -253,13 +252,13 @@ def gallery(
     a right and a wrong answer to every task in one picture, or a few rungs of each.
     """
     with reported_errors("report"):
-        sheet = ladder or folder.suffix.lower() in {".svg", ".png"}
+        sheet = rungs is not None or folder.suffix.lower() in {".svg", ".png"}
         if sheet:
             _check_sheet(folder, results)
         require(*NEEDS["report"])
         source = find_release(release or (_release_of_results(results) if results else None))
         if sheet:
-            _contact_sheet(source, folder, rungs if ladder else None, scale or 1, dark)
+            _contact_sheet(source, folder, rungs, scale or 1, dark)
             return
         cases = None
         if results is not None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from io import BytesIO
 from pathlib import Path
@@ -29,9 +29,13 @@ Out = Annotated[
 ]
 Plot = Annotated[
     Path | None,
-    typer.Option(callback=draws, help="Also draw it: FILE.svg, FILE.png, or FILE.html to explore."),
+    typer.Option(
+        callback=draws,
+        help="Also plot it: FILE.svg, FILE.png, or FILE.html; FILE-dark.png for a dark page.",
+    ),
 ]
 
+_ENDLESS = 10**6
 PEOPLE = {"table": terminal, "markdown": markdown, "latex": latex}
 """Forms in which several tables may follow one another, and what prints each."""
 
@@ -43,11 +47,13 @@ class Result(NamedTuple):
         table: for programs: CSV, JSON and Parquet.
         sheets: the same for people, in one table or several.
         chart: what makes the chart of --plot; None where there is none.
+        lines: what people get in place of sheets.
     """
 
     table: pl.DataFrame
     sheets: Sequence[Sheet]
     chart: Callable[[], Spec] | None = None
+    lines: Sequence[str] | None = None
 
 
 def table_command(app: typer.Typer) -> Callable[[Callable[..., Result]], Callable[..., None]]:
@@ -73,9 +79,11 @@ def table_command(app: typer.Typer) -> Callable[[Callable[..., Result]], Callabl
         def command(**options: Any) -> None:  # noqa: ANN401
             with reported_errors():
                 result = compute(**{name: options[name] for name in names})
-                if options.get("plot") is not None and result.chart is not None:
+                if options.get("plot") is not None:
+                    if result.chart is None:
+                        raise ResultsError("--plot has no chart of this table")
                     draw_chart(options["plot"], result.chart())
-                write_tables(result.table, result.sheets, options["style"], options["out"])
+                write_tables(result, options["style"], options["out"])
 
         command.__signature__ = signature(compute).replace(parameters=parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {each.name: each.annotation for each in parameters}
@@ -85,27 +93,28 @@ def table_command(app: typer.Typer) -> Callable[[Callable[..., Result]], Callabl
 
 
 def draw_chart(path: Path, spec: Spec) -> None:
-    """Draw a chart into a file of the kind that its suffix names."""
-    write_file(path, draw(spec, path.suffix.lower().removeprefix(".")))
+    """Draw a chart into a file of the kind that its suffix names, dark if its name says so."""
+    dark = path.stem.endswith("-dark")
+    write_file(path, draw(spec, path.suffix.lower().removeprefix("."), dark=dark))
 
 
-def write_tables(
-    table: pl.DataFrame, sheets: Sequence[Sheet], style: TableForm, out: Path | None
-) -> None:
+def write_tables(result: Result, style: TableForm, out: Path | None) -> None:
     """Print a table or write it to a file, whole.
 
     Args:
-        table: for programs: CSV, JSON and Parquet.
-        sheets: the same for people, in one table or several.
+        result: its forms.
         style: which of the forms.
         out: file to write; None for standard output.
 
     Raises:
         ResultsError: the file cannot be written.
     """
-    data = BytesIO()
-    if style in PEOPLE:
-        texts = (PEOPLE[style](sheet).rstrip("\n") for sheet in sheets)
+    data, table = BytesIO(), result.table
+    if style in PEOPLE and result.lines is not None:
+        data.write("".join(f"{line}\n" for line in result.lines).encode())
+    elif style in PEOPLE:
+        write = partial(terminal, width=_ENDLESS) if out and style == "table" else PEOPLE[style]
+        texts = (write(sheet).rstrip("\n") for sheet in result.sheets)
         data.write("\n\n".join(texts).encode() + b"\n")
     elif style == "csv":
         data.write(csv_bytes(table))

@@ -365,7 +365,7 @@ def finish(
         if not options.partial:
             for problem in coverage.incomplete():
                 problems.add(problem)
-        rows.add(missing(completer, coverage))
+        rows.add(missing(completer, coverage, partial=options.partial))
     results = problems.path.with_name(RESULTS)
     rows.write(results)
     problems.close()

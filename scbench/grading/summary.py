@@ -66,7 +66,7 @@ def remarks(
     if looped:
         yield (
             f"Setting {', '.join(looped)}: answers given in a loop, which compare with no answers "
-            "given at once. `scbench turns` has their scores by turn."
+            "given at once. `scbench samples` has their scores by turn."
         )
         cut = [run for run in runs if run.get("cut")]
         for run in cut:
