@@ -60,7 +60,7 @@ _EXACT = 1e-9
 
 
 def read_results(
-    paths: Iterable[str | Path],
+    paths: str | Path | Iterable[str | Path],
     columns: Sequence[str] = (),
     *,
     partial: bool = False,
@@ -70,7 +70,7 @@ def read_results(
     """Return the rows of one or more results files, checked to belong together.
 
     Args:
-        paths: ``results.parquet`` files, or the folders that hold them.
+        paths: ``results.parquet`` files, or the folders that hold them; or one of those.
         columns: more columns of the results to read besides `NEEDED`.
         partial: whether tasks may lack as a whole, even if ``summary.json`` does not say that the
             predictions were graded as such.
@@ -87,6 +87,8 @@ def read_results(
         ResultsError: see `check_results`; or a file cannot be read or is no results file.
     """
     needed = tuple(dict.fromkeys((*NEEDED, "floor", *columns)))
+    if isinstance(paths, str | Path):
+        paths = [paths]
     frames = {str(path): _read_results_file(Path(path), needed) for path in paths}
     if not frames:
         raise ResultsError("name at least one results file")

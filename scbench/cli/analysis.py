@@ -294,6 +294,7 @@ def ladder(
     next_items: int | None = None,
     private: list[Path] | None = None,
     model: str | None = None,
+    release: str | None = None,
     plot: Plot = None,
     style: Style = "table",
     out: Out = None,
@@ -310,7 +311,7 @@ def ladder(
     public one known by heart? Means are paired by rung, and the overall line has the verdict.
     """
     if next_items is not None:
-        return _next_items(results, next_items, model)
+        return _next_items(results, next_items, model, release)
     if not results:
         raise ResultsError("name results of the ladder; --next goes without")
     if private:
@@ -324,12 +325,14 @@ def ladder(
     return Result(by_rung if rungs else table, sheets, chart)
 
 
-def _next_items(results: list[Path] | None, count: int, model: str | None) -> Result:
+def _next_items(
+    results: list[Path] | None, count: int, model: str | None, release: str | None
+) -> Result:
     """Return the items that say most about a model: for people, ids and nothing else."""
     if results:
         standing = asked_of(one_run(read_ladders(results, partial=True), model))
     else:
-        config = find_release(None).ladder()
+        config = find_release(release).ladder()
         standing = nothing_asked(config.ids(config.manifest.tasks))
     table = items_that_tell(standing, count)
     for top, tasks in standing.passed.items():

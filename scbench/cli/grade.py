@@ -81,15 +81,8 @@ def grade(
         chosen_release, names = find_release(release).choose(names_in(tasks))
         selection = choose_tasks(chosen_release, names)
         limits = WorkerLimits(workers or processors(), timeout, int(memory * 2**30), allow_code)
-        take_in = bound(
-            verdicts.taken_in,
-            files or [],
-            quiet=quiet,
-            mapped=mapped,
-            model=model,
-            setting=setting,
-            restart=restart,
-        )
+        reading = verdicts.reading(mapped, model, setting)
+        take_in = bound(verdicts.taken_in, files or [], quiet=quiet, read=reading, restart=restart)
         if not files:
             verdicts.tell_self_test(chosen_release, selection, limits, style, quiet=quiet)
         elif check:

@@ -11,7 +11,7 @@ from scbench.base.model import Instance
 from scbench.cli.console import INTERRUPTED, PROBLEMS, names_in, reported_errors, require, say
 from scbench.cli.exchange import ids_in
 from scbench.cli.options import Commands, ScoreForm
-from scbench.cli.verdicts import grade_and_tell, taken_in
+from scbench.cli.verdicts import grade_and_tell, reading, taken_in
 from scbench.formats.prompts import requests, select, told_apart, write_left_out
 from scbench.grading.api import MEMORY
 from scbench.grading.run import Options
@@ -101,8 +101,8 @@ def run(
             say("some calls were never answered; the same command asks these again")
         if not images:
             files += _write_left_out(instances, logs / "left-out.jsonl", samples, plan.budgets)
-        setting = "tools" if tools else "no_tools"
-        path, imported = taken_in(files, folder, setting=setting, quiet=quiet, restart=True)
+        read = reading(None, None, "tools" if tools else "no_tools")
+        path, imported = taken_in(files, folder, quiet=quiet, read=read, restart=True)
         grade_and_tell(
             Options(
                 predictions=path,

@@ -52,14 +52,17 @@ _ALIKE = 5
 """How many of those that differ in line and id alone."""
 
 
+def reading(mapped: str | None, model: str | None, setting: str | None) -> ImportOptions:
+    """Return how files of other programs are read."""
+    return ImportOptions(read_mapping(mapped), model, setting)
+
+
 def taken_in(
     files: list[str],
     folder: Path,
     *,
     quiet: bool,
-    mapped: str | None = None,
-    model: str | None = None,
-    setting: str | None = None,
+    read: ImportOptions,
     restart: bool = False,
 ) -> tuple[str, Imported | None]:
     """Return the path of the predictions that the files make; what they are is said in a line."""
@@ -69,10 +72,7 @@ def taken_in(
                 f"{file} is a folder; name the file of predictions. Results that a folder holds "
                 f"are shown by `scbench tables {file}`"
             )
-    overrides = ImportOptions(read_mapping(mapped), model, setting)
-    path, imported = take_in(
-        files, folder, overrides, ours=interrupted(folder / WORK), restart=restart
-    )
+    path, imported = take_in(files, folder, read, ours=interrupted(folder / WORK), restart=restart)
     if imported is not None and not quiet:
         say(f"recognised {imported.recognised}")
     return path, imported

@@ -252,7 +252,7 @@ class RunFacts:
     protections: Sequence[str] | None = None
 
 
-@dataclass
+@dataclass(repr=False)
 class RunReport:
     """What a run came to: the tally of ``results.parquet``, and the content of ``summary.json``.
 
@@ -272,6 +272,13 @@ class RunReport:
     remarks: list[str]
     warnings: list[str]
     summary: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        problems = self.problem_counts.total()
+        return f"<RunReport: {self.tally.rows} rows, {problems} problems, {self.path}>"
+
+    def _repr_html_(self) -> str:
+        return str(self.tables["bucket"]._repr_html_())
 
     @cached_property
     def results(self) -> pl.DataFrame:
