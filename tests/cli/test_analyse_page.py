@@ -24,7 +24,7 @@ from scipy.special import expit
 from scipy.stats import binomtest, norm
 
 from scbench.analysis.layout import terminal
-from scbench.catalog import all_tasks, get_task
+from scbench.catalog import get_task
 from scbench.cli.printing import PEOPLE
 from scbench.grading.rows.columns import column_types
 from scbench.release.load import find_release
@@ -711,12 +711,7 @@ def test_the_notebook_reads_what_the_commands_read(runs, monkeypatch):
     monkeypatch.chdir(home)
     text = PAGE.read_text("utf-8").partition("## Analyse")[2]
     lines = text.partition("```python\n")[2].partition("```")[0]
-    import scbench
-    from scbench.analysis import paper_table
-
-    assert "scbench.read_results([" in lines
-    table = paper_table(
-        scbench.read_results(["scbench-results/mine", "scbench-results/theirs"]), by="task"
-    )
-    tasks = [task for task in all_tasks().values() if task.bucket != "manifolds"]
-    assert set(table["task"].drop_nulls()) <= {task.id for task in tasks}
+    names: dict = {}
+    exec(lines, names)  # noqa: S102
+    assert (home / "scores.svg").exists()
+    assert "3 runs" in repr(names["runs"])
