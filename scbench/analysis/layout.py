@@ -293,7 +293,7 @@ class _Table:
     def _line(self, sizes: Mapping[int, int], row: Sequence[Sequence[str]]) -> Iterator[str]:
         cells: list[list[str]] = []
         for i, size in sizes.items():
-            pieces = [piece for line in row[i] for piece in _wrapped(line, size)]
+            pieces = [piece for line in row[i] for piece in _broken(line, size)]
             is_words = self.sheet.heads[i] in self.sheet.words
             cells.append([_padded(piece, size, left=is_words) for piece in pieces])
         blank = [" " * size for size in sizes.values()]
@@ -302,7 +302,7 @@ class _Table:
             yield _GUTTER.join(whole).rstrip()
 
 
-def _wrapped(line: str, size: int) -> list[str]:
+def _broken(line: str, size: int) -> list[str]:
     """Break a line into pieces that fit, at blanks if it can be."""
     if cell_len(line) <= size:
         return [line]
