@@ -209,7 +209,8 @@ def terminal(sheet: Sheet, width: int | None = None) -> str:
     shown, dropped = table.fitting(width or sys.maxsize)
     parts = table.parts(shown, width or sys.maxsize)
     bold = is_terminal and "NO_COLOR" not in os.environ
-    title = f"\x1b[1m{sheet.title}\x1b[0m" if bold else sheet.title
+    title = textwrap.fill(sheet.title, width) if width else sheet.title
+    title = f"\x1b[1m{title}\x1b[0m" if bold else title
     printed = [title, ""]
     for columns in parts:
         printed += [*table.lines(columns, width or sys.maxsize), ""]

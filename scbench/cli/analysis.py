@@ -278,7 +278,7 @@ def manifolds(
         return Result(table, heat_sheets(table, metric), heat_map)
     table = manifold_table(rows, cases, by, parameter=parameter)
     lines = f"values of {parameter}" if parameter else by
-    sheets = [manifold_sheet(f"Drawn instances by {lines}, release {graded.version}", table)]
+    sheets = [manifold_sheet(f"Text tasks by {lines}, release {graded.version}", table)]
     if (parameter is not None or by == "parameter") and style in PEOPLE:
         falloff = falloff_table(rows, cases, parameter)
         sheets += [falloff_sheet(falloff)] if falloff.height else []

@@ -53,7 +53,7 @@ def prompts(
 
     Images stand in the lines.
 
-    custom_id carries instance, sample and budget, so that `scbench-grade` takes the provider's
+    custom_id carries item, sample and budget, so that `scbench-grade` takes the provider's
     output files as they are. vLLM's run_batch takes openai-chat.
     """
     with reported_errors():

@@ -52,7 +52,7 @@ def grade(
     No network, no model, nothing executed.
 
     Each line is a JSON object: "id" (such as "two_segments/07"), and "answer" (the object that the
-    instance's answer_schema describes) or "response" (the model's text); optional are "model",
+    item's answer_schema describes) or "response" (the model's text); optional are "model",
     "setting" (no_tools, tools), "sample", "budget", "usage", "finish_reason", "status", "error",
     "run" (how it was made), "prompt_sha256" and "reasoning". Settings retry, probe and act hold
     "loop" and "turns" instead, which are played again (docs/loop.md).
