@@ -8,7 +8,7 @@ What most users need can be imported from here; importing this package alone loa
     scbench.load_release().instances()                      # prompts, parameters, images by id
     scbench.generate("arithmetic", count=5, length=8)       # fresh instances
     scbench.grade_file("predictions.jsonl", partial=True)   # a file, as scbench-grade does
-    scbench.read_results(["scbench-results"])               # its rows as a polars frame
+    scbench.read_results("scbench-results/predictions")     # its rows as a polars frame
 
 The packages, from the bottom up: `scbench.base` (the model of the data, errors, seeds),
 `scbench.machine` (sandbox, processes, files), `scbench.schemas` (parameters and answers),
@@ -37,10 +37,10 @@ from scbench.base.errors import (
 )
 
 if TYPE_CHECKING:
-    from scbench.analysis.results import read_results
     from scbench.base.model import Check, Instance, Prediction, Status, Verdict
     from scbench.freezing.fresh import generate
     from scbench.grading.api import grade_file, load_release
+    from scbench.report.notebook import read_results
     from scbench.reward import outcome, score, scores
 
 __all__ = [
@@ -73,7 +73,7 @@ _HOMES = {
     **dict.fromkeys(("grade_file", "load_release"), "scbench.grading.api"),
     **dict.fromkeys(("outcome", "score", "scores"), "scbench.reward"),
     "generate": "scbench.freezing.fresh",
-    "read_results": "scbench.analysis.results",
+    "read_results": "scbench.report.notebook",
 }
 """Where the names are that would load something heavy: imported when first asked for."""
 

@@ -29,7 +29,7 @@ from scbench.release.load import Release, find_release
 ROOT = Path(__file__).resolve().parents[1]
 
 NAV = {
-    "Start": ("docs/tutorial", "docs/two_runs", "docs/faq"),
+    "Start": ("docs/tutorial", "docs/two_runs", "docs/faq", "docs/glossary"),
     "How to": (
         "docs/integrations",
         "docs/analyse",
@@ -40,7 +40,13 @@ NAV = {
         "docs/leaderboard",
         "docs/releases",
     ),
-    "The benchmark": ("docs/tasks", "docs/answers", "docs/statistics", "docs/paper"),
+    "The benchmark": (
+        "docs/tasks",
+        "docs/answers",
+        "docs/statistics",
+        "docs/evidence",
+        "docs/paper",
+    ),
     "Reference": (
         "docs/predictions",
         "docs/files",

@@ -122,10 +122,10 @@ def _compare_pictures(
     enough = checks.expect("floor", 4 * matched >= 3 * cells, wrong, matched=matched)
     missed, surplus = _marked_cells(black & ~positive), _marked_cells(positive & ~black)
     checks.forbid_many(
-        "missed", missed, "# cells are not positive", lambda cell: f"is {_coordinates(cell)}"
+        "missed", missed, "black cells are not positive", lambda cell: f"is {_coordinates(cell)}"
     )
     checks.forbid_many(
-        "surplus", surplus, ". cells are positive", lambda cell: f"is {_coordinates(cell)}"
+        "surplus", surplus, "white cells are positive", lambda cell: f"is {_coordinates(cell)}"
     )
     score = matched**4 / cells**4 if two_colours and enough else 0.0
     return checks.partial(

@@ -223,9 +223,10 @@ _COMPARISON = (
     Column("p", lambda row: chance(row["p_value"])),
     Column("p corrected", lambda row: chance(row["p_corrected"])),
     Column("shows", share("shows")),
-    Column("verdict", _verdict_cell, is_words=True),
+    Column("verdict", _verdict_cell, is_words=True, wraps=True),
     Column("of means", _means_cell),
 )
+_DROPS = ("of means", "shows", "p", "1st ahead", "2nd ahead", "N")
 
 
 def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
@@ -237,5 +238,5 @@ def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
         if ON_TERSE in str(first):
             title += ": what a full specification is worth"
         notes = [NOTE, *notes_of("compare")]
-        sheets.append(sheet_of(title, _COMPARISON, rows, notes, after_sums(rows)))
+        sheets.append(sheet_of(title, _COMPARISON, rows, notes, after_sums(rows), _DROPS))
     return sheets

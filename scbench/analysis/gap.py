@@ -254,7 +254,7 @@ def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:
     if public["release_hash"][0] == private["release_hash"][0]:
         raise ResultsError(
             "both results are of the same ladder; a private one is drawn with "
-            "`scbench generate --ladder --private --out FOLDER`"
+            "`scbench generate ladder --private --out FOLDER`"
         )
     one_grader(pl.concat([rows.select("task", "grader_version") for rows in (public, private)]))
 

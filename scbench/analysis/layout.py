@@ -5,10 +5,16 @@ A table declares its `Column`s once, beside what computes it; `sheet_of` writes 
 """
 
 import os
+import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
+from itertools import takewhile, zip_longest
 from typing import Any, NamedTuple
+
+from rich.cells import cell_len, chop_cells
 
 from scbench.base.data import packaged_toml
 from scbench.base.errors import printable
@@ -31,7 +37,7 @@ class Column(NamedTuple):
         cell: what writes the cell of a row; or a key, whose value stands there as it is, and
             nothing where it is null.
         is_words: whether it holds words, which stand on the left; figures stand on the right.
-        wraps: whether cells are broken where a terminal is narrow; others are cut.
+        wraps: whether cells are broken where a terminal is narrow.
     """
 
     head: str
@@ -58,6 +64,7 @@ class Sheet:
         notes: sentences to stand below.
         breaks: rows before which a new section begins.
         wraps: headings of columns whose cells are broken where a terminal is narrow.
+        drops: headings of columns in the order in which a narrow terminal does without them.
     """
 
     title: str
@@ -67,6 +74,13 @@ class Sheet:
     notes: Sequence[str] = ()
     breaks: frozenset[int] = frozenset()
     wraps: frozenset[str] = frozenset()
+    drops: Sequence[str] = ()
+
+
+KEYS = frozenset(
+    {"model", "setting", "budget", "task", "bucket", "turn", "run", "parameter", "state", "subtask"}
+)
+"""Headings of columns that name a row, where they come first."""
 
 
 def sheet_of(
@@ -75,6 +89,7 @@ def sheet_of(
     rows: Iterable[Row],
     notes: Sequence[str] = (),
     breaks: Collection[int] = (),
+    drops: Sequence[str] = (),
 ) -> Sheet:
     """Write the cells of a table.
 
@@ -84,6 +99,7 @@ def sheet_of(
         rows: of the frame.
         notes: sentences to stand below.
         breaks: rows before which a new section begins.
+        drops: headings in the order in which a narrow terminal does without them.
     """
     return Sheet(
         title,
@@ -93,6 +109,7 @@ def sheet_of(
         notes,
         frozenset(breaks),
         frozenset(column.head for column in columns if column.wraps),
+        drops,
     )
 
 
@@ -111,6 +128,22 @@ def markdown(sheet: Sheet) -> str:
     lines += [f"| {' | '.join(map(cell, row))} |" for row in sheet.rows]
     lines += ["", *sheet.notes, *([""] if sheet.notes else [])]
     return "\n".join(lines)
+
+
+def html_table(sheet: Sheet) -> str:
+    """Return a sheet as a table of HTML."""
+
+    def cells(kind: str, row: Sequence[str]) -> str:
+        sides = ("left" if head in sheet.words else "right" for head in sheet.heads)
+        return "".join(
+            f'<{kind} style="text-align:{side}">{escape(cell)}</{kind}>'
+            for side, cell in zip(sides, row, strict=True)
+        )
+
+    rows = "".join(f"<tr>{cells('td', row)}</tr>" for row in sheet.rows)
+    notes = "".join(f"<p>{escape(note)}</p>" for note in sheet.notes)
+    title = f"<caption>{escape(sheet.title)}</caption>"
+    return f"<table>{title}<tr>{cells('th', sheet.heads)}</tr>{rows}</table>{notes}"
 
 
 _LATEX = {
@@ -159,36 +192,124 @@ def latex(sheet: Sheet) -> str:
     return "\n".join(lines)
 
 
-def terminal(sheet: Sheet) -> str:
-    """Return a sheet for a terminal; without colours if it is piped, or NO_COLOR is set."""
-    from io import StringIO  # noqa: PLC0415
+def terminal(sheet: Sheet, width: int | None = None) -> str:
+    """Return a sheet for a terminal; without bold type if it is piped, or NO_COLOR is set.
 
-    from rich import box  # noqa: PLC0415  (not wanted for the other formats)
-    from rich.console import Console  # noqa: PLC0415
-    from rich.measure import Measurement  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    What is too wide loses columns in the order that the sheet states; then it is broken into tables
+    one below the other, each with the columns that name its rows. No figure is ever shortened.
 
-    table = Table(
-        title=Text(sheet.title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD
-    )
-    for head in sheet.heads:
-        justify = "left" if head in sheet.words else "right"
-        table.add_column(Text(head), justify=justify, no_wrap=head not in sheet.wraps)  # type: ignore[arg-type]
-    for i, row in enumerate(sheet.rows):
-        if i in sheet.breaks:
-            table.add_section()
-        table.add_row(*(Text(cell) for cell in row))
+    Args:
+        sheet: to be printed.
+        width: signs in a line. None takes those of the terminal; what is piped has no end.
+    """
     is_terminal = sys.stdout.isatty()
-    console = Console(
-        file=StringIO(),
-        force_terminal=is_terminal,
-        no_color="NO_COLOR" in os.environ,
-        width=None if is_terminal else 200,
-    )
-    if not is_terminal:  # what is piped is never cut
-        endless = console.options.update(width=100_000)
-        console.width = max(200, Measurement.get(console, endless, table).maximum)
-    console.print(table)
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join([*(line.rstrip() for line in text.splitlines()), *sheet.notes])
+    if width is None and is_terminal:
+        width = max(shutil.get_terminal_size().columns, _NARROWEST)
+    table = _Table(sheet)
+    shown, dropped = table.fitting(width or sys.maxsize)
+    parts = table.parts(shown, width or sys.maxsize)
+    bold = is_terminal and "NO_COLOR" not in os.environ
+    title = textwrap.fill(sheet.title, width) if width else sheet.title
+    title = f"\x1b[1m{title}\x1b[0m" if bold else title
+    printed = [title, ""]
+    for columns in parts:
+        printed += [*table.lines(columns, width or sys.maxsize), ""]
+    notes = [*sheet.notes]
+    if dropped:
+        notes.append(f"Not shown at this width: {', '.join(dropped)}. What is piped has all.")
+    for note in notes:
+        printed += textwrap.wrap(note, width) if width else [note]
+    return "\n".join(printed if notes else printed[:-1])
+
+
+_NARROWEST = 40
+_GUTTER = "  "
+_LEAST = 12
+"""Signs that a column of words has at least, before the table is broken."""
+
+
+class _Table:
+    """The cells of a sheet as lines of text, and the room they take."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        self.rows = [[cell.split("\n") for cell in row] for row in sheet.rows]
+        self.full = [
+            max(map(cell_len, (head, *(line for row in self.rows for line in row[i]))))
+            for i, head in enumerate(sheet.heads)
+        ]
+        named = takewhile(lambda head: head in KEYS, sheet.heads)
+        self.keys = max(sum(1 for _ in named), 1)
+        folds = [i < self.keys or head in sheet.wraps for i, head in enumerate(sheet.heads)]
+        self.least = [
+            min(size, max(_LEAST * (1 + (i >= self.keys)), cell_len(head)) if folds[i] else size)
+            for i, (size, head) in enumerate(zip(self.full, sheet.heads, strict=True))
+        ]
+
+    def room(self, columns: Sequence[int], sizes: Sequence[int]) -> int:
+        """Return the signs that columns take side by side."""
+        return sum(sizes[i] + len(_GUTTER) for i in columns) - len(_GUTTER)
+
+    def fitting(self, width: int) -> tuple[list[int], list[str]]:
+        """Return the columns that are left at a width, and the headings of those dropped."""
+        shown = list(range(len(self.sheet.heads)))
+        dropped = []
+        for head in self.sheet.drops:
+            if self.room(shown, self.least) <= width:
+                break
+            places = [i for i in shown if self.sheet.heads[i] == head]
+            # What tells rows apart stays.
+            if places and not (places[0] < self.keys and self._differs(places[0])):
+                shown = [i for i in shown if i not in places]
+                dropped.append(head)
+        return shown, dropped
+
+    def _differs(self, column: int) -> bool:
+        return len({row[column] for row in self.sheet.rows}) > 1
+
+    def parts(self, shown: Sequence[int], width: int) -> list[list[int]]:
+        """Return the columns of each of the tables that a table is broken into."""
+        keys = [i for i in shown if i < self.keys]
+        parts = [[*keys]]
+        for i in shown[len(keys) :]:
+            if len(parts[-1]) > len(keys) and self.room([*parts[-1], i], self.least) > width:
+                parts.append([*keys])
+            parts[-1].append(i)
+        return parts
+
+    def lines(self, columns: Sequence[int], width: int) -> Iterator[str]:
+        """Yield the lines of a table of these columns."""
+        sizes = dict.fromkeys(columns, 0) | {i: self.least[i] for i in columns}
+        spare = width - self.room(columns, self.least)
+        for i in columns:
+            more = max(0, min(spare, self.full[i] - sizes[i]))
+            sizes[i], spare = sizes[i] + more, spare - more
+        yield from self._line(sizes, [[head] for head in self.sheet.heads])
+        yield "─" * (sum(sizes.values()) + len(_GUTTER) * (len(sizes) - 1))
+        for number, row in enumerate(self.rows):
+            if number in self.sheet.breaks:
+                yield ""
+            yield from self._line(sizes, row)
+
+    def _line(self, sizes: Mapping[int, int], row: Sequence[Sequence[str]]) -> Iterator[str]:
+        cells: list[list[str]] = []
+        for i, size in sizes.items():
+            pieces = [piece for line in row[i] for piece in _broken(line, size)]
+            is_words = self.sheet.heads[i] in self.sheet.words
+            cells.append([_padded(piece, size, left=is_words) for piece in pieces])
+        blank = [" " * size for size in sizes.values()]
+        for side in zip_longest(*cells):
+            whole = (piece or empty for piece, empty in zip(side, blank, strict=True))
+            yield _GUTTER.join(whole).rstrip()
+
+
+def _broken(line: str, size: int) -> list[str]:
+    """Break a line into pieces that fit, at blanks if it can be."""
+    if cell_len(line) <= size:
+        return [line]
+    return textwrap.wrap(line, size) if line.isascii() else chop_cells(line, size)
+
+
+def _padded(text: str, size: int, *, left: bool) -> str:
+    blanks = " " * (size - cell_len(text))
+    return text + blanks if left else blanks + text

@@ -104,7 +104,7 @@ def _tool_pairs(runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
             yield place[model, BASELINE, budget], i
 
 
-def paper_sheet(title: str, frame: pl.DataFrame, *, missing_as_zero: bool = False) -> Sheet:
+def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `scbench.analysis.paper.paper_table` as the paper does.
 
     A column for each model's mean (without tools, if there is such a run), one for what tools add.
@@ -112,7 +112,6 @@ def paper_sheet(title: str, frame: pl.DataFrame, *, missing_as_zero: bool = Fals
     Args:
         title: what it shows.
         frame: the table.
-        missing_as_zero: print the mean with missing scores as zeros below the mean.
     """
     cells = {
         (row["bucket"], row["task"], row["model"], row["budget"], row["setting"]): row
@@ -131,11 +130,7 @@ def paper_sheet(title: str, frame: pl.DataFrame, *, missing_as_zero: bool = Fals
         n = max(row["n"] for row in runs if row)
         name = line_name(bucket, task, over[bucket, task], titles, every=by_task)
         figures = [
-            ""
-            if row is None
-            else change(row)
-            if delta
-            else figure(row, n, missing_as_zero=missing_as_zero)
+            "" if row is None else change(row) if delta else figure(row, n)
             for row, (_, _, delta) in zip(runs, columns, strict=True)
         ]
         rows.append([name, str(n), *figures])
@@ -147,8 +142,6 @@ def paper_sheet(title: str, frame: pl.DataFrame, *, missing_as_zero: bool = Fals
     ]
     if any(row["coverage"] < 1 for row in cells.values()):
         notes.append(f"{GAP} over scored rows only: coverage is below 1.")
-        if missing_as_zero:
-            notes.append("In brackets: the mean with missing scores as zeros.")
     if any(LESS in cell for row in rows for cell in row[2:]):
         less = {
             f"{line_name(row['bucket'], None, row['over'], titles, every=by_task)}: "

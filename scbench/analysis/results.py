@@ -4,6 +4,8 @@ Nothing is guessed. A file with holes, duplicates, unknown tasks, impossible sco
 releases or two versions of a grader ends with an error that says which.
 """
 
+import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,6 +17,7 @@ from scbench.base.errors import ResultsError, did_you_mean
 from scbench.base.model import LOOP_SETTINGS, Status, terse_id
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.means import RUN
+from scbench.grading.output import SUMMARY
 from scbench.grading.rows.columns import column_types
 from scbench.grading.summary import fingerprints_in
 from scbench.machine.children import checked_parquet
@@ -57,7 +60,7 @@ _EXACT = 1e-9
 
 
 def read_results(
-    paths: Iterable[str | Path],
+    paths: str | Path | Iterable[str | Path],
     columns: Sequence[str] = (),
     *,
     partial: bool = False,
@@ -67,9 +70,10 @@ def read_results(
     """Return the rows of one or more results files, checked to belong together.
 
     Args:
-        paths: ``results.parquet`` files, or the folders that hold them.
+        paths: ``results.parquet`` files, or the folders that hold them; or one of those.
         columns: more columns of the results to read besides `NEEDED`.
-        partial: whether tasks may lack as a whole.
+        partial: whether tasks may lack as a whole, even if ``summary.json`` does not say that the
+            predictions were graded as such.
         tell_apart: give a run that is in several files the name of the file as well; without it,
             that is an error.
         both_prompts: accept results of terse prompts beside those of full ones. Their ids are then
@@ -83,13 +87,15 @@ def read_results(
         ResultsError: see `check_results`; or a file cannot be read or is no results file.
     """
     needed = tuple(dict.fromkeys((*NEEDED, "floor", *columns)))
+    if isinstance(paths, str | Path):
+        paths = [paths]
     frames = {str(path): _read_results_file(Path(path), needed) for path in paths}
     if not frames:
         raise ResultsError("name at least one results file")
     if both_prompts:
         frames = _by_prompt(frames)
     results = pl.concat(_told_apart(frames) if tell_apart else frames.values())
-    check_results(results, partial=partial)
+    check_results(results, partial=partial or any(map(_meant_partial, frames)))
     return results.filter(pl.col("instance_hash").is_not_null())
 
 
@@ -125,6 +131,15 @@ def _read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
                 f"{file}: column {name!r} is {frame.schema[name]}, must be {schema[name]}"
             )
     return frame.cast({name: schema[name] for name in columns})
+
+
+def _meant_partial(path: str) -> bool:
+    """Return whether predictions were graded as some of all, which their summary says."""
+    folder = Path(path) if os.path.isdir(path) else Path(path).parent  # noqa: PTH112
+    try:
+        return bool(json.loads((folder / SUMMARY).read_bytes())["partial"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def _by_prompt(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
@@ -344,8 +359,8 @@ def _nothing_lost(rows: pl.DataFrame, *, partial: bool) -> None:
             further = f" and {len(lacking) - _MAX_NAMES} more" if len(lacking) > _MAX_NAMES else ""
             raise ResultsError(
                 f"sample {row['sample']} of model {row['model']!r} has no row of "
-                f"{', '.join(lacking[:_MAX_NAMES])}{further}; add --partial if that is intended "
-                "(in Python, partial=True)"
+                f"{', '.join(lacking[:_MAX_NAMES])}{further}, and no {SUMMARY} beside the "
+                "results says that this is intended; grade with --partial, or with --tasks"
             )
 
 

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
+
+import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.base.errors import printable
 from scbench.base.model import Status
-from scbench.catalog import all_tasks
+from scbench.catalog import MANIFOLDS, all_tasks
+from scbench.grading.means import RUN
 from scbench.grading.score_tables import OVERALL
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Words = Callable[[float | None], str]
 """What writes a figure."""
@@ -133,8 +133,8 @@ def after_sums(rows: Sequence[Row]) -> frozenset[int]:
 
 
 NOTE = (
-    "Normalized: 0 is what the best answer without insight scores, 100 is all; tasks weigh as the "
-    "release says."
+    "Normalized: 0 is the score of the trivial baseline, 100 is a perfect score; tasks have the "
+    "weights of the release."
 )
 
 
@@ -177,7 +177,7 @@ def mean_beside(row: Row) -> list[str]:
     return words
 
 
-def figure(row: Row, n: int, *, missing_as_zero: bool = False) -> str:
+def figure(row: Row, n: int) -> str:
     """Return a normalized score with its marks, its interval below, and the mean below that."""
     if row["mean"] is None:
         return "-"
@@ -186,8 +186,6 @@ def figure(row: Row, n: int, *, missing_as_zero: bool = False) -> str:
     if row["normalized_low"] is not None:
         lines.append(interval(row, "normalized_"))
     lines.append(f"mean {points(row['mean'])}")
-    if missing_as_zero and row["coverage"] < 1:
-        lines.append(f"({points(row['mean_missing_as_zero'])})")
     if row["readable"] < 1:
         lines.append(f"{points(row['readable'])} readable")
     if row["output_tokens"] is not None:
@@ -216,6 +214,51 @@ def statuses(row: Row) -> str:
     return ", ".join(f"{row[s.value]} {s.value}" for s in Status if row[s.value])
 
 
+def _went_wrong(row: Row) -> str:
+    """Return how many rows have each status but "answered"."""
+    return statuses({**row, Status.ANSWERED.value: 0}) or "-"
+
+
+def _coverage(row: Row) -> str:
+    return f"{row['scored']}/{row['n'] * row['samples']}"
+
+
+def overview_sheets(title: str, frame: pl.DataFrame) -> list[Sheet]:
+    """Lay out a table by bucket, of `score_table`, as a line for each run; text tasks apart."""
+    sheets = []
+    for text in (False, True):
+        part = frame.filter((pl.col("bucket") == MANIFOLDS) == text)
+        if part.is_empty():
+            continue
+        buckets = [name for name in part["bucket"].unique(maintain_order=True) if name != OVERALL]
+        lines: list[dict[str, Any]] = []
+        for (_,), of_run in part.group_by(pl.struct(RUN), maintain_order=True):
+            rows = {row["bucket"]: row for row in of_run.to_dicts()}
+            whole = rows.get(OVERALL) or next(iter(rows.values()))
+            lines.append(whole | {f"of {name}": row for name, row in rows.items()})
+        says = {name: any(line[name] is not None for line in lines) for name in RUN}
+        columns = [
+            *(Column(name, name, is_words=name != "budget") for name in RUN if says[name]),
+            Column("scored", _coverage),
+            Column("normalized", marked_normalized),
+            NORMALIZED_COLUMNS[1],
+            *(Column(name, partial(_of_bucket, name)) for name in buckets if len(buckets) > 1),
+            Column("mean", marked("mean")),
+            Column("what went wrong", _went_wrong, is_words=True, wraps=True),
+        ]
+        notes = [NOTE]
+        if any(line["scored"] < line["n"] * line["samples"] for line in lines):
+            notes.append(f"{GAP} over the rows that have a score; the others lower the coverage.")
+        name = f"{title}, text tasks" if text else title
+        sheets.append(sheet_of(name, columns, lines, notes, drops=("mean", "setting")))
+    return sheets
+
+
+def _of_bucket(name: str, row: Row) -> str:
+    of_bucket = row.get(f"of {name}")
+    return "-" if of_bucket is None else marked_normalized(of_bucket)
+
+
 _SCORES = (
     Column("model", "model", is_words=True),
     Column("setting", "setting", is_words=True),
@@ -231,15 +274,17 @@ _SCORES = (
     Column("tokens", number("output_tokens", ",.0f")),
     Column("cost", number("cost", ",.4f")),
     Column("mean", marked("mean")),
-    Column("95 %", interval),
+    Column("mean, 95 %", interval),
     Column("missing as 0", share("mean_missing_as_zero")),
     Column("floor", share("floor")),
-    Column("coverage", lambda row: f"{row['scored']}/{row['n'] * row['samples']}"),
+    Column("coverage", _coverage),
     Column("status", statuses, is_words=True, wraps=True),
 )
+_DROPS = ("status", "missing as 0", "mean, 95 %", "setting", "below floor", "bucket", "coverage")
+"""What a narrow terminal does without, in this order."""
 
 
-def score_sheet(title: str, frame: "pl.DataFrame") -> Sheet:
+def score_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `scbench.grading.score_tables.score_table`.
 
     Columns that say nothing are left out.
@@ -257,4 +302,4 @@ def score_sheet(title: str, frame: "pl.DataFrame") -> Sheet:
     }
     columns = [column for column in _SCORES if says.get(column.head, True)]
     breaks = changes_of([row["model"] for row in rows])
-    return sheet_of(title, columns, rows, [NOTE], breaks)
+    return sheet_of(title, columns, rows, [NOTE], breaks, _DROPS)

@@ -1,6 +1,5 @@
 """``scbench tables``, ``compare`` and others that make tables from results."""
 
-import sys
 from collections.abc import Sequence
 from functools import partial as bound
 from pathlib import Path
@@ -37,38 +36,35 @@ from scbench.analysis.manifolds import (
 from scbench.analysis.next_items import asked_of, nothing_asked
 from scbench.analysis.next_items import next_items as items_that_tell
 from scbench.analysis.paper import paper_sheet, paper_table
-from scbench.analysis.results import kept_apart, machines, read_results
+from scbench.analysis.results import kept_apart, machines, read_results, release_weights
 from scbench.analysis.runs import COLUMNS as RUN_COLUMNS
 from scbench.analysis.runs import run_table, runs_sheet
 from scbench.analysis.samples import COLUMNS as SAMPLE_COLUMNS
 from scbench.analysis.samples import pass_at_k, samples_sheet
+from scbench.analysis.sheets import overview_sheets, score_sheet
 from scbench.analysis.turns import COLUMNS as TURN_COLUMNS
 from scbench.analysis.turns import turn_sheets, turn_table
 from scbench.analysis.usage import COLUMNS as COST_COLUMNS
 from scbench.analysis.usage import SWEEP_COLUMNS, budget_sheet, budget_sweep, cost_sheet, cost_table
 from scbench.base.errors import ReleaseError, ResultsError, did_you_mean
-from scbench.cli.console import draws, names_in, reported_errors, say
-from scbench.cli.options import Commands, TableForm
-from scbench.cli.printing import (
-    PEOPLE,
-    Files,
-    Out,
-    Partial,
-    Plot,
-    Result,
-    Style,
-    table_command,
-    write_file,
-    write_tables,
-)
+from scbench.base.model import LOOP_SETTINGS
+from scbench.cli.console import draws, names_in, say
+from scbench.cli.options import Commands
+from scbench.cli.printing import PEOPLE, Files, Out, Plot, Result, Style, table_command
+from scbench.grading.means import RUN
+from scbench.grading.score_tables import score_table
 from scbench.release.load import Release, find_release
 from scbench.report.charts import (
     budget_chart,
     cost_chart,
+    difference_chart,
     heat_chart,
     item_chart,
     ladder_chart,
     parameter_chart,
+    sample_chart,
+    score_chart,
+    turn_chart,
 )
 
 app = Commands()
@@ -76,6 +72,10 @@ app = Commands()
 
 By = Literal["bucket", "task"]
 """What the lines of a table are."""
+Lines = Literal["model", "bucket", "task", "run"]
+"""What the lines of the table of scores are; of runs, how they were made."""
+Spent = Literal["model", "budget"]
+"""What the lines of the table of costs are."""
 Along = Literal["task", "parameter", "dimension", "kind"]
 """What the lines of the table of manifolds are."""
 Metric = Literal["accuracy", "above", "truncated", "unparsed", "tokens"]
@@ -83,70 +83,75 @@ Metric = Literal["accuracy", "above", "truncated", "unparsed", "tokens"]
 
 
 @table_command(app)
-def tables(
-    results: Files, by: By = "bucket", missing_as_zero: bool = False, partial: Partial = False
-) -> Result:
-    """Print means of models, with intervals.
+def tables(results: Files, by: Lines = "model", plot: Plot = None) -> Result:
+    """Print the scores of models, with intervals.
 
-    These are the paper's tables, with what tools add.
-
-    Every score counts the same. Results of different releases or grader versions are refused. Where
-    predictions say how they were made, a second table has that; `scbench runs` has it for programs.
+    One line for each model; --by bucket and --by task print the paper's tables, with what tools
+    add. Every score counts the same. Results of different releases or grader versions are refused.
     """
-    rows = read_results(results, (*RUN_COLUMNS, "usage"), partial=partial)
-    table = paper_table(rows, by)
-    title = f"Scores by {by}, release {rows['release'][0]}"
-    sheets = [paper_sheet(title, table, missing_as_zero=missing_as_zero)]
-    if rows["run_metadata"].is_not_null().any():
-        sheets.append(runs_sheet(run_table(rows)))
-    return Result(table, sheets)
+    rows = read_results(results, (*RUN_COLUMNS, "usage"), partial=by == "run")
+    if by == "run":
+        table = run_table(rows)
+        return Result(table, [runs_sheet(table)])
+    release = rows["release"][0]
+    table = paper_table(rows, "task" if by == "task" else "bucket")
+    chart = bound(score_chart, table)
+    if by == "model":
+        scores = score_table(rows, "bucket", release_weights(rows))
+        return Result(table, overview_sheets(f"Scores, release {release}", scores), chart)
+    title = f"Scores by {by}, release {release}"
+    if rows.select(RUN).n_unique() > 1:
+        return Result(table, [paper_sheet(title, table)], chart)
+    return Result(table, [score_sheet(title, score_table(rows, by, release_weights(rows)))], chart)
 
 
 @table_command(app)
-def compare(
-    results: Files,
-    k: str = "1",
-    partial: Partial = False,
-    draws: int = 10_000,
-    seed: int = 0,
-    levels: bool = False,
-) -> Result:
-    """Compare runs, and say who is better.
+def compare(results: Files, by: By = "bucket", levels: bool = False, plot: Plot = None) -> Result:
+    """Compare runs, and say which is better.
 
     By intervals and one paired test.
 
-    The verdict comes from the test alone, corrected over the whole table. Runs of one name in two
-    files are told apart by the files. Given results on full and on terse prompts, it compares each
-    model with itself: what a full specification is worth. Of a ladder, differences of levels
-    follow; with several samples per item, `scbench samples`.
+    The verdict comes from the test alone, corrected over all tasks, whatever is printed. Runs of
+    one name in two files are told apart by the files. Given results on full and on terse prompts,
+    it compares each model with itself: what a full specification is worth. Of a ladder,
+    differences of levels follow.
     """
-    ks = _ks_in(k)
-    columns = (*SAMPLE_COLUMNS, "metrics")
-    rows = read_results(results, columns, partial=partial, tell_apart=True, both_prompts=True)
+    rows = read_results(results, ("metrics",), tell_apart=True, both_prompts=True)
     for remark in machines(rows):
         say(remark)
     on_rungs = compare_levels(climbs_of(rows)) if levels or is_ladder(rows) else None
-    pairs = [] if on_rungs is None else level_pairs_sheets(on_rungs)
+    pairs = [] if on_rungs is None else level_pairs_sheets(_lines_by(on_rungs, by))
     if levels and on_rungs is not None:
-        table, sheets = on_rungs, pairs
-    else:
-        table = compare_runs(rows, draws=draws, seed=seed)
-        sheets = comparison_sheets(table) + pairs
-    if rows["sample"].n_unique() > 1:
-        sheets.append(samples_sheet(pass_at_k(rows, ks)))
-    return Result(table, sheets)
+        return Result(on_rungs, pairs)
+    table = compare_runs(rows)
+    sheets = comparison_sheets(_lines_by(table, by)) + pairs
+    return Result(table, sheets, bound(difference_chart, _lines_by(table, by)))
+
+
+def _lines_by(table: pl.DataFrame, by: By) -> pl.DataFrame:
+    """Return the lines of a table that people are shown: without tasks, if there are others."""
+    sums = table.filter(pl.col("task").is_null())
+    return table if by == "task" or sums.is_empty() else sums
 
 
 @table_command(app)
-def samples(results: Files, k: str = "1", partial: Partial = False) -> Result:
-    """Summarize several samples of each item.
+def samples(results: Files, by: By = "bucket", k: str = "1", plot: Plot = None) -> Result:
+    """Show what several answers to an item are worth.
 
-    Mean of n, majority, pass@k, variances.
+    Of samples: their mean, majority, pass@k and variances. Of a loop (setting retry, probe or act):
+    mean, gain and share solved after each turn.
     """
     ks = _ks_in(k)
-    rows = read_results(results, SAMPLE_COLUMNS, partial=partial, tell_apart=True)
-    table = pass_at_k(rows, ks)
-    return Result(table, [samples_sheet(table)])
+    rows = read_results(results, (*SAMPLE_COLUMNS, *TURN_COLUMNS), tell_apart=True)
+    looped = pl.col("setting").is_in(LOOP_SETTINGS).fill_null(value=False)
+    in_loop, at_once = rows.filter(looped), rows.filter(~looped)
+    turns = None if in_loop.is_empty() else turn_table(in_loop, by)
+    if turns is not None and at_once.is_empty():
+        return Result(turns, turn_sheets(turns), bound(turn_chart, turns))
+    table = pass_at_k(at_once, ks)
+    sheets = [samples_sheet(_lines_by(table, by))]
+    sheets += [] if turns is None else turn_sheets(turns)
+    return Result(table, sheets, bound(sample_chart, _lines_by(table, by)))
 
 
 def _ks_in(k: str) -> list[int]:
@@ -158,36 +163,17 @@ def _ks_in(k: str) -> list[int]:
 
 @table_command(app)
 def cost(
-    results: Files, bucket: str | None = None, plot: Plot = None, partial: Partial = False
+    results: Files, by: Spent = "model", bucket: str | None = None, plot: Plot = None
 ) -> Result:
     """Show tokens, seconds and money.
 
-    For predictions with "usage".
+    For predictions with "usage". --by budget: scores against the limit of output tokens.
     """
-    table = cost_table(_rows_of_bucket(results, COST_COLUMNS, bucket, partial=partial))
+    if by == "budget":
+        points = budget_sweep(_rows_of_bucket(results, SWEEP_COLUMNS, bucket))
+        return Result(points, [budget_sheet(points)], lambda: budget_chart(points))
+    table = cost_table(_rows_of_bucket(results, COST_COLUMNS, bucket))
     return Result(table, [cost_sheet(table)], lambda: cost_chart(table))
-
-
-@table_command(app)
-def budget(
-    results: Files, bucket: str | None = None, plot: Plot = None, partial: Partial = False
-) -> Result:
-    """Show accuracy against output tokens.
-
-    For predictions with "budget" and "usage".
-    """
-    points = budget_sweep(_rows_of_bucket(results, SWEEP_COLUMNS, bucket, partial=partial))
-    return Result(points, [budget_sheet(points)], lambda: budget_chart(points))
-
-
-@table_command(app)
-def turns(results: Files, by: By = "bucket") -> Result:
-    """Show scores turn by turn.
-
-    For predictions of setting retry, probe or act: mean, gain and share solved after each turn.
-    """
-    table = turn_table(read_results(results, TURN_COLUMNS, partial=True, tell_apart=True), by)
-    return Result(table, turn_sheets(table))
 
 
 @table_command(app)
@@ -197,33 +183,22 @@ def items(
     release: str | None = None,
     labels: bool = False,
     plot: Plot = None,
-    partial: Partial = False,
 ) -> Result:
     """Show single items over all runs.
 
     And whether difficulty labels fit what models score.
     """
-    rows = kept_apart(_rows_of_bucket(results, (), bucket, partial=partial))
+    rows = kept_apart(_rows_of_bucket(results, (), bucket))
     graded = release_of(rows, release)
     table, fit = item_table(rows, graded), label_table(rows, graded)
     return Result(fit if labels else table, item_sheets(table, fit), lambda: item_chart(table))
 
 
-@table_command(app)
-def runs(results: Files) -> Result:
-    """Show how runs were made, as predictions say.
-
-    This is the paper's table of runs.
-    """
-    table = run_table(read_results(results, RUN_COLUMNS, partial=True))
-    return Result(table, [runs_sheet(table)])
-
-
 def _rows_of_bucket(
-    results: list[Path], columns: Sequence[str], bucket: str | None, *, partial: bool
+    results: list[Path], columns: Sequence[str], bucket: str | None
 ) -> pl.DataFrame:
     """Read results, all or those of a bucket."""
-    rows = read_results(results, columns, partial=partial or bucket is not None)
+    rows = read_results(results, columns, partial=bucket is not None)
     if bucket is None:
         return rows
     buckets = rows["bucket"].unique()
@@ -303,7 +278,7 @@ def manifolds(
         return Result(table, heat_sheets(table, metric), heat_map)
     table = manifold_table(rows, cases, by, parameter=parameter)
     lines = f"values of {parameter}" if parameter else by
-    sheets = [manifold_sheet(f"Drawn instances by {lines}, release {graded.version}", table)]
+    sheets = [manifold_sheet(f"Text tasks by {lines}, release {graded.version}", table)]
     if (parameter is not None or by == "parameter") and style in PEOPLE:
         falloff = falloff_table(rows, cases, parameter)
         sheets += [falloff_sheet(falloff)] if falloff.height else []
@@ -313,75 +288,59 @@ def manifolds(
 
 @table_command(app)
 def ladder(
-    results: Files,
+    results: list[Path] | None = None,
+    by: By = "bucket",
     rungs: bool = False,
+    next_items: int | None = None,
+    private: list[Path] | None = None,
+    model: str | None = None,
+    release: str | None = None,
     plot: Plot = None,
     style: Style = "table",
     out: Out = None,
-    partial: Partial = False,
 ) -> Result:
     """Show how far models get on the ladder.
 
-    That is the rung at which each scores half.
+    That is the rung at which each scores half, from answers to the config ladder. What lies beyond
+    the ladder is "below 1" or "above 8". Results on rungs above the top count together with those
+    of the release.
 
-    Results come from answers to the config ladder. Per task, bucket and overall, with intervals;
-    what leaves the ladder is said to be "below 1" or "above 8". Results on rungs that were drawn
-    above the top count together with those of the release.
+    --next names the items to ask a model next, one id on a line; without results, those to begin
+    with. Grade all answers so far, and ask again: an interval as short as that of the whole ladder
+    takes a small part of its items. --private compares with results on a private ladder: was the
+    public one known by heart? Means are paired by rung, and the overall line has the verdict.
     """
-    climbs = climbs_of(read_ladders(results, partial=partial))
+    if next_items is not None:
+        return _next_items(results, next_items, model, release)
+    if not results:
+        raise ResultsError("name results of the ladder; --next goes without")
+    if private:
+        frames = [one_run(read_ladders(paths), model) for paths in (results, private)]
+        table = gap_table(*frames)
+        return Result(table, [gap_sheet(table)])
+    climbs = climbs_of(read_ladders(results))
     table, by_rung = ladder_table(climbs), rung_table(climbs)
-    sheets = ladder_sheets(table, by_rung, chart=style != "latex")
-    chart = bound(ladder_chart, table, by_rung)
+    sheets = ladder_sheets(_lines_by(table, by), by_rung, chart=style != "latex")
+    chart = bound(ladder_chart, _lines_by(table, by), by_rung)
     return Result(by_rung if rungs else table, sheets, chart)
 
 
-@app.command("next")
-def next_items(
-    results: list[Path] | None = None,
-    max_items: int = 22,
-    model: str | None = None,
-    release: str | None = None,
-    style: TableForm | None = None,
-    out: Out = None,
-) -> None:
-    """Name the items that tell most about a model.
-
-    Ids are printed one per line. Answer these, grade all answers so far, and ask again: an interval
-    as short as that of the whole ladder costs a small part of its items.
-    """
-    with reported_errors():
-        if results:
-            standing = asked_of(one_run(read_ladders(results, partial=True), model))
-        else:
-            config = find_release(release).ladder()
-            standing = nothing_asked(config.ids(config.manifest.tasks))
-        table = items_that_tell(standing, max_items)
-        for top, tasks in standing.passed.items():
-            names = ",".join(tasks)
-            say(
-                f"the top rung is passed on {names}; `scbench generate --ladder {names} "
-                f"--rung {top + 1} --out FOLDER` draws beyond it"
-            )
-        if table.is_empty():
-            say("every item of the ladder has its answer")
-        if style is not None and style not in PEOPLE:
-            write_tables(table, [], style, out)
-            return
-        text = "".join(f"{name}\n" for name in table["id"])
-        if out is None:
-            sys.stdout.write(text)
-        else:
-            write_file(out, text.encode())
-
-
-@table_command(app)
-def gap(public: Path, private: Path, model: str | None = None) -> Result:
-    """Compare a public and a private ladder.
-
-    Is the public one known by heart?
-
-    Means are paired by rung. The overall line has the verdict; others are corrected over the table.
-    """
-    frames = [one_run(read_ladders([path], partial=True), model) for path in (public, private)]
-    table = gap_table(*frames)
-    return Result(table, [gap_sheet(table)])
+def _next_items(
+    results: list[Path] | None, count: int, model: str | None, release: str | None
+) -> Result:
+    """Return the items that say most about a model: for people, ids and nothing else."""
+    if results:
+        standing = asked_of(one_run(read_ladders(results, partial=True), model))
+    else:
+        config = find_release(release).ladder()
+        standing = nothing_asked(config.ids(config.manifest.tasks))
+    table = items_that_tell(standing, count)
+    for top, tasks in standing.passed.items():
+        names = ",".join(tasks)
+        say(
+            f"the top rung is passed on {names}; `scbench generate {names} --rung {top + 1} "
+            "--out FOLDER` makes more, above it"
+        )
+    if table.is_empty():
+        say("every item of the ladder has its answer")
+    return Result(table, [], lines=table["id"].to_list())

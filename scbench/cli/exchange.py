@@ -3,13 +3,12 @@
 import sys
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
 
 import typer
 
 from scbench.analysis.exported_runs import COLUMNS, runs_in
 from scbench.analysis.results import read_results
-from scbench.base.errors import PredictionsError, ResultsError, ScbenchError
+from scbench.base.errors import PredictionsError, ResultsError
 from scbench.cli.console import PROBLEMS, counted, names_in, reported_errors, say
 from scbench.cli.options import Commands, ToolSetting
 from scbench.formats.exports import Schema, run_files
@@ -34,15 +33,11 @@ from scbench.release.load import find_release
 
 app = Commands()
 
-Variant = Literal["default", "terse", "ladder"]
-"""Configs of a release that have prompts."""
-
 
 @app.command()
 def prompts(
     release: str | None = None,
     tasks: str | None = None,
-    variant: Variant = "default",
     ids: str | None = None,
     samples: int = 1,
     budget: list[int] | None = None,
@@ -58,16 +53,15 @@ def prompts(
 
     Images stand in the lines.
 
-    custom_id carries instance, sample and budget, so that `scbench-grade` takes the provider's
+    custom_id carries item, sample and budget, so that `scbench-grade` takes the provider's
     output files as they are. vLLM's run_batch takes openai-chat.
     """
     with reported_errors():
         settings = Settings(model, structured, max_output_tokens)
         check_settings(form, settings, budgets=bool(budget))
         only = None if ids is None else ids_in(ids)
-        beside = [] if variant == "default" else [variant]
-        source, names = find_release(release).choose([*(names_in(tasks) or ()), *beside] or None)
-        if only is not None and not beside:
+        source, names = find_release(release).choose(names_in(tasks))
+        if only is not None:
             source = source.fitting(min(only))
         instances = chosen_instances(source, names, only)
         pictured = told_apart(instances)[True]
@@ -144,8 +138,7 @@ def export_results(
     out: Path,
     date: str | None = None,
     release: str | None = None,
-    organization: str = "unnamed",
-    partial: bool = False,
+    organisation: str = "unnamed",
     quiet: bool = False,
 ) -> None:
     """Write results as other tools do.
@@ -153,8 +146,8 @@ def export_results(
     As every-eval-ever, Inspect or lm-evaluation-harness.
     """
     with reported_errors():
-        for run in runs_in(read_results(results, COLUMNS, partial=partial), date, release):
-            for name, text in run_files(run, schema, organization):
+        for run in runs_in(read_results(results, COLUMNS), date, release):
+            for name, text in run_files(run, schema, organisation):
                 file = out / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 if file.exists() and file.read_text("utf-8") != text:
@@ -168,16 +161,8 @@ _FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}
 """Folder in `scbench.integrations` by the name it is asked for."""
 
 
-@app.command()
-def path(name: str) -> None:
-    """Print the folder that another tool reads.
-
-    lm_eval --include_path "$(scbench path lm-eval)" --tasks scbench
-    """
-    with reported_errors():
-        if name not in _FOLDERS:
-            raise ScbenchError(f"no folder {name!r}; there are {' and '.join(_FOLDERS)}")
-        print(files("scbench.integrations").joinpath(_FOLDERS[name]))  # noqa: T201
+_FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}
+"""Folder in `scbench.integrations` by the name it is asked for."""
 
 
 @app.command()
@@ -195,11 +180,17 @@ def example(release: str | None = None, tasks: str | None = None) -> None:
 
 @app.command()
 def export(folder: Path, release: str | None = None) -> None:
-    """Copy a release to a folder.
+    """Copy a release to a folder, for other programs.
 
-    `load_dataset("FOLDER")` reads it from there.
+    `load_dataset("FOLDER")` reads it from there. Other programs read a folder that is installed,
+    whose path is printed:
+
+    lm_eval --include_path "$(scbench export lm-eval)" --tasks scbench
     """
     with reported_errors():
+        if str(folder) in _FOLDERS:
+            print(files("scbench.integrations").joinpath(_FOLDERS[str(folder)]))  # noqa: T201
+            return
         source = find_release(release)
         from scbench.freezing.copies import export_release
 

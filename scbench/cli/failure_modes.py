@@ -34,7 +34,7 @@ from scbench.base.errors import ResultsError
 from scbench.catalog import get_task
 from scbench.cli.console import PROBLEMS, counted, reported_errors, say
 from scbench.cli.options import Commands
-from scbench.cli.printing import Files, Out, Partial, Plot, Result, Style, table_command, write_file
+from scbench.cli.printing import Files, Out, Plot, Result, Style, table_command, write_file
 from scbench.formats.predictions import open_predictions
 from scbench.release.load import find_release
 from scbench.report.charts import failure_chart
@@ -42,14 +42,12 @@ from scbench.report.charts import failure_chart
 app = Commands("failure_modes", no_args_is_help=True)
 
 
-def _rows_to_judge(results: list[Path], threshold: float, *, partial: bool) -> pl.DataFrame:
-    return candidates(read_results(results, COLUMNS, partial=partial), threshold)
+def _rows_to_judge(results: list[Path], threshold: float) -> pl.DataFrame:
+    return candidates(read_results(results, COLUMNS), threshold)
 
 
-def _labelled_states(
-    labels: list[Path], results: list[Path], threshold: float, *, partial: bool
-) -> pl.DataFrame:
-    rows = read_results(results, COLUMNS, partial=partial)
+def _labelled_states(labels: list[Path], results: list[Path], threshold: float) -> pl.DataFrame:
+    rows = read_results(results, COLUMNS)
     return states(rows, read_labels(labels), threshold)
 
 
@@ -62,13 +60,13 @@ def card(task: str) -> None:
 
 
 @app.command()
-def judge(results: Files, out: Path, threshold: float = 0.6, partial: Partial = False) -> None:
+def judge(results: Files, out: Path, threshold: float = 0.6) -> None:
     """Label candidates by rules, without a model.
 
     The rules look at status, answer and checks alone: the same results, the same labels.
     """
     with reported_errors():
-        rows = _rows_to_judge(results, threshold, partial=partial)
+        rows = _rows_to_judge(results, threshold)
         labels = labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
         write_file(out, labels_file(labels))
         say(f"{labels.height} candidates labelled")
@@ -81,7 +79,6 @@ def export(
     predictions: list[str] | None = None,
     release: str | None = None,
     threshold: float = 0.6,
-    partial: Partial = False,
 ) -> None:
     """Write a prompt per candidate, for any judge.
 
@@ -90,7 +87,7 @@ def export(
     and hand them to import. Prompts name neither the model nor its setting.
     """
     with reported_errors():
-        rows = _rows_to_judge(results, threshold, partial=partial)
+        rows = _rows_to_judge(results, threshold)
         outputs = read_outputs(rows, predictions) if predictions else None
         lines: list[str] = []
         if rows.height:
@@ -102,12 +99,7 @@ def export(
 
 @app.command("import")
 def import_(
-    decisions: str,
-    results: list[Path],
-    out: Path,
-    judge: str,
-    threshold: float = 0.6,
-    partial: Partial = False,
+    decisions: str, results: list[Path], out: Path, judge: str, threshold: float = 0.6
 ) -> None:
     """Read decisions back and write them as labels.
 
@@ -117,7 +109,7 @@ def import_(
     with reported_errors():
         if not judge.strip():
             raise ResultsError("--judge must name who judged")
-        rows = _rows_to_judge(results, threshold, partial=partial)
+        rows = _rows_to_judge(results, threshold)
         with open_predictions(decisions) as stream:
             decided, problems = import_decisions(stream, rows)
         for problem in problems:
@@ -138,13 +130,12 @@ def shares(
     out: Out = None,
     plot: Plot = None,
     threshold: float = 0.6,
-    partial: Partial = False,
 ) -> Result:
     """Show labels by run, with status counts beside.
 
     Shares are of the judged candidates: a share can rise while its count falls.
     """
-    row_states = _labelled_states(labels, results, threshold, partial=partial)
+    row_states = _labelled_states(labels, results, threshold)
     table = label_shares(row_states, by_task=by_task)
     return Result(table, [shares_sheet(table)], lambda: failure_chart(label_shares(row_states)))
 
@@ -156,13 +147,12 @@ def deltas(
     first: str | None = None,
     second: str | None = None,
     threshold: float = 0.6,
-    partial: Partial = False,
 ) -> Result:
     """Show how rates of labels differ between runs.
 
     By default: for each model, what tools change.
     """
-    row_states = _labelled_states(labels, results, threshold, partial=partial)
+    row_states = _labelled_states(labels, results, threshold)
     table = state_deltas(row_states, run_pairs(row_states, first, second))
     return Result(table, deltas_sheets(table))
 
@@ -174,13 +164,12 @@ def matrix(
     first: str | None = None,
     second: str | None = None,
     threshold: float = 0.6,
-    partial: Partial = False,
 ) -> Result:
     """Show what became of each score between runs.
 
     A square matrix of states: pass, the five labels, and statuses where there is none.
     """
-    row_states = _labelled_states(labels, results, threshold, partial=partial)
+    row_states = _labelled_states(labels, results, threshold)
     table = transitions(row_states, run_pairs(row_states, first, second))
     return Result(table, matrix_sheets(table))
 
@@ -191,7 +180,6 @@ def agree(
     labels_b: Path | None = None,
     results: list[Path] | None = None,
     threshold: float = 0.6,
-    partial: Partial = False,
 ) -> Result:
     """Compare two judges, or one with the rules: kappa, confusion."""
     if (labels_b is None) == (not results):
@@ -200,7 +188,7 @@ def agree(
     if labels_b is not None:
         second = read_labels([labels_b])
     else:
-        rows = _rows_to_judge(results or [], threshold, partial=partial)
+        rows = _rows_to_judge(results or [], threshold)
         second = labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
     table = agreement(first, second)
     names = (", ".join(sorted(set(frame["judge"]))) for frame in (first, second))

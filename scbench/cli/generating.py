@@ -1,4 +1,4 @@
-"""``scbench tasks`` and ``generate``: tasks with their parameters, and fresh cases of them."""
+"""``scbench tasks`` and ``generate``: tasks with their parameters, and new items of them."""
 
 import json
 import secrets
@@ -9,8 +9,9 @@ from typing import Any
 
 import typer
 
-from scbench.analysis.layout import Sheet, markdown
+from scbench.analysis.layout import Sheet, markdown, terminal
 from scbench.base.errors import ExperimentError, ReleaseError, did_you_mean
+from scbench.base.model import LADDER
 from scbench.builders.shared.builder import Case
 from scbench.catalog import Task, all_tasks, available_tasks, get_task
 from scbench.cli.console import (
@@ -58,7 +59,7 @@ def tasks(task: str | None = None, release: str | None = None, style: ListForm =
         if style == "json":
             text = as_json(described if task is None else described[0]) + "\n"
         elif release is not None:
-            text = _release_text(described)
+            text = _release_text(described, style)
         else:
             text = (
                 _tasks_text(described, style)
@@ -91,12 +92,16 @@ def _described_in(release: Release, task: str | None) -> list[dict[str, Any]]:
     ]
 
 
-def _release_text(described: Sequence[dict[str, Any]]) -> str:
-    return "".join(
-        f"{row['id']:30} {row['bucket']:14} {row['scores']:5}  {row['scoring']:8} "
-        f"{row['weight']:7.3f}  v{row['grader_version']}  {row['title']}\n"
+def _release_text(described: Sequence[dict[str, Any]], style: ListForm) -> str:
+    heads = ["task", "bucket", "scores", "scoring", "weight", "grader", "title"]
+    rows = [
+        [
+            *(row["id"], row["bucket"], str(row["scores"]), row["scoring"]),
+            *(f"{row['weight']:.3f}", f"v{row['grader_version']}", row["title"]),
+        ]
         for row in described
-    )
+    ]
+    return _table_text("Tasks of the release", heads, rows, style)
 
 
 def _tasks_text(described: Sequence[dict[str, Any]], style: ListForm) -> str:
@@ -115,7 +120,7 @@ def _tasks_text(described: Sequence[dict[str, Any]], style: ListForm) -> str:
 
 
 def _parameters_text(task: dict[str, Any], style: ListForm) -> str:
-    size = f"{task['scores']} scores" if task["scores"] else "all cases are drawn"
+    size = f"{task['scores']} scores" if task["scores"] else "all items are generated"
     title = f"{task['id']}: {task['title']}, {task['bucket']}, {size}, {task['scoring']}"
     heads = ["parameter", "values", "default", "kind", "meaning"]
     rows = [
@@ -161,15 +166,9 @@ def _value_text(value: object) -> str:
 def _table_text(
     title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], style: ListForm
 ) -> str:
-    """Return a table whose last column is as long as it must be."""
-    if style == "markdown":
-        return markdown(Sheet(title, heads, rows, frozenset(heads) - {"scores"})) + "\n"
-    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads) - 1)]
-    lines = [
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])
-        for row in (heads, *rows)
-    ]
-    return "\n".join([title, "", *(line.rstrip() for line in lines)]) + "\n"
+    words = frozenset(heads) - {"scores", "weight"}
+    sheet = Sheet(title, heads, rows, words, wraps=frozenset(heads[-1:]))
+    return (markdown if style == "markdown" else terminal)(sheet) + "\n"
 
 
 _PRINTED = ("jsonl", "text")
@@ -185,7 +184,6 @@ def generate(
     target: str | None = None,
     out: Path | None = None,
     count: int | None = None,
-    ladder: bool = False,
     rung: int | None = None,
     seed: int | None = None,
     private: bool = False,
@@ -195,28 +193,31 @@ def generate(
     workers: int = 0,
     quiet: bool = False,
 ) -> None:
-    """Draw fresh cases of a task, or a whole experiment.
+    """Generate new items of a task, or a whole experiment.
 
     The first are printed, the second is a folder.
 
     The parameters of a task are options: scbench generate arithmetic --length 8 --max-depth 3
     --count 5. `scbench tasks TASK` lists them. A folder is graded with scbench-grade --release
     FOLDER. The same seed gives the same bytes with any number of workers. Exit code 1: a point
-    could not give as many cases as were asked for.
+    could not give as many items as were asked for.
     """
     with reported_errors("build"):
         if target is not None and target.startswith("-"):
             raise ExperimentError("name the experiment or task first, then its options")
-        if ladder or rung is not None:
+        head, _, rest = (target or "").partition(",")
+        if head == LADDER or rung is not None:
             printed = None
             extra = [*context.args, *(form or [])]
             if extra:
                 raise ExperimentError(
                     f"{extra[0]!r}: the parameters of rungs are in the table of the ladder"
                 )
-            experiment = rungs_of(target, rung, count, seed, private=private)
+            experiment = rungs_of(
+                rest or None if head == LADDER else target, rung, count, seed, private=private
+            )
         elif target is None:
-            raise ExperimentError("name an experiment or task, or draw a --ladder")
+            raise ExperimentError("name an experiment or task, or the ladder")
         elif target in all_tasks():
             task = get_task(target)
             printed, values = _print_forms(task, form or [])
@@ -325,7 +326,7 @@ def _with_seed(experiment: Experiment, *, private: bool, writes: bool) -> Experi
     if private and experiment.seed is not None and experiment.seed < _SHORT_SEED:
         say(
             "warning: a private seed this short can be found by trying all; without a seed, "
-            "--private draws one of 128 bits"
+            "--private chooses one of 128 bits"
         )
     return experiment.model_copy(update={"private": private})
 
@@ -342,7 +343,7 @@ def _print_cases(experiment: Experiment, printed: str, workers: int) -> None:
                 sys.stdout.write(text + "\n")
             if batch.reason:
                 short = True
-                say(f"{task.id}: {len(batch.cases)} of {total} cases: {batch.reason}")
+                say(f"{task.id}: {len(batch.cases)} of {total} items: {batch.reason}")
     sys.stdout.flush()
     if short:
         raise typer.Exit(PROBLEMS)
@@ -351,7 +352,7 @@ def _print_cases(experiment: Experiment, printed: str, workers: int) -> None:
 def _case_text(task: Task, case: Row, number: int, total: int) -> str:
     facts = {name: value for name, value in case.items() if name not in Case.model_fields}
     label = ", ".join(f"{name} {value}" for name, value in {**case["params"], **facts}.items())
-    head = f"=== {task.id}, case {number} of {total}, seed {case['seed']}: {label}"
+    head = f"=== {task.id}, item {number} of {total}, seed {case['seed']}: {label}"
     return f"{head}\n\n{case['input'].rstrip()}\n\n--- target: {case['target']}\n"
 
 
@@ -362,7 +363,9 @@ def _write_folder(
 
     total = sum(planned.point.count for planned in plan(experiment))
     try:
-        with progress(total, quiet=quiet, doing="drawing", done="drew", things="cases") as bar:
+        with progress(
+            total, quiet=quiet, doing="generating", done="generated", things="items"
+        ) as bar:
             generated = generate_folder(
                 experiment,
                 out,
@@ -378,9 +381,9 @@ def _write_folder(
         say(f"{counted(generated.resumed, 'point')} drawn before the interruption")
     for short in generated.gathered.shortfalls:
         parameters = ", ".join(f"{key} {value}" for key, value in short.point.items())
-        say(f"{short.task}: {short.got} of {short.asked} cases at {parameters}: {short.reason}")
+        say(f"{short.task}: {short.got} of {short.asked} items at {parameters}: {short.reason}")
     if not quiet:
         manifest = generated.manifest
-        say(f"{out}: {manifest.version}, {manifest.instances} cases, rows {manifest.rows_hash}")
+        say(f"{out}: {manifest.version}, {manifest.instances} items, rows {manifest.rows_hash}")
     if generated.gathered.shortfalls:
         raise typer.Exit(PROBLEMS)

@@ -52,7 +52,7 @@ def grade(
     No network, no model, nothing executed.
 
     Each line is a JSON object: "id" (such as "two_segments/07"), and "answer" (the object that the
-    instance's answer_schema describes) or "response" (the model's text); optional are "model",
+    item's answer_schema describes) or "response" (the model's text); optional are "model",
     "setting" (no_tools, tools), "sample", "budget", "usage", "finish_reason", "status", "error",
     "run" (how it was made), "prompt_sha256" and "reasoning". Settings retry, probe and act hold
     "loop" and "turns" instead, which are played again (docs/loop.md).
@@ -81,9 +81,8 @@ def grade(
         chosen_release, names = find_release(release).choose(names_in(tasks))
         selection = choose_tasks(chosen_release, names)
         limits = WorkerLimits(workers or processors(), timeout, int(memory * 2**30), allow_code)
-        take_in = bound(
-            verdicts.taken_in, files or [], quiet=quiet, mapped=mapped, model=model, setting=setting
-        )
+        reading = verdicts.reading(mapped, model, setting)
+        take_in = bound(verdicts.taken_in, files or [], quiet=quiet, read=reading, restart=restart)
         if not files:
             verdicts.tell_self_test(chosen_release, selection, limits, style, quiet=quiet)
         elif check:
@@ -101,7 +100,7 @@ def grade(
                 )
             verdicts.tell_check(path, checked, style, imported=imported is not None)
         else:
-            folder = out or Path("scbench-results", _stem(files[0], shard))
+            folder = out or _folder_of(files[0], shard)
             path, imported = take_in(folder=folder)
             options = Options(
                 predictions=path,
@@ -138,9 +137,11 @@ def _shard_of(text: str | None, *, imported: bool) -> "Shard | None":
     raise PredictionsError(f"--shard takes I/N with I from 1 to N, such as 2/8, not {text!r}")
 
 
-def _stem(predictions: str, shard: str | None) -> str:
-    stem = "stdin" if predictions == "-" else Path(predictions).name.partition(".")[0] or "results"
-    return stem if shard is None else f"{stem}-{shard.replace('/', '-of-')}"
+def _folder_of(file: str, shard: str | None) -> Path:
+    from scbench.grading.options import default_folder
+
+    folder = default_folder(file)
+    return folder if shard is None else Path(f"{folder}-{shard.replace('/', '-of-')}")
 
 
 app = Commands(add_completion=False, pretty_exceptions_enable=False)

@@ -4,7 +4,7 @@ import sys
 import tempfile
 import time
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +15,7 @@ from scbench.catalog import get_task
 from scbench.cli.console import NEEDS, misused, plain, reported_errors, require, say
 from scbench.cli.options import Commands, ToolSetting
 from scbench.cli.printing import Files, write_file
-from scbench.cli.progress import progress
+from scbench.cli.progress import Quiet, progress
 from scbench.formats.predictions import Line
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.processes import processors
@@ -93,7 +93,7 @@ def make_report(
             items=items,
             # Even with one processor, what draws must be a process that can be stopped.
             workers=max(workers or processors(), 2),
-            on_item=lambda done, total: bar.done(done, done, total),
+            on_item=_told(bar),
         )
     failed = output.without_picture
     if failed:
@@ -240,12 +240,11 @@ def gallery(
     setting: ToolSetting | None = None,
     budget: int | None = None,
     sample: int | None = None,
-    ladder: bool = False,
-    rungs: str = "1,4,8",
+    rungs: str | None = None,
     scale: float | None = None,
     dark: bool = False,
 ) -> None:
-    """Draw one instance of every task.
+    """Draw one item of every task.
 
     With its reference answer, as PNG files; with --results, with a model's answer.
 
@@ -253,19 +252,28 @@ def gallery(
     a right and a wrong answer to every task in one picture, or a few rungs of each.
     """
     with reported_errors("report"):
-        sheet = ladder or folder.suffix.lower() in {".svg", ".png"}
+        sheet = rungs is not None or folder.suffix.lower() in {".svg", ".png"}
         if sheet:
             _check_sheet(folder, results)
         require(*NEEDS["report"])
         source = find_release(release or (_release_of_results(results) if results else None))
-        if sheet:
-            _contact_sheet(source, folder, rungs if ladder else None, scale or 1, dark)
-            return
-        cases = None
-        if results is not None:
-            cases = run_cases(source, results, RunChoice(model, setting, budget, sample))
-        count = write_gallery(source, folder, processors(), Look(scale, dark), cases)
+        with progress(
+            None, quiet=False, doing="drawing", done="drew", things="pictures", estimate=True
+        ) as bar:
+            if sheet:
+                _contact_sheet(source, folder, rungs, scale or 1, dark, bar)
+                return
+            cases = None
+            if results is not None:
+                cases = run_cases(source, results, RunChoice(model, setting, budget, sample))
+            count = write_gallery(
+                source, folder, processors(), Look(scale, dark), cases, _told(bar)
+            )
         say(f"{folder}: {count} pictures")
+
+
+def _told(bar: Quiet) -> Callable[[int, int], object]:
+    return lambda done, total: bar.done(done, done, total)
 
 
 def _check_sheet(out: Path, results: Path | None) -> None:
@@ -276,14 +284,14 @@ def _check_sheet(out: Path, results: Path | None) -> None:
 
 
 def _contact_sheet(
-    release: Release, out: Path, rungs: str | None, scale: float, dark: bool
+    release: Release, out: Path, rungs: str | None, scale: float, dark: bool, bar: Quiet
 ) -> None:
     if rungs is None:
-        svg = right_and_wrong(release, processors(), dark=dark)
+        svg = right_and_wrong(release, processors(), dark=dark, on_picture=_told(bar))
     else:
         numbers = [part.strip() for part in rungs.split(",")]
         if not all(part.isascii() and part.isdecimal() and len(part) < 5 for part in numbers):
             raise ReleaseError(f"--rungs takes numbers such as 1,4,8, not {rungs!r}")
         rung_numbers = list(dict.fromkeys(map(int, numbers)))
-        svg = contact_sheet(release, rung_numbers, processors(), dark=dark)
+        svg = contact_sheet(release, rung_numbers, processors(), dark=dark, on_picture=_told(bar))
     write_file(out, svg.encode() if out.suffix.lower() == ".svg" else sheet_png(svg, scale))

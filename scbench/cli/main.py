@@ -9,12 +9,15 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from scbench.cli.console import USAGE, reported_errors, say
+from scbench.cli.console import USAGE, misused, reported_errors, say
 from scbench.cli.options import Version, descriptions
 from scbench.cli.start import start
 
-_COMMANDS: dict[str, list[str]] = descriptions()["commands"]
-"""The module of each command, and the first line of its help, which lists it."""
+_GROUPS: dict[str, dict[str, list[str]]] = descriptions()["commands"]
+"""By group: the module of each command, and the first line of its help, which lists it."""
+_COMMANDS = {name: command for group in _GROUPS.values() for name, command in group.items()}
+_RENAMED: dict[str, str] = descriptions()["renamed"]
+"""What commands of earlier versions are called now."""
 
 
 class _Commands(TyperGroup):
@@ -27,6 +30,8 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002
         """Return a command, imported; None if there is none of that name."""
+        if cmd_name in _RENAMED:
+            misused(f"scbench {cmd_name} is now scbench {_RENAMED[cmd_name]}")
         if cmd_name not in _COMMANDS:
             return None
         with reported_errors():
@@ -34,9 +39,11 @@ class _Commands(TyperGroup):
         group = typer.main.get_group(module.app)
         return group.commands.get(cmd_name, group)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        """List the commands by their lines."""
-        TyperGroup(commands=dict(self.commands)).format_commands(ctx, formatter)
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
+        """List the commands of each group by their lines."""
+        for title, commands in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
 
 
 app = typer.Typer(
@@ -45,7 +52,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    help="The Spatial Competence Benchmark. `scbench grade` is the same as scbench-grade.",
+    help="The Spatial Competence Benchmark. scbench-grade is short for scbench grade.",
 )
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from io import BytesIO
 from pathlib import Path
@@ -27,14 +27,15 @@ Style = Annotated[TableForm, typer.Option("--format", help="How the table is wri
 Out = Annotated[
     Path | None, typer.Option("--out", help="File to write, instead of standard output.")
 ]
-Partial = Annotated[
-    bool, typer.Option("--partial", help="Accept results in which whole tasks are missing.")
-]
 Plot = Annotated[
     Path | None,
-    typer.Option(callback=draws, help="Also draw it: FILE.svg, FILE.png, or FILE.html to explore."),
+    typer.Option(
+        callback=draws,
+        help="Also plot it: FILE.svg, FILE.png, or FILE.html; FILE-dark.png for a dark page.",
+    ),
 ]
 
+_ENDLESS = 10**6
 PEOPLE = {"table": terminal, "markdown": markdown, "latex": latex}
 """Forms in which several tables may follow one another, and what prints each."""
 
@@ -46,26 +47,27 @@ class Result(NamedTuple):
         table: for programs: CSV, JSON and Parquet.
         sheets: the same for people, in one table or several.
         chart: what makes the chart of --plot; None where there is none.
+        lines: what people get in place of sheets.
     """
 
     table: pl.DataFrame
     sheets: Sequence[Sheet]
     chart: Callable[[], Spec] | None = None
+    lines: Sequence[str] | None = None
 
 
 def table_command(app: typer.Typer) -> Callable[[Callable[..., Result]], Callable[..., None]]:
     """Return a decorator that makes a command of a function that computes a table.
 
-    The command takes --format and --out beside the options of the function, before --threshold or
-    --partial, unless the function declares them itself; it turns errors into a line, prints the
+    The command takes --format and --out beside the options of the function, before --threshold,
+    unless the function declares them itself; it turns errors into a line, prints the
     table or saves it, and draws the chart if the function takes --plot.
     """
 
     def register(compute: Callable[..., Result]) -> Callable[..., None]:
         parameters = list(signature(described(compute)).parameters.values())
         names = [parameter.name for parameter in parameters]
-        ends = [names.index(name) for name in ("threshold", "partial") if name in names]
-        place = min(ends, default=len(names))
+        place = names.index("threshold") if "threshold" in names else len(names)
         added = [
             Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
             for name, default, kind in (("style", "table", Style), ("out", None, Out))
@@ -77,9 +79,11 @@ def table_command(app: typer.Typer) -> Callable[[Callable[..., Result]], Callabl
         def command(**options: Any) -> None:  # noqa: ANN401
             with reported_errors():
                 result = compute(**{name: options[name] for name in names})
-                if options.get("plot") is not None and result.chart is not None:
+                if options.get("plot") is not None:
+                    if result.chart is None:
+                        raise ResultsError("--plot has no chart of this table")
                     draw_chart(options["plot"], result.chart())
-                write_tables(result.table, result.sheets, options["style"], options["out"])
+                write_tables(result, options["style"], options["out"])
 
         command.__signature__ = signature(compute).replace(parameters=parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {each.name: each.annotation for each in parameters}
@@ -89,27 +93,28 @@ def table_command(app: typer.Typer) -> Callable[[Callable[..., Result]], Callabl
 
 
 def draw_chart(path: Path, spec: Spec) -> None:
-    """Draw a chart into a file of the kind that its suffix names."""
-    write_file(path, draw(spec, path.suffix.lower().removeprefix(".")))
+    """Draw a chart into a file of the kind that its suffix names, dark if its name says so."""
+    dark = path.stem.endswith("-dark")
+    write_file(path, draw(spec, path.suffix.lower().removeprefix("."), dark=dark))
 
 
-def write_tables(
-    table: pl.DataFrame, sheets: Sequence[Sheet], style: TableForm, out: Path | None
-) -> None:
+def write_tables(result: Result, style: TableForm, out: Path | None) -> None:
     """Print a table or write it to a file, whole.
 
     Args:
-        table: for programs: CSV, JSON and Parquet.
-        sheets: the same for people, in one table or several.
+        result: its forms.
         style: which of the forms.
         out: file to write; None for standard output.
 
     Raises:
         ResultsError: the file cannot be written.
     """
-    data = BytesIO()
-    if style in PEOPLE:
-        texts = (PEOPLE[style](sheet).rstrip("\n") for sheet in sheets)
+    data, table = BytesIO(), result.table
+    if style in PEOPLE and result.lines is not None:
+        data.write("".join(f"{line}\n" for line in result.lines).encode())
+    elif style in PEOPLE:
+        write = partial(terminal, width=_ENDLESS) if out and style == "table" else PEOPLE[style]
+        texts = (write(sheet).rstrip("\n") for sheet in result.sheets)
         data.write("\n\n".join(texts).encode() + b"\n")
     elif style == "csv":
         data.write(csv_bytes(table))

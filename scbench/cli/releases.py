@@ -149,11 +149,11 @@ def rungs_of(
 
 @app.command()
 def rungs(target: str | None = None, rung: int | None = None, count: int | None = None) -> None:
-    """Draw every rung of a ladder, and check it.
+    """Make every rung of a ladder, and check it.
 
     Those beyond its top are among them.
 
-    Each instance is solved and judged: a right answer must score 1 within the limit, prompts and
+    Each item is solved and judged: a right answer must score 1 within the limit, prompts and
     answers be short enough, and the measure rise from rung to rung. Exit code 1: something is
     wrong.
     """
@@ -227,10 +227,10 @@ def build(
             loader.write_text(render_loader(manifest, prefix), "utf-8")
         for short in manifest.experiment.shortfalls if manifest.experiment else ():
             say(
-                f"{short.task}: {short.got} of {short.asked} cases at {short.point}: {short.reason}"
+                f"{short.task}: {short.got} of {short.asked} items at {short.point}: {short.reason}"
             )
         say(
-            f"{folder}: {manifest.instances} instances, {manifest.scores} scores, "
+            f"{folder}: {manifest.instances} items, {manifest.scores} scores, "
             f"rows {manifest.rows_hash}"
         )
 

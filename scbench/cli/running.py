@@ -9,9 +9,9 @@ import typer
 from scbench.base.errors import PredictionsError
 from scbench.base.model import Instance
 from scbench.cli.console import INTERRUPTED, PROBLEMS, names_in, reported_errors, require, say
-from scbench.cli.exchange import Variant, ids_in
+from scbench.cli.exchange import ids_in
 from scbench.cli.options import Commands, ScoreForm
-from scbench.cli.verdicts import grade_and_tell, taken_in
+from scbench.cli.verdicts import grade_and_tell, reading, taken_in
 from scbench.formats.prompts import requests, select, told_apart, write_left_out
 from scbench.grading.api import MEMORY
 from scbench.grading.run import Options
@@ -35,8 +35,6 @@ def run(
     model: str,
     release: str | None = None,
     tasks: str | None = None,
-    variant: Variant = "default",
-    ladder: bool = False,
     ids: str | None = None,
     limit: int | None = None,
     samples: int = 1,
@@ -53,26 +51,32 @@ def run(
     max_retries: int = 7,
     out: Path | None = None,
     workers: int = 0,
+    dry_run: bool = False,
+    price: str | None = None,
     style: ScoreForm = "table",
     quiet: bool = False,
 ) -> None:
-    """Ask a model, grade its answers, and print the tables.
+    """Ask a model, grade its answers, and print the scores.
 
     Prompts, retries and logs are Inspect's (`inspect view --log-dir OUT/logs` shows every word),
     grading is that of `scbench-grade`. The model is first asked for a single word, so that a wrong
     name or key is told at once.
     """
     with reported_errors("inspect"):
-        require("inspect_ai")
-        from scbench.integrations.inspect.play import Pace, Plan, play
-
+        if not dry_run:
+            require("inspect_ai")
         check_memory()
-        config = "ladder" if ladder else variant
         only = None if ids is None else sorted(ids_in(ids))
         if only is not None and limit is not None:
             raise PredictionsError("--ids says which items are asked: leave --limit out")
         source = find_release(release)
-        source, covered, instances = select(source, config, names_in(tasks), only)
+        source, covered, instances = select(source, tasks=names_in(tasks), ids=only)
+        if dry_run:
+            sent = instances if images else told_apart(instances)[False]
+            _tell_size(sent[:limit], samples * max(len(budget or ()), 1), price)
+            return
+        from scbench.integrations.inspect.play import Pace, Plan, play
+
         parameters = {
             "tasks": covered,
             "variant": source.manifest.config or "default",
@@ -97,8 +101,8 @@ def run(
             say("some calls were never answered; the same command asks these again")
         if not images:
             files += _write_left_out(instances, logs / "left-out.jsonl", samples, plan.budgets)
-        setting = "tools" if tools else "no_tools"
-        path, imported = taken_in(files, folder, setting=setting, quiet=quiet)
+        read = reading(None, None, "tools" if tools else "no_tools")
+        path, imported = taken_in(files, folder, quiet=quiet, read=read, restart=True)
         grade_and_tell(
             Options(
                 predictions=path,
@@ -115,6 +119,35 @@ def run(
             quiet=quiet,
             least=0 if complete else PROBLEMS,
         )
+
+
+_CHARACTERS_A_TOKEN = 3
+"""Prompts are rich in numbers, of which a token holds fewer characters than of English."""
+
+
+def _tell_size(instances: Sequence[Instance], times: int, price: str | None) -> None:
+    """Print what asking takes: prompts, characters, tokens by an estimate, and money."""
+    prompts = len(instances) * times
+    characters = sum(len(instance.prompt) for instance in instances) * times
+    tokens = round(characters / _CHARACTERS_A_TOKEN)
+    pictured = len(told_apart(instances)[True]) * times
+    money = ["", ""]
+    if price is not None:
+        parts = price.split(",")
+        try:
+            sent, received = (float(part) / 1e6 for part in parts)
+        except ValueError:
+            raise PredictionsError(
+                "--price takes US dollars for a million tokens sent and received: 1.25,10"
+            ) from None
+        money = [f": {tokens * sent:,.2f} US$", f": {prompts * 1000 * received:,.2f} US$"]
+    print(  # noqa: T201
+        f"{prompts:,} prompts, {pictured:,} of them with an image\n"
+        f"{characters:,} characters, about {tokens:,} tokens sent "
+        f"(one for {_CHARACTERS_A_TOKEN} characters, images not counted){money[0]}\n"
+        f"for each 1,000 tokens that an answer takes, reasoning included: "
+        f"{prompts * 1000:,} tokens received{money[1]}"
+    )
 
 
 def _model_argument(text: str) -> tuple[str, object]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from scbench.analysis.sheets import overview_sheets
 from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import JsonError, PredictionsError
 from scbench.cli.console import (
@@ -248,8 +249,8 @@ def _print_scores(graded: Any, style: ListForm) -> None:  # noqa: ANN401
             text = markdown_table(graded)
         case _:
             release = graded.report.summary["release"]["version"]
-            title = f"Scores by bucket, release {release}"
-            text = render({title: graded.report.tables["bucket"]}, "table", graded.report.remarks)
+            sheets = overview_sheets(f"Scores, release {release}", graded.report.tables["bucket"])
+            text = render(sheets, "table", graded.report.remarks)
     print(text)  # noqa: T201
 
 

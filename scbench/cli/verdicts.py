@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -11,10 +11,10 @@ from typing import NoReturn
 import polars as pl
 import typer
 
-from scbench.analysis.layout import markdown, terminal
-from scbench.analysis.sheets import score_sheet
+from scbench.analysis.layout import Sheet, markdown, terminal
+from scbench.analysis.sheets import overview_sheets
 from scbench.base.errors import PredictionsError
-from scbench.catalog import MANIFOLDS, Task
+from scbench.catalog import Task
 from scbench.cli.console import (
     GRADER_ERRORS,
     INTERRUPTED,
@@ -52,14 +52,18 @@ _ALIKE = 5
 """How many of those that differ in line and id alone."""
 
 
+def reading(mapped: str | None, model: str | None, setting: str | None) -> ImportOptions:
+    """Return how files of other programs are read."""
+    return ImportOptions(read_mapping(mapped), model, setting)
+
+
 def taken_in(
     files: list[str],
     folder: Path,
     *,
     quiet: bool,
-    mapped: str | None = None,
-    model: str | None = None,
-    setting: str | None = None,
+    read: ImportOptions,
+    restart: bool = False,
 ) -> tuple[str, Imported | None]:
     """Return the path of the predictions that the files make; what they are is said in a line."""
     for file in files:
@@ -68,29 +72,17 @@ def taken_in(
                 f"{file} is a folder; name the file of predictions. Results that a folder holds "
                 f"are shown by `scbench tables {file}`"
             )
-    overrides = ImportOptions(read_mapping(mapped), model, setting)
-    path, imported = take_in(files, folder, overrides, ours=interrupted(folder / WORK))
+    path, imported = take_in(files, folder, read, ours=interrupted(folder / WORK), restart=restart)
     if imported is not None and not quiet:
         say(f"recognised {imported.recognised}")
     return path, imported
 
 
-def render(
-    tables: Mapping[str, pl.DataFrame], style: ScoreForm, remarks: Sequence[str] = ()
-) -> str:
-    """Return score tables for a terminal, in Markdown or as CSV.
-
-    Args:
-        tables: by title.
-        style: one of the three.
-        remarks: sentences to stand below each table; csv has no place for them.
-    """
-    if style == "csv":
-        return csv_bytes(pl.concat(list(tables.values()), how="diagonal")).decode()
+def render(sheets: Iterable[Sheet], style: ScoreForm, remarks: Sequence[str] = ()) -> str:
+    """Return score tables for a terminal or in Markdown, with sentences below each."""
     write = markdown if style == "markdown" else terminal
-    sheets = (score_sheet(title, frame) for title, frame in tables.items())
     texts = (write(replace(sheet, notes=[*sheet.notes, *remarks])) for sheet in sheets)
-    return ("\n\n" if remarks else "\n").join(texts)
+    return "\n\n".join(texts)
 
 
 def tell_report(report: RunReport, out: Path, style: ScoreForm, *, quiet: bool) -> None:
@@ -122,14 +114,11 @@ def _print_tables(report: RunReport, style: ScoreForm) -> None:
     release = report.summary["release"]["version"]
     tasks = report.summary["options"]["tasks"]
     over = f", only {', '.join(tasks)}" if tasks else ""
-    tables: dict[str, pl.DataFrame] = {}
-    for by, table in report.tables.items():
-        is_text = pl.col("bucket") == MANIFOLDS
-        parts = {"Scores": table.filter(~is_text), "Text tasks, scores": table.filter(is_text)}
-        apart = not any(part.is_empty() for part in parts.values()) and style != "csv"
-        for name, part in parts.items() if apart else (("Scores", table),):
-            tables[f"{name} by {by}, release {release}{over}"] = part
-    print(render(tables, style, report.remarks))  # noqa: T201
+    if style == "csv":
+        print(csv_bytes(pl.concat(report.tables.values(), how="diagonal")).decode())  # noqa: T201
+        return
+    sheets = overview_sheets(f"Scores, release {release}{over}", report.tables["bucket"])
+    print(render(sheets, style, report.remarks))  # noqa: T201
 
 
 def _tell_remarks(report: RunReport, out: Path, *, quiet: bool) -> None:
@@ -165,8 +154,6 @@ def _tell_remarks(report: RunReport, out: Path, *, quiet: bool) -> None:
     if report.resumed:
         many = "line was" if report.resumed == 1 else "lines were"
         say(f"{report.resumed} {many} graded before the interruption")
-    if report.tally.unscored:
-        say("* means over scored rows only: coverage is below 1")
     withdrawn = summary["withdrawn"]
     if withdrawn["instances"] and not withdrawn["excluded"]:
         count = len(withdrawn["instances"])
@@ -176,7 +163,7 @@ def _tell_remarks(report: RunReport, out: Path, *, quiet: bool) -> None:
         say("partial: not for the leaderboard")
     if summary["shard"]:
         say(f"shard {summary['shard']}: join all shards by `scbench merge`")
-    say(f"{summary['seconds']:.1f} s; results in {out}")
+    say(f"{summary['seconds']:.1f} s; results in {out}; by task: scbench tables {out} --by task")
 
 
 def _list_problems(report: RunReport, out: Path) -> None:

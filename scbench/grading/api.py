@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scbench.formats.imports.gather import ImportOptions
 from scbench.grading.checkpoint import WORK
-from scbench.grading.options import take_in, tasks_in
+from scbench.grading.options import default_folder, take_in, tasks_in
 from scbench.grading.run import Options, RunReport
 from scbench.grading.run import grade_file as _grade
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -47,8 +47,8 @@ def grade_file(
     Args:
         predictions: path of the file: JSON Lines, plain or packed with gzip or Zstandard; or of
             files of other programs, as the command takes them. Several make one run.
-        out: folder for ``results.parquet`` and ``summary.json``; ``scbench-results/`` and the
-            name of the file by default.
+        out: folder for ``results.parquet`` and ``summary.json``; by default in
+            ``scbench-results/``, named by the path of the file.
         release: what to grade against, or its name as `load_release` takes it.
         tasks: ids or buckets; None for those of the release's default config.
         partial: whether the file is meant not to answer every item.
@@ -64,9 +64,9 @@ def grade_file(
     """
     paths = [predictions] if isinstance(predictions, str | Path) else predictions
     files = [str(path) for path in paths]
-    stem = Path(files[0]).name.partition(".")[0] if files else ""
-    folder = Path(out) if out else Path("scbench-results", stem or "results")
-    path, imported = take_in(files, folder, ImportOptions(), ours=interrupted(folder / WORK))
+    folder = Path(out) if out else default_folder(files[0] if files else "results")
+    ours = interrupted(folder / WORK)
+    path, imported = take_in(files, folder, ImportOptions(), ours=ours, restart=restart)
     chosen_release = release if isinstance(release, Release) else find_release(release)
     chosen_release, names = chosen_release.choose(tasks)
     options = Options(

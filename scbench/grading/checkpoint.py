@@ -224,10 +224,12 @@ def assemble(
             yield apart.frame()
 
 
-def missing(completer: Completer, coverage: Coverage) -> Iterator[pl.DataFrame]:
-    """Yield the rows of items that have no line, by run and item."""
+def missing(
+    completer: Completer, coverage: Coverage, *, partial: bool = False
+) -> Iterator[pl.DataFrame]:
+    """Yield the rows of items that have no line, by run and item; see `Coverage.missing`."""
     rows = RowMaker(completer)
-    for run, ids in coverage.missing():
+    for run, ids in coverage.missing(partial=partial):
         for row_id in sorted(ids):
             rows.add_missing(coverage.known_ids.positions[row_id], run)
         if len(rows) >= _HELD_ROWS:

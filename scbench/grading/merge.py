@@ -147,7 +147,7 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
     if {task.id: task.grader_version for task in tasks} != summary["graders"]:
         raise ResultsError("the shards were graded by other graders than are installed here")
     options = Options(
-        summary["predictions"]["file"],
+        str(runs[0].folder / summary["predictions"]["files"][0]),
         release,
         out,
         WorkerLimits(
@@ -187,7 +187,7 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
 
 
 def _workplace(out: Path) -> WorkFolder:
-    check_place(out, "-", "", begun=False, restart=True)
+    check_place(out, (), "", None, begun=False, restart=True)
     try:
         out.mkdir(parents=True, exist_ok=True)
         work = WorkFolder(out / WORK)

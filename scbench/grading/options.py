@@ -21,7 +21,7 @@ from scbench.base.errors import CatalogError, PredictionsError, ResultsError
 from scbench.catalog import Task, get_task
 from scbench.formats.imports.gather import is_own
 from scbench.formats.predictions import Problem, open_predictions
-from scbench.grading.output import is_ours
+from scbench.grading.output import check_sources, is_ours
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.rows.index import Described
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -39,9 +39,11 @@ IMPORTED = "imported.jsonl"
 class Imported:
     """What the stream was made of: what files were found to be, and entries that have no place.
 
-    The origin of a line of the stream is a file and a line of it.
+    The origin of a line of the stream is a file and a line of it. The files are those that were
+    named.
     """
 
+    files: Sequence[str]
     recognised: str
     problems: Sequence[Problem]
     origin: Callable[[int], tuple[str, int]]
@@ -55,12 +57,17 @@ class Imported:
 
 
 def take_in(
-    files: Sequence[str], folder: Path, reading: "ImportOptions", *, ours: bool = False
+    files: Sequence[str],
+    folder: Path,
+    reading: "ImportOptions",
+    *,
+    ours: bool = False,
+    restart: bool = False,
 ) -> tuple[str, Imported | None]:
     """Return the path of predictions to grade; one file of our own form is taken as it stands.
 
     Others become `IMPORTED` in the folder; what stands there under this name may be replaced if it
-    is ours.
+    is ours, and was made of the same files, unless it is a restart.
 
     Raises:
         PredictionsError: a file cannot be read at all.
@@ -71,6 +78,8 @@ def take_in(
     from scbench.formats.imports.gather import gather  # noqa: PLC0415  (few runs need it)
 
     path = folder / IMPORTED
+    if not ours and not restart:
+        check_sources(folder, files)
     for name in files:
         if os.path.exists(name) and path.exists() and path.samefile(name):  # noqa: PTH110
             raise ResultsError(f"{path} is among the files and would be overwritten; name --out")
@@ -83,7 +92,7 @@ def take_in(
                 f"{path} was not written by scbench-grade, and would be overwritten; move it "
                 "away, or choose another --out"
             )
-    return str(path), Imported(gathered.recognised, gathered.problems, gathered.origin)
+    return str(path), Imported(files, gathered.recognised, gathered.problems, gathered.origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +129,38 @@ class Options:
     described: Described = ()
     imported: Imported | None = None
 
+    @property
+    def files(self) -> Sequence[str]:
+        """The files that were named."""
+        return self.imported.files if self.imported else [self.predictions]
 
+    @property
+    def stored(self) -> dict[str, object]:
+        """What ``summary.json`` holds of these options."""
+        return {
+            "tasks": None if self.tasks is None else sorted(self.tasks),
+            "partial": self.partial,
+            "exclude_withdrawn": self.exclude_withdrawn,
+            "allow_code": self.limits.allow_code,
+        }
+
+
+def default_folder(file: str) -> Path:
+    """Return the folder of the results of a file, which tells files of one name apart.
+
+    Its name is the path of the file below the working folder, or the last two parts of its path.
+    """
+    if file == "-":
+        return Path("scbench-results", "stdin")
+    path = Path(os.path.abspath(file))  # noqa: PTH100  (links are names of their own)
+    here = Path.cwd()
+    *above, name = path.relative_to(here).parts if path.is_relative_to(here) else path.parts[-2:]
+    parts = [*above, name.partition(".")[0]]
+    return Path("scbench-results", "-".join(parts).lstrip(".-")[-_LONGEST:] or "results")
+
+
+_LONGEST = 80
+"""Characters of the name of a folder that is made of a path."""
 _ID = re.compile(rb'"id"\s{0,9}:\s{0,9}"([a-z][a-z0-9_]{0,99})/')
 _PORTION = 2**20
 

@@ -3,9 +3,9 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from scbench.base.errors import ResultsError
 from scbench.formats.predictions import Problem
@@ -67,19 +67,55 @@ _HEAD = 2**16
 """Bytes of a page in which it says what wrote it."""
 
 
+def sources(folder: Path, files: Sequence[str]) -> list[str]:
+    """Return files as they are named in a summary: by their paths from the folder of results."""
+    paths = (file if file == "-" else os.path.relpath(file, folder) for file in files)
+    # Names of files need not be UTF-8.
+    return [path.encode("utf-8", "backslashreplace").decode() for path in paths]
+
+
+def check_sources(folder: Path, files: Sequence[str]) -> None:
+    """Make sure that a folder holds no results of other files.
+
+    Raises:
+        ResultsError: it does.
+    """
+    earlier = _summary(folder)
+    if earlier is not None:
+        # Before version 3, a summary had but the name of one file.
+        stored = earlier["predictions"].get("files") or [earlier["predictions"]["file"]]
+        if stored != sources(folder, files) and stored != [Path(file).name for file in files]:
+            _refuse(folder, earlier, f"the results of {', '.join(stored[:5])}")
+
+
+def _refuse(folder: Path, earlier: Mapping[str, Any], what: str) -> NoReturn:
+    raise ResultsError(
+        f"{folder} holds {what} on release {earlier['release']['version']}, and they would be "
+        "overwritten; choose another --out, or say --restart to replace them"
+    )
+
+
 def check_place(
-    folder: Path, predictions: str, release: str, *, begun: bool, restart: bool
+    folder: Path,
+    files: Sequence[str],
+    release: str,
+    options: Mapping[str, object] | None,
+    *,
+    begun: bool,
+    restart: bool,
 ) -> None:
     """Make sure that results can be written to a folder, and over nothing but those of before.
 
-    An interrupted run has begun there; only a restart replaces results of another file or release.
+    An interrupted run has begun there; only a restart replaces results of other files, of another
+    release, or of other options. That a file is not meant to be whole is none of these: it decides
+    which rows without an answer there are.
 
     Raises:
         ResultsError: something that stands there would be lost.
     """
     there = [folder / name for name in OUTPUTS if os.path.lexists(folder / name)]
     for path in there:
-        if predictions != "-" and path.exists() and path.samefile(predictions):
+        if any(f != "-" and os.path.exists(f) and path.samefile(f) for f in files):  # noqa: PTH110
             raise ResultsError(
                 f"{path} is the predictions file and would be overwritten by what is written to "
                 f"{folder}; choose another --out"
@@ -94,12 +130,19 @@ def check_place(
             f"{there[0]} was not written by scbench-grade, and would be overwritten; move it away, "
             "or choose another --out"
         )
-    file, version = earlier["predictions"]["file"], earlier["release"]["version"]
-    if not restart and (file, version) != (Path(predictions).name, release):
-        raise ResultsError(
-            f"{folder} holds the results of {file} on release {version}, and they would be "
-            "overwritten; choose another --out, or say --restart to replace them"
-        )
+    if restart:
+        return
+    check_sources(folder, files)
+    if earlier["release"]["version"] != release:
+        _refuse(folder, earlier, "results")
+    before = earlier["options"] | {"shard": earlier["shard"]}
+    for name, value in (options or {}).items():
+        if name != "partial" and before.get(name) != value:
+            _refuse(folder, earlier, f"results with {name} {_words(before.get(name))}")
+
+
+def _words(value: object) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value).lower()
 
 
 def check_report(path: Path, predictions: str) -> None:

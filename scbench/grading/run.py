@@ -351,8 +351,9 @@ def _check_inputs(options: Options) -> None:
         raise PredictionsError(f"{options.predictions} holds no predictions; nothing is written")
     check_place(
         options.out,
-        options.predictions,
+        options.files,
         options.release.version,
+        options.stored | {"shard": str(options.shard) if options.shard else None},
         begun=interrupted(options.out / WORK),
         restart=options.restart,
     )
@@ -380,7 +381,7 @@ def finish(
         if not options.partial:
             for problem in coverage.incomplete():
                 problems.add(problem)
-        rows.add(missing(completer, coverage))
+        rows.add(missing(completer, coverage, partial=options.partial))
     results = problems.path.with_name(RESULTS)
     rows.write(results)
     problems.close()

@@ -21,6 +21,7 @@ from scbench.catalog import Task, all_tasks
 from scbench.formats.predictions import Problem
 from scbench.grading.means import RUN
 from scbench.grading.options import Options
+from scbench.grading.output import sources
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.score_tables import Condensed, metadata_by_run, outside_release
 from scbench.machine.tables import scan_parquet
@@ -65,7 +66,7 @@ def remarks(
     if looped:
         yield (
             f"Setting {', '.join(looped)}: answers given in a loop, which compare with no answers "
-            "given at once. `scbench turns` has their scores by turn."
+            "given at once. `scbench samples` has their scores by turn."
         )
         cut = [run for run in runs if run.get("cut")]
         for run in cut:
@@ -251,7 +252,7 @@ class RunFacts:
     protections: Sequence[str] | None = None
 
 
-@dataclass
+@dataclass(repr=False)
 class RunReport:
     """What a run came to: the tally of ``results.parquet``, and the content of ``summary.json``.
 
@@ -271,6 +272,13 @@ class RunReport:
     remarks: list[str]
     warnings: list[str]
     summary: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        problems = self.problem_counts.total()
+        return f"<RunReport: {self.tally.rows} rows, {problems} problems, {self.path}>"
+
+    def _repr_html_(self) -> str:
+        return str(self.tables["bucket"]._repr_html_())
 
     @cached_property
     def results(self) -> pl.DataFrame:
@@ -303,8 +311,7 @@ def _withdrawn(release: Release, tasks: Sequence[Task]) -> dict[str, Any]:
 def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[str, Any]:
     """Return the content of ``summary.json`` for what a run came to."""
     options = facts.options
-    # Names of files need not be UTF-8.
-    name = options.predictions.encode("utf-8", "backslashreplace").decode()
+    files = sources(options.out, options.files)
     counts = report.tally
     return {
         "scbench": __version__,
@@ -321,18 +328,14 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
             "lines": coverage.excluded,
         },
         "predictions": {
-            "file": "-" if name == "-" else Path(name).name,
+            "file": Path(options.predictions).name.encode("utf-8", "backslashreplace").decode(),
+            "files": files,
             "sha256": facts.digest,
             "lines": coverage.lines,
             **({"made_of": options.imported.recognised} if options.imported else {}),
         },
         "shard": str(options.shard) if options.shard else None,
-        "options": {
-            "tasks": None if options.tasks is None else sorted(options.tasks),
-            "partial": options.partial,
-            "exclude_withdrawn": options.exclude_withdrawn,
-            "allow_code": options.limits.allow_code,
-        },
+        "options": options.stored,
         "partial": options.partial or options.tasks is not None,
         "rows": counts.rows,
         "runs": counts.runs,

@@ -1,8 +1,8 @@
 """A taskset of verifiers: the release, its ladder and fresh instances, to evaluate and to train.
 
 verifiers 0.4 loads environments by the name of a top-level package. ``scbench_env`` is that
-package: the folder that ``scbench path verifiers`` prints, which can be installed and pushed to the
-hub as it is. It only hands on what stands here.
+package: the folder that ``scbench export verifiers`` prints, which can be installed and pushed to
+the hub as it is. It only hands on what stands here.
 
 Sources: verifiers 0.4.0 ``v1/taskset.py``, ``v1/task.py``, ``v1/harness.py``.
 """

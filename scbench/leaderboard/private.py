@@ -2,7 +2,7 @@
 
 The maintainers hold a folder that is never published::
 
-    release/        a ladder, drawn with `scbench generate --ladder --private --out FOLDER/release`
+    release/        a ladder, drawn with `scbench generate ladder --private --out FOLDER/release`
     submissions/    what labs sent: answers to its prompts
     graded/         results, written here; they hold answers, so they are no part of the board
 
@@ -59,7 +59,7 @@ def collect_private(
     release = open_release(folder / RELEASE)
     if not (release.manifest.is_ladder and release.manifest.is_generated):
         raise ResultsError(
-            f"{folder / RELEASE} is no private ladder; `scbench generate --ladder --private --out "
+            f"{folder / RELEASE} is no private ladder; `scbench generate ladder --private --out "
             f"{folder / RELEASE}` draws one"
         )
     done = collect(

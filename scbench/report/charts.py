@@ -19,19 +19,32 @@ from scbench.analysis.levels import BEYOND, FIRST
 from scbench.analysis.sheets import line_name
 from scbench.base.errors import ResultsError
 from scbench.catalog import all_tasks
-from scbench.report.draw.colours import COLOURS
+from scbench.report.draw.colours import COLOURS, ROLES
 
 Spec = dict[str, Any]
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
-_LOOK: Spec = {"font": "sans-serif", "range": {"category": list(COLOURS)}}
+_SWITCHED = ("ink", "quiet", "faint")
+"""Roles of colours that differ on a dark page."""
+_INK, _QUIET, _FAINT = (ROLES[role][0] for role in _SWITCHED)
+_AXIS = {
+    "titleFontWeight": "normal",
+    "gridColor": _FAINT,
+    "gridOpacity": 0.4,
+    "domainColor": _QUIET,
+    "tickColor": _QUIET,
+}
+_LOOK: Spec = {
+    "font": "sans-serif",
+    "background": "transparent",
+    "range": {"category": list(COLOURS[:-1])},
+    "style": {key: {"fill": _INK} for key in ("guide-label", "guide-title", "group-title")},
+    "text": {"color": _INK},
+    "view": {"stroke": None},
+}
 _CONFIGS: Spec = {
-    "plain": {
-        **_LOOK,
-        "axis": {"gridOpacity": 0.3, "titleFontWeight": "normal"},
-        "view": {"stroke": None},
-    },
-    "upright": {**_LOOK, "axis": {"titleFontWeight": "normal", "labelAngle": 0}},
+    "plain": {**_LOOK, "axis": _AXIS},
+    "upright": {**_LOOK, "axis": {**_AXIS, "labelAngle": 0}},
 }
 _SHARES = {"accuracy", "above", "truncated", "unparsed"}
 
@@ -64,12 +77,101 @@ def _chart(name: str, **values: object) -> Spec:
     return {"$schema": _SCHEMA, **_filled_spec(name, **values)}
 
 
+def _in_points(rows: list[Spec], *names: str) -> list[Spec]:
+    """Return rows with shares as points of a hundred, as tables have them."""
+    return [
+        row | {name: 100 * row[name] for name in names if row[name] is not None} for row in rows
+    ]
+
+
+def score_chart(table: pl.DataFrame) -> Spec:
+    """Return normalized scores with their intervals, a line for each bucket or task.
+
+    The table is of `scbench.analysis.paper.paper_table`.
+    """
+    marks = [
+        {"line": name, "series": _run_name(row), "value": row["normalized"]}
+        | {"low": row["normalized_low"], "high": row["normalized_high"]}
+        for name, row in _named_lines(table)
+    ]
+    return _dots("Normalized scores with 95 % intervals.", "normalized score", marks, [0, 100])
+
+
+def difference_chart(table: pl.DataFrame) -> Spec:
+    """Return differences of runs with their intervals: overall, by bucket and by task.
+
+    The table is of `scbench.analysis.compare.compare_runs`.
+    """
+    marks = [
+        {"line": name, "series": f"{row['second']} minus {row['first']}"}
+        | {"value": row["difference"], "low": row["low"], "high": row["high"]}
+        for name, row in _named_lines(table)
+    ]
+    title = "difference of normalized scores"
+    return _dots("Differences with 95 % intervals.", title, marks, None)
+
+
+def sample_chart(table: pl.DataFrame) -> Spec:
+    """Return pass@k with its interval, a line for each bucket and task.
+
+    The table is of `scbench.analysis.samples.pass_at_k`.
+    """
+    marks = [
+        {"line": name, "series": f"{_run_name(row)} pass@{row['k']}", "value": row["pass_at_k"]}
+        | {"low": row["pass_low"], "high": row["pass_high"]}
+        for name, row in _named_lines(table)
+    ]
+    return _dots("Pass@k with 95 % intervals.", "share of items passed", marks, [0, 100])
+
+
+def turn_chart(table: pl.DataFrame) -> Spec:
+    """Return the mean score after each turn of a loop, a line for each run and bucket.
+
+    The table is of `scbench.analysis.turns.turn_table`.
+    """
+    values = [
+        row | {"run": f"{_run_name(row)}, {name}"} for name, row in _named_lines(table, sums=True)
+    ]
+    return _chart("turns", values=_in_points(values, "mean", "low", "high"))
+
+
+def _named_lines(table: pl.DataFrame, *, sums: bool = False) -> list[tuple[str, Spec]]:
+    """Return the rows of a table with what their lines are called; sums alone, if there are any."""
+    titles = {task.id: task.title for task in all_tasks().values()}
+    rows = table.to_dicts()
+    if sums and any(row["task"] is None for row in rows):
+        rows = [row for row in rows if row["task"] is None]
+    every = any(row["task"] for row in rows)
+    return [
+        (line_name(row["bucket"], row["task"], row["over"], titles, every=every), row)
+        for row in rows
+    ]
+
+
+def _dots(description: str, title: str, marks: list[Spec], domain: list[int] | None) -> Spec:
+    """Return values with their intervals, some series on a line; as wide as a paper's column."""
+    values = [row for row in _in_points(marks, "value", "low", "high") if row["value"] is not None]
+    series = list(dict.fromkeys(row["series"] for row in values))
+    return _chart(
+        "dots",
+        description=description,
+        values=values,
+        title=title,
+        lines=list(dict.fromkeys(row["line"] for row in values)),
+        series=series,
+        step=18 if len(series) < 2 else 11,
+        legend=None if len(series) < 2 else {"orient": "bottom", "columns": 1, "labelLimit": 320},
+        scale={"domain": domain} if domain else {"zero": True},
+    )
+
+
 def budget_chart(points: pl.DataFrame) -> Spec:
     """Return the chart of a budget sweep: accuracy, and below it the truncated share, over tokens.
 
     The points are of `scbench.analysis.usage.budget_sweep`.
     """
     values = points.with_columns(run=_run_column()).to_dicts()
+    values = _in_points(values, "accuracy", "low", "high")
     last = {row["run"]: i for i, row in enumerate(values) if row["mean_output_tokens"]}
     for i, row in enumerate(values):
         row["label"] = row["run"] if last.get(row["run"]) == i else ""
@@ -100,7 +202,11 @@ def cost_chart(table: pl.DataFrame) -> Spec:
     description = f"Mean score against {title} per answer, a point for each run."
     title = f"{title} per answer"
     return _chart(
-        "cost", description=description, values=values.to_dicts(), field=field, title=title
+        "cost",
+        description=description,
+        values=_in_points(values.to_dicts(), "mean", "low", "high"),
+        field=field,
+        title=title,
     )
 
 
@@ -109,7 +215,8 @@ def item_chart(table: pl.DataFrame) -> Spec:
 
     The table is `scbench.analysis.items.item_table`.
     """
-    return _chart("items", values=table.to_dicts(), tasks=list(dict.fromkeys(table["task"])))
+    values = _in_points(table.to_dicts(), "mean")
+    return _chart("items", values=values, tasks=list(dict.fromkeys(table["task"])))
 
 
 def failure_chart(table: pl.DataFrame) -> Spec:
@@ -188,6 +295,7 @@ def parameter_chart(table: pl.DataFrame, title: str) -> Spec:
     The table is `scbench.analysis.manifolds.manifold_table` for that one.
     """
     values = [row | {"panel": _run_name(row)} for row in table.to_dicts()]
+    values = _in_points(values, "above", "above_low", "above_high")
     description = f"Accuracy above the floor along {title}."
     x = _value_axis(values, "value", title)
     return _chart("parameter", description=description, values=values, x=x)
@@ -242,8 +350,10 @@ def _level_mark(row: Mapping[str, Any]) -> Spec:
     }
 
 
-def draw(spec: Spec, form: str) -> bytes:
+def draw(spec: Spec, form: str, *, dark: bool = False) -> bytes:
     """Draw a chart as ``svg``, ``png``, or ``html`` for a page that works without a network.
+
+    Unless it is dark, SVG and HTML have the colours that the reader prefers.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.
@@ -251,23 +361,47 @@ def draw(spec: Spec, form: str) -> bytes:
     """
     import vl_convert  # noqa: PLC0415  (an extra, and large)
 
+    if dark or form == "png":
+        spec = _replaced(spec, _DARK) if dark else spec
+        spec = {**spec, "background": ROLES["paper"][dark]}
     if form == "svg":
-        return str(vl_convert.vegalite_to_svg(spec)).encode()
+        text = str(vl_convert.vegalite_to_svg(spec))
+        head, end, rest = text.partition(">")
+        return f"{head}{end}<style>{'' if dark else _FOLLOWS}</style>{rest}".encode()
     if form == "png":
-        return bytes(vl_convert.vegalite_to_png(spec, scale=2))
+        return bytes(vl_convert.vegalite_to_png(spec, scale=3))
     if form == "html":
-        page = str(vl_convert.vegalite_to_html(_disarmed(spec), bundle=True))
+        safe = _replaced(spec, {"<": _LESS})
+        page = str(vl_convert.vegalite_to_html(safe, bundle=True, renderer="svg"))
+        page = page.replace("</head>", f"<style>{'' if dark else _FOLLOWS}</style></head>", 1)
         return page.replace(_LESS, "\\u003c").encode()
     raise ResultsError(f"charts are written as .svg, .png or .html, not as {form!r}")
 
 
 _LESS = "scbench-less-than-sign"
+_DARK = {ROLES[role][0]: ROLES[role][1] for role in _SWITCHED}
+_FOLLOWS = (
+    "@media (prefers-color-scheme:dark){"
+    + "".join(
+        f'.marks [{kind}="{light}"]{{{kind}:{dark}}}'
+        for light, dark in _DARK.items()
+        for kind in ("fill", "stroke")
+    )
+    + "}"
+)
+"""Rules by which a chart follows the reader."""
 
 
-def _disarmed(node: Any) -> Any:  # noqa: ANN401
-    """Return a description without "<" in its texts: a model's name must not end the script."""
+def _replaced(node: Any, signs: Mapping[str, str]) -> Any:  # noqa: ANN401
+    """Return a description with signs replaced in its texts.
+
+    Without "<" a model's name cannot end the script of a page.
+    """
     if isinstance(node, dict):
-        return {key: _disarmed(value) for key, value in node.items()}
+        return {key: _replaced(value, signs) for key, value in node.items()}
     if isinstance(node, list):
-        return [_disarmed(item) for item in node]
-    return node.replace("<", _LESS) if isinstance(node, str) else node
+        return [_replaced(item, signs) for item in node]
+    if isinstance(node, str):
+        for sign, other in signs.items():
+            node = node.replace(sign, other)
+    return node

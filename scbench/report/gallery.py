@@ -19,6 +19,7 @@ from scbench.analysis.results import read_results
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import Instance, Verdict, rung_of
+from scbench.base.progress import no_progress
 from scbench.catalog import MANIFOLDS, Task, all_tasks, get_task
 from scbench.machine.files import scratch_beside
 from scbench.machine.processes import map_in_processes
@@ -153,7 +154,11 @@ def _read_back(verdict: Verdict) -> Verdict:
     return Graded(verdict.score, canonical_json(checks), metrics, ()).verdict()
 
 
-def draw_cases(to_draw: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
+def draw_cases(
+    to_draw: Sequence[Case],
+    workers: int = 1,
+    on_picture: Callable[[int, int], object] = no_progress,
+) -> dict[str, bytes]:
     """Return PNG files by task.
 
     Raises:
@@ -162,14 +167,21 @@ def draw_cases(to_draw: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
     """
     return {
         case.task: data
-        for case, data in zip(to_draw, draw_each(to_draw, draw_case, workers), strict=True)
+        for case, data in zip(
+            to_draw, draw_each(to_draw, draw_case, workers, on_picture), strict=True
+        )
     }
 
 
 def draw_each(
-    to_draw: Sequence[Case], draw: Callable[[Case], bytes], workers: int = 1
+    to_draw: Sequence[Case],
+    draw: Callable[[Case], bytes],
+    workers: int = 1,
+    on_picture: Callable[[int, int], object] = no_progress,
 ) -> list[bytes]:
     """Return PNG files of cases, in their order, drawn in processes that see no fonts.
+
+    How many are drawn, and of how many, is told after each.
 
     Raises:
         ReleaseError: one cannot be drawn.
@@ -189,7 +201,10 @@ def draw_each(
             initializer=_forget_fonts,
             initargs=(folder,),
         )
-        pictures = {i: call.result() for i, call in zip(order, calls, strict=True)}
+        pictures = {}
+        for i, call in zip(order, calls, strict=True):
+            pictures[i] = call.result()
+            on_picture(len(pictures), len(order))
     return [pictures[i] for i in range(len(to_draw))]
 
 
@@ -238,6 +253,7 @@ def write_gallery(
     workers: int = 1,
     look: Look = PLAIN,
     to_draw: Sequence[Case] | None = None,
+    on_picture: Callable[[int, int], object] = no_progress,
 ) -> int:
     """Write the gallery of a release: a PNG file for each task, index.html and gallery.md.
 
@@ -261,7 +277,7 @@ def write_gallery(
         with scratch_beside(folder) as scratch:
             root = scratch / "gallery"
             root.mkdir()
-            for task, data in draw_cases(to_draw, workers).items():
+            for task, data in draw_cases(to_draw, workers, on_picture).items():
                 (root / f"{task}.png").write_bytes(data)
             (root / "index.html").write_text(_page(release, to_draw), "utf-8")
             (root / "gallery.md").write_text(markdown(to_draw), "utf-8")
@@ -308,12 +324,24 @@ RUNGS = (1, 4, 8)
 """Rungs that are shown."""
 _CELL_WIDTH, _CELL_HEIGHT, _GAP = 270, 220, 14
 _HEAD, _NAME, _FOOT = 48, 26, 30
+_LETTERS = 15
+"""Of all words on a contact sheet."""
 _ACROSS = 2
 """Tasks beside each other."""
 
 
+def _listed(rungs: Sequence[int]) -> str:
+    *first, last = map(str, rungs)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def contact_sheet(
-    release: Release, rungs: Sequence[int] = RUNGS, workers: int = 1, *, dark: bool = False
+    release: Release,
+    rungs: Sequence[int] = RUNGS,
+    workers: int = 1,
+    *,
+    dark: bool = False,
+    on_picture: Callable[[int, int], object] = no_progress,
 ) -> str:
     """Return the contact sheet of a release's ladder as an SVG file, rungs from left to right.
 
@@ -328,30 +356,40 @@ def contact_sheet(
     measures = experiment.measures if experiment else {}
     rung_cases = [case._replace(look=Look(None, dark)) for case in _cases(ladder, rungs)]
     ink = ROLES["ink"][dark]
-    pictures = draw_each(rung_cases, draw_thumbnail, workers)
+    pictures = draw_each(rung_cases, draw_thumbnail, workers, on_picture)
     block = len(rungs) * (_CELL_WIDTH + _GAP)
     row = _NAME + _CELL_HEIGHT + _FOOT
     tasks = list(dict.fromkeys(case.task for case in rung_cases))
     width = _ACROSS * block + _GAP
     height = _HEAD + -(-len(tasks) // _ACROSS) * row
     parts = [
-        _sheet_label(_GAP, 30, f"Rungs {', '.join(map(str, rungs))} of {ladder.version}", 18, ink)
+        _sheet_label(
+            _GAP, 30, f"Ladder of release {release.version}: rungs {_listed(rungs)}", _LETTERS, ink
+        )
     ]
     for i, task in enumerate(tasks):
         x, y = _GAP + i % _ACROSS * block, _HEAD + i // _ACROSS * row
         parts.append(
-            _sheet_label(x, y + 17, f"{get_task(task).title}: {measures.get(task, '')}", 14, ink)
+            _sheet_label(
+                x, y + 17, f"{get_task(task).title}: {measures.get(task, '')}", _LETTERS, ink
+            )
         )
     for case, data in zip(rung_cases, pictures, strict=True):
         i, rung = tasks.index(case.task), rung_of(case.instance_id) or 0
         x = _GAP + i % _ACROSS * block + rungs.index(rung) * (_CELL_WIDTH + _GAP)
         y = _HEAD + i // _ACROSS * row + _NAME
         parts.append(_image_element(x, y, _CELL_WIDTH, _CELL_HEIGHT, data))
-        parts.append(_sheet_label(x + 4, y + _CELL_HEIGHT - 4, str(rung), 15, ink))
+        parts.append(_sheet_label(x + 4, y + _CELL_HEIGHT - 4, str(rung), _LETTERS, ink))
     return _contact_sheet_file(parts, width, height, dark=dark)
 
 
-def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -> str:
+def right_and_wrong(
+    release: Release,
+    workers: int = 1,
+    *,
+    dark: bool = False,
+    on_picture: Callable[[int, int], object] = no_progress,
+) -> str:
     """Return a contact sheet of every task as an SVG file: a right answer, and a wrong one.
 
     The wrong one is the counterexample to the same instance that comes nearest to full marks.
@@ -377,17 +415,19 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
         for case in right
         for answer in (case.answer, wrong[case.instance_id].answer)
     ]
-    pictures = draw_each(pairs, draw_case, workers)
+    pictures = draw_each(pairs, draw_case, workers, on_picture)
     width_each, height_each = 2.4 * _CELL_WIDTH, 2.4 * _CELL_HEIGHT
     ink = ROLES["ink"][dark]
-    parts = [_sheet_label(_GAP, 30, f"Right and wrong answers, release {release.version}", 18, ink)]
+    parts = [
+        _sheet_label(_GAP, 30, f"Right and wrong answers, release {release.version}", _LETTERS, ink)
+    ]
     for k, (case, data) in enumerate(zip(pairs, pictures, strict=True)):
         i = k // 2
         x = _GAP + (i % _ACROSS * 2 + k % 2) * (width_each + _GAP)
         y = _HEAD + i // _ACROSS * (height_each + _NAME + _GAP)
         title = get_task(case.task).title
         says = f"{title}: {case.instance_id}" if k % 2 == 0 else f"{title}: a wrong answer"
-        parts.append(_sheet_label(x, y + 17, says, 14, ink))
+        parts.append(_sheet_label(x, y + 17, says, _LETTERS, ink))
         parts.append(_image_element(x, y + _NAME, width_each, height_each, data))
     height = _HEAD + -(-len(right) // _ACROSS) * (height_each + _NAME + _GAP)
     return _contact_sheet_file(parts, 2 * _ACROSS * (width_each + _GAP) + _GAP, height, dark=dark)

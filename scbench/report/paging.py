@@ -221,7 +221,7 @@ def _context(
         **{name: getattr(item, name) for name in _AS_IS},
         "anchor": anchor(item, runs),
         "run": str(list(runs).index(item.run) + 1),
-        "run_label": runs[item.run] if len(runs) > 1 else "",
+        "run_label": runs[item.run],
         "score_text": score_text(item.score),
         "kind": kind(item.score),
         "why": _one_line_reason(item),

@@ -71,7 +71,7 @@ def test_a_sheet_of_scores_leaves_out_columns_that_say_nothing(make_results):
         {"score": 1.0, "setting": None}, {"subtask": 1, "score": 0.0, "setting": None}
     )
     sheet = score_sheet("t", score_table(rows, "task"))
-    figures = ["normalized", "normalized, 95 %", "readable", "below floor", "mean", "95 %"]
+    figures = ["normalized", "normalized, 95 %", "readable", "below floor", "mean", "mean, 95 %"]
     assert sheet.heads == ["model", "task", "N", *figures, "coverage", "status"]
     ends = "2.0 to 98.0"
     shown = ["50.0", ends, "100.0", "0.0", "50.0", ends]

@@ -156,8 +156,13 @@ def test_holes_in_one_sample_are_refused(write):
 
 def test_a_task_that_one_run_lacks_is_refused_unless_that_is_intended(write):
     path = write(*ROWS, *SOLIDS, *({**row, "model": "n"} for row in ROWS))
-    assert "model 'n' has no row of csg_union; add --partial" in refused(path)
+    assert "model 'n' has no row of csg_union, and no summary.json" in refused(path)
     assert read_results([path], partial=True).height == 8
+    summary = path.with_name("summary.json")
+    summary.write_text('{"partial": false}')
+    assert "no row of csg_union" in refused(path)
+    summary.write_text('{"partial": true}')
+    assert read_results([path]).height == 8
 
 
 def test_an_installed_release_says_what_is_expected(write):

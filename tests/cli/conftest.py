@@ -1,9 +1,15 @@
 """Running the installed commands as a user does."""
 
+import fcntl
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -60,5 +66,34 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Sim
             stdout=done.stdout,
             stderr=done.stderr,
         )
+
+    return run
+
+
+@pytest.fixture
+def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """A function that calls another one whose output is a pseudo-terminal of so many columns."""
+
+    def run(width: int, prints: Callable[[], object]) -> str:
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+        parts: list[bytes] = []
+
+        def read() -> None:
+            with suppress(OSError):  # the end of a pseudo-terminal is an error
+                while part := os.read(master, 4096):
+                    parts.append(part)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        with os.fdopen(slave, "w", encoding="utf-8") as stream, monkeypatch.context() as patch:
+            patch.delenv("COLUMNS", raising=False)
+            patch.setenv("NO_COLOR", "1")
+            patch.setattr(sys, "stdout", stream)
+            patch.setattr(sys, "__stdout__", stream)
+            prints()
+        reader.join()
+        os.close(master)
+        return b"".join(parts).decode().replace("\r\n", "\n")
 
     return run

@@ -1,4 +1,4 @@
-"""``scbench tables``, ``compare`` and ``budget`` as a user meets them."""
+"""``scbench tables``, ``compare`` and ``cost`` as a user meets them."""
 
 import csv
 import io
@@ -32,15 +32,15 @@ def sweep(make_results, tmp_path) -> Path:
 
 
 def test_tables_prints_the_papers_table_and_repeats_itself(command, inside, paper):
-    done = command("scbench", "tables", paper)
+    done = command("scbench", "tables", paper, "--by", "bucket")
     assert done.returncode == 0, done.stderr
     assert "Scores by bucket, release 9.9.9" in done.stdout
     lines = done.stdout.splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith("  overall"))
+    at = next(i for i, line in enumerate(lines) if line.startswith("overall"))
     assert lines[at].split()[:2] == ["overall", "285"]
     means = [word for word in lines[at + 2].split() if word != "mean"]
     assert means == ["34.9", "+3.2", "57.6", "+8.8", "57.6", "+6.8"]
-    assert inside("tables", paper).stdout == done.stdout
+    assert inside("tables", paper, "--by", "bucket").stdout == done.stdout
     assert done.stderr == ""
 
 
@@ -74,12 +74,12 @@ def test_compare_names_the_better_run_and_tells_files_apart(inside, make_results
 
 
 def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
-    done = inside("budget", sweep, "--bucket", "axiomatic", "--plot", "b.svg")
+    done = inside("cost", sweep, "--by", "budget", "--bucket", "axiomatic", "--plot", "b.svg")
     assert done.returncode == 0, done.stderr
     assert "1,023.0" in done.stdout
     assert "b.svg written" in done.stderr
     assert ">4,096</text>" in (tmp_path / "b.svg").read_text()
-    wrong = inside("budget", sweep, "--bucket", "axiomatik", "--plot", "b.pdf")
+    wrong = inside("cost", sweep, "--by", "budget", "--bucket", "axiomatik", "--plot", "b.pdf")
     assert wrong.returncode == 2
     assert "Did you mean 'axiomatic'?" in wrong.stderr
 
@@ -90,11 +90,13 @@ def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
         (["tables"], "results"),
         (["tables", "nowhere.parquet"], "no such file: nowhere.parquet"),
         (["tables", "{sweep}", "--format", "yaml"], "yaml"),
-        (["compare", "{sweep}", "--draws", "5"], "--draws"),
         (["tables", "{sweep}", "--out", "no/such/folder.md"], "cannot write no/such/folder.md"),
-        (["compare", "{sweep}", "--k", "1,x"], "--k takes numbers from 1"),
-        (["compare", "{sweep}", "--k", "0"], "--k takes numbers from 1"),
-        (["budget", "{sweep}", "--plot", "b.pdf"], ".svg, .png or .html, not as 'pdf'"),
+        (["samples", "{sweep}", "--k", "1,x"], "--k takes numbers from 1"),
+        (["samples", "{sweep}", "--k", "0"], "--k takes numbers from 1"),
+        (
+            ["cost", "{sweep}", "--plot", "b.pdf"],
+            ".svg, .png or .html, not as 'pdf'",
+        ),
     ],
 )
 def test_wrong_usage_exits_with_2_and_says_what_to_do(inside, sweep, args, words):
@@ -124,9 +126,7 @@ def test_samples_cost_items_and_runs_have_commands(inside, make_results, tmp_pat
     done = inside("cost", "s.parquet", "--plot", "c.svg")
     assert "score / 1,000 tokens" in done.stdout
     assert "US dollars" in (tmp_path / "c.svg").read_text()
-    done = inside("runs", "s.parquet")
-    assert "effort" in done.stdout
-    assert "effort" in inside("tables", "s.parquet").stdout, "the paper's table of runs follows"
+    assert "effort" in inside("tables", "s.parquet", "--by", "run").stdout
     wrong = inside("samples", "s.parquet", "--k", "1,x")
     assert wrong.returncode == 2
     gone = inside("items", "s.parquet")

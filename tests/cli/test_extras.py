@@ -13,7 +13,7 @@ EXTRAS = {
     "report x": "report", "gallery x": "report",
     "show two_segments/07 --reference --out x.png": "report", "grade x.jsonl --report": "report",
     "cost x --plot x.svg": "report", "items x --plot x.svg": "report",
-    "budget x --plot x.svg": "report", "ladder x --plot x.svg": "report",
+    "tables x --plot x.svg": "report", "ladder x --plot x.svg": "report",
     "manifolds x --parameter length --plot x.svg": "report",
     "failure-modes shares x --results x --plot x.svg": "report",
     "run openai-api/local/x": "inspect", "submission init x": "leaderboard",
@@ -21,7 +21,7 @@ EXTRAS = {
     "submission pack x": "leaderboard", "leaderboard build x": "leaderboard",
     "release build 9.9.9": "build", "release verify": "build",
     "release publish 3.0.0a1 --to x": "build", "generate arithmetic --out x": "build",
-    "generate --ladder --private --out x": "build", "tasks --release org/name@v1": "hub",
+    "generate ladder --private --out x": "build", "tasks --release org/name@v1": "hub",
 }  # fmt: skip
 
 

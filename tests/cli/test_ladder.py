@@ -1,4 +1,4 @@
-"""``scbench ladder``, ``next``, ``gap`` and ``compare`` on levels, as a user meets them."""
+"""``scbench ladder`` and ``compare`` on levels, as a user meets them."""
 
 import json
 
@@ -26,7 +26,7 @@ def begun(tmp_path):
 
 
 def test_levels_are_printed_with_a_chart(command, two):
-    done = command("scbench", "ladder", two, "--partial")
+    done = command("scbench", "ladder", two, "--by", "task")
     assert done.returncode == 0, done.stderr
     line = next(line for line in done.stdout.splitlines() if "Two Segments" in line)
     assert "●" in line
@@ -35,20 +35,20 @@ def test_levels_are_printed_with_a_chart(command, two):
 
 
 def test_levels_for_programs_and_by_rung(inside, two):
-    table = json.loads(inside("ladder", two, "--partial", "--format", "json").stdout)
+    table = json.loads(inside("ladder", two, "--format", "json").stdout)
     assert {row["model"] for row in table} == {"aurora", "boreal"}
     assert all(row["low"] < row["level"] < row["high"] for row in table)
-    rungs = inside("ladder", two, "--partial", "--rungs", "--format", "csv").stdout.splitlines()
+    rungs = inside("ladder", two, "--rungs", "--format", "csv").stdout.splitlines()
     assert len(rungs) == 1 + 2 * 2 * 8
-    latex = inside("ladder", two, "--partial", "--format", "latex").stdout
+    latex = inside("ladder", two, "--format", "latex").stdout
     assert "●" not in latex
     assert "█" not in latex
 
 
 def test_compare_on_a_ladder_says_what_differs_in_rungs(inside, two):
-    text = inside("compare", two, "--partial").stdout
+    text = inside("compare", two).stdout
     assert "Levels, aurora no_tools and boreal no_tools" in text
-    single = json.loads(inside("compare", two, "--partial", "--levels", "--format", "json").stdout)
+    single = json.loads(inside("compare", two, "--levels", "--format", "json").stdout)
     overall = next(row for row in single if row["bucket"] == "overall")
     assert 1 < overall["difference"] < 3
 
@@ -56,7 +56,11 @@ def test_compare_on_a_ladder_says_what_differs_in_rungs(inside, two):
 def test_levels_of_results_without_a_ladder_are_refused(inside, paper_results, tmp_path):
     path = tmp_path / "paper.parquet"
     paper_results.write_parquet(path)
-    for arguments in (["ladder", path], ["compare", path, "--levels"], ["next", path]):
+    for arguments in (
+        ["ladder", path],
+        ["compare", path, "--levels"],
+        ["ladder", path, "--next", 3],
+    ):
         done = inside(*arguments)
         assert done.returncode == 2
         assert "scbench-grade --tasks ladder" in done.stderr
@@ -65,32 +69,35 @@ def test_levels_of_results_without_a_ladder_are_refused(inside, paper_results, t
 
 def test_next_prints_ids_and_nothing_else(command, begun, tmp_path):
     path, ids = begun
-    done = command("scbench", "next", path, "--max-items", 5)
+    done = command("scbench", "ladder", path, "--next", 5)
     assert done.returncode == 0, done.stderr
     result = done.stdout.split()
     assert len(set(result)) == 5
     assert not set(result) & set(ids)
     assert {name.partition("/")[0] for name in result} == set(TASKS)
-    assert done.stdout == command("scbench", "next", path, "--max-items", 5).stdout
-    command("scbench", "next", path, "--max-items", 5, "--out", tmp_path / "ids.txt")
+    assert done.stdout == command("scbench", "ladder", path, "--next", 5).stdout
+    command("scbench", "ladder", path, "--next", 5, "--out", tmp_path / "ids.txt")
     assert (tmp_path / "ids.txt").read_text("utf-8") == done.stdout
 
 
 def test_next_says_what_is_passed_and_when_nothing_is_left(inside, tmp_path):
     path = tmp_path / "top.parquet"
     ladder_results({"m": 12.0}, TASKS).write_parquet(path)
-    done = inside("next", path)
+    done = inside("ladder", path, "--next", 9)
     assert done.returncode == 0
-    assert "scbench generate --ladder two_segments,csg_union --rung 9" in done.stderr
+    assert "scbench generate two_segments,csg_union --rung 9" in done.stderr
     assert "every item of the ladder has its answer" in done.stderr
     assert done.stdout == ""
 
 
 def test_next_wants_one_model(inside, two):
-    done = inside("next", two)
+    done = inside("ladder", two, "--next", 3)
     assert (done.returncode, "--model" in done.stderr) == (2, True)
-    assert "did you mean 'boreal'" in inside("next", two, "--model", "borel").stderr.lower()
-    assert inside("next", two, "--model", "boreal").returncode == 0
+    assert (
+        "did you mean 'boreal'"
+        in inside("ladder", two, "--next", 3, "--model", "borel").stderr.lower()
+    )
+    assert inside("ladder", two, "--next", 3, "--model", "boreal").returncode == 0
 
 
 def test_a_gap_is_told(inside, tmp_path):
@@ -98,11 +105,11 @@ def test_a_gap_is_told(inside, tmp_path):
     ladder_results({"m": 4.0}, leak=0.4).write_parquet(public)
     twin = ladder_results({"m": 4.0}, luck=2, prefix="c0ffee:")
     twin.with_columns(release_hash=pl.lit("p")).write_parquet(private)
-    done = inside("gap", public, private)
+    done = inside("ladder", public, "--private", private)
     assert done.returncode == 0, done.stderr
-    overall = next(line for line in done.stdout.splitlines() if line.startswith("  overall"))
+    overall = next(line for line in done.stdout.splitlines() if line.startswith("overall"))
     assert "public is higher" in overall
-    table = json.loads(inside("gap", public, private, "--format", "json").stdout)
+    table = json.loads(inside("ladder", public, "--private", private, "--format", "json").stdout)
     assert next(row for row in table if row["bucket"] == "overall")["leak"] > 0.2
-    done = inside("gap", public, public)
+    done = inside("ladder", public, "--private", public)
     assert (done.returncode, "same ladder" in done.stderr) == (2, True)

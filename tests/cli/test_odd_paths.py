@@ -52,10 +52,10 @@ def test_every_command_takes_any_name(inside, tmp_path, name):
     assert merged == (out / "results.parquet").read_bytes()
 
     for table in ("tables", "items", "cost"):
-        assert "two_segments" in run(table, out, "--partial", "--format", "json"), table
+        assert "two_segments" in run(table, out, "--format", "json"), table
     results = out / "results.parquet"
-    run("tables", results, "--partial", "--format", "json", "--out", out / f"{name[:9]}.json")
-    run("compare", results, results, "--partial", "--same-runs", code=2)
+    run("tables", results, "--format", "json", "--out", out / f"{name[:9]}.json")
+    run("compare", results, results, "--same-runs", code=2)
     assert run("import", file).count("m1") == 1
     run("grade", file, "--check", "--tasks", "two_segments", "--partial")
     run("show", "two_segments/07", "--predictions", file, "--model", "m1", "--out", out / "a.svg")

@@ -23,7 +23,7 @@ def test_all_items_go_out_and_what_needs_vision_is_said(inside):
 @pytest.mark.parametrize(
     ("args", "count", "ending"),
     [
-        (("--variant", "terse"), 277, "-terse"),
+        (("--tasks", "terse"), 277, "-terse"),
         (("--tasks", "two_segments", "--samples", 3), 3 * 27, ""),
         (("--tasks", "two_segments", "--budget", 100, "--budget", 200), 2 * 27, ""),
     ],
@@ -36,7 +36,7 @@ def test_what_is_asked_is_chosen(inside, args, count, ending):
 
 
 def test_next_items_pipe_into_prompts(inside):
-    ids = inside("next", "--max-items", 3).stdout
+    ids = inside("ladder", "--next", 3).stdout
     lines_out = lines(inside("prompts", "--ids", "-", stdin=ids.encode()))
     assert {line["id"] for line in lines_out} == {*ids.split()}
 

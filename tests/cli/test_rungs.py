@@ -1,4 +1,4 @@
-"""``generate --ladder``, ``release rungs``, ``gallery --ladder``, ``tasks``: as users call them."""
+"""``generate ladder``, ``release rungs``, ``gallery --rungs``, ``tasks``: as users call them."""
 
 import json
 
@@ -28,7 +28,7 @@ def own(tmp_path):
 
 
 def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
-    args = ("generate", "two_segments,enumerate_edges", "--ladder", "--private", "--count", 1)
+    args = ("generate", "ladder,two_segments,enumerate_edges", "--private", "--count", 1)
     done = inside(*args, "--out", "secret", "--workers", 1)
     assert done.returncode == 0, done.stderr
     seed = next(line for line in done.stderr.splitlines() if "private seed: " in line).split()[-1]
@@ -45,16 +45,16 @@ def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("--ladder",), "a ladder is written into a folder; name it with --out"),
+        (("ladder",), "a ladder is written into a folder; name it with --out"),
         (("maze_3d", "--rung", "99", "--out", "x"), "maze_3d ends at rung"),
-        (("maze_4d", "--ladder", "--out", "x"), "Did you mean 'maze_3d'?"),
+        (("ladder,maze_4d", "--out", "x"), "Did you mean 'maze_3d'?"),
         (
-            ("maze_3d", "--ladder", "--size", "4", "--out", "x"),
+            ("ladder,maze_3d", "--size", "4", "--out", "x"),
             "parameters of rungs are in the table",
         ),
-        (("nowhere.toml", "--ladder", "--out", "x"), "nowhere.toml cannot be read"),
+        (("ladder,nowhere.toml", "--out", "x"), "nowhere.toml cannot be read"),
         (("--out", "x"), "name an experiment or task"),
-        (("--ladder", "--rung", "0", "--out", "x"), "rung"),
+        (("ladder", "--rung", "0", "--out", "x"), "rung"),
     ],
 )
 def test_wrong_usage_says_why(inside, args, said):
@@ -72,11 +72,11 @@ def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
     assert wrong.split()[0] == "3"
     assert "on the rung below" in wrong
     assert inside("release", "rungs", own, "--rung", 2).returncode == 0
-    assert inside("generate", own, "--ladder", "--out", "drawn", "--workers", 1).returncode == 0
+    assert inside("generate", f"ladder,{own}", "--out", "drawn", "--workers", 1).returncode == 0
     first = next(iter(open_release(tmp_path / "drawn").ladder().instances()))
     assert first.endswith("ladder-01-1")
     own.write_text(TABLE.replace("size = 8", "sise = 8"), "utf-8")
-    done = inside("generate", own, "--ladder", "--out", "x")
+    done = inside("generate", f"ladder,{own}", "--out", "x")
     assert done.returncode == 2
     assert "maze_3d, rung 2: maze_3d has no parameter 'sise'. Did you mean 'size'?" in done.stderr
 
@@ -94,8 +94,8 @@ def test_tasks_list_their_rungs(inside):
 
 def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
     own.write_text(TABLE.replace("size = 6, jumps = 1", "size = 9, jumps = 3"), "utf-8")
-    assert inside("generate", own, "--ladder", "--out", "drawn", "--workers", 1).returncode == 0
-    sheet = ("gallery", "sheet.svg", "--ladder", "--release", "drawn", "--rungs", "1,3")
+    assert inside("generate", f"ladder,{own}", "--out", "drawn", "--workers", 1).returncode == 0
+    sheet = ("gallery", "sheet.svg", "--release", "drawn", "--rungs", "1,3")
     assert inside(*sheet).returncode == 0
     text = (tmp_path / "sheet.svg").read_text("utf-8")
     assert text.count("<image ") == 2
@@ -104,9 +104,9 @@ def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
     with Image.open(tmp_path / "sheet.png") as image:
         assert min(image.size) > 200
     for wrong, message in (
-        (("x.pdf", "--ladder", "--release", "drawn"), "written as .svg or .png"),
-        (("x.svg", "--ladder", "--release", "drawn", "--rungs", "1;2"), "--rungs takes numbers"),
-        (("x.svg", "--ladder", "--release", "drawn", "--rungs", "7"), "none of the rungs 7"),
+        (("x.pdf", "--rungs", "1", "--release", "drawn"), "written as .svg or .png"),
+        (("x.svg", "--release", "drawn", "--rungs", "1;2"), "--rungs takes numbers"),
+        (("x.svg", "--release", "drawn", "--rungs", "7"), "none of the rungs 7"),
     ):
         done = inside("gallery", *wrong)
         assert done.returncode == 2

@@ -68,11 +68,11 @@ def test_a_run_ends_in_tables_and_grows(run, model, tmp_path):
     done = run("--tasks", "two_segments", "--limit", "2")
     assert (done.exit_code, done.stderr) == (0, "")
     assert "openai-api/loopback/a-model" in done.stdout
-    assert "2 answered, 25 missing" in done.stdout
+    assert "25 missing" in done.stdout
     assert len(model.asked) == 1 + 2
     assert model.asked[0] == HELLO
     extra = run("--tasks", "two_segments", "--limit", "3", "--samples", "2")
-    assert "6 answered, 48 missing" in extra.stdout
+    assert "48 missing" in extra.stdout
     assert len(model.asked) == 1 + 6
     assert len(set(model.asked)) == 1 + 3
     present = tmp_path / "out" / "logs" / "mine.txt"
@@ -196,3 +196,14 @@ def test_a_folder_in_use_or_of_somebody_else_is_left_alone(run, tmp_path):
     assert done.exit_code == 2
     assert "was not made by scbench" in done.stderr
     assert [path.name for path in logs.iterdir()] == ["mine.eval"]
+
+
+def test_a_dry_run_says_what_asking_takes_and_asks_nothing(run, model, instances, tmp_path):
+    done = run("--tasks", "two_segments", "--limit", "2", "--samples", "3", "--dry-run")
+    characters = 3 * sum(len(instances[f"two_segments/0{i}"].prompt) for i in (0, 1))
+    assert "6 prompts, 0 of them with an image" in done.stdout
+    assert f"{characters:,} characters, about {round(characters / 3):,} tokens" in done.stdout
+    priced = run("--tasks", "two_segments", "--limit", "2", "--dry-run", "--price", "3,500")
+    assert "2,000 tokens received: 1.00 US$" in priced.stdout
+    assert run("--dry-run", "--price", "3").exit_code == 2
+    assert (model.asked, [*tmp_path.iterdir()]) == ([], [])

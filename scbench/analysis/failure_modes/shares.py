@@ -281,7 +281,8 @@ def shares_sheet(frame: pl.DataFrame) -> Sheet:
         Column("status", statuses, is_words=True, wraps=True),
     ]
     breaks = changes_of([*map(_run_cell, rows)]) if by_task else ()
-    return sheet_of("Failure modes", columns, rows, [_SHARES_NOTE], breaks)
+    meanings = [f"{MEANINGS[mode].short}: {MEANINGS[mode].applies}" for mode in Mode]
+    return sheet_of("Failure modes", columns, rows, [_SHARES_NOTE, *meanings], breaks)
 
 
 def state_title(state: str) -> str:

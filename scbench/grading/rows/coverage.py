@@ -200,11 +200,22 @@ class Coverage:
                     f"instances, the first is {ids[0]}; add --partial if that is intended",
                 )
 
-    def missing(self) -> Iterator[tuple[RunKey, list[str]]]:
-        """Yield each run with the ids it has no line for."""
+    def missing(self, *, partial: bool = False) -> Iterator[tuple[RunKey, list[str]]]:
+        """Yield each run with the ids it has no line for.
+
+        Of a partial file, those of tasks that no line is of are left out.
+        """
+        ids = self.known_ids.ids
+        answered = (
+            task_of(row_id)
+            for lines in self._runs.values()
+            for row_id, line in zip(ids, lines, strict=True)
+            if line
+        )
+        tasks = set(answered if partial else map(task_of, ids))
         for run, lines in sorted(self._runs.items(), key=lambda pair: pair[0].order):
-            pairs = zip(self.known_ids.ids, lines, strict=True)
-            yield run, [row_id for row_id, line in pairs if not line]
+            pairs = zip(ids, lines, strict=True)
+            yield run, [row_id for row_id, line in pairs if not line and task_of(row_id) in tasks]
 
 
 def _of_tasks(lines: int) -> str:

@@ -306,29 +306,35 @@ def _gauges(params: Params, answer: Answer, verdicts: Verdicts) -> list[Gauge]:
     return gauges
 
 
+def _crowd_words(count: int) -> str:
+    return "1 person is" if count == 1 else f"{count} people are"
+
+
 def _caption(
     params: Params, answer: Answer | None, crowd: _Crowd | None, verdicts: Verdicts
 ) -> str:
     if answer is None or crowd is None:
         start = "Nobody is placed. " if verdicts else ""
         return (
-            f"{start}{params.people} people are to hide behind a building from a sniper, within "
+            f"{start}{_crowd_words(params.people)} to hide behind a building from a sniper, within "
             f"{params.max_distance:g} m of its middle."
         )
     count = len(answer.people)
     parts = []
     if count > _MOST_PEOPLE:
-        parts.append(f"{count} people are placed, of whom {_MOST_PEOPLE} are drawn")
+        parts.append(f"{_crowd_words(count)} placed, of whom {_MOST_PEOPLE} are drawn")
     elif verdicts.passed("count") is False:
-        parts.append(f"{count} people are placed instead of {params.people}")
+        parts.append(f"{_crowd_words(count)} placed instead of {params.people}")
     parts += verdicts.faults(texts("hide_and_seek.faults"))
     if crowd.pixels:
         visible = len(crowd.pixels)
         pixels = sum(crowd.pixels.values())
         parts.append(f"{visible} of {count} can be seen, on {pixels} pixels")
     if not verdicts:
-        return f"{count} people are placed."
-    summary = "; ".join(parts) or f"All {count} people are hidden"
+        return f"{_crowd_words(count)} placed."
+    summary = "; ".join(parts) or (
+        f"{_crowd_words(count)} hidden" if count == 1 else f"All {count} people are hidden"
+    )
     published = "" if count > _MOST_PEOPLE else _published(params, crowd)
     return f"{summary}. {verdicts.fraction.capitalize()}.{published}"
 

@@ -1,0 +1,86 @@
+"""Results in a notebook: a line, a table, a chart."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from typing_extensions import override
+
+from scbench.analysis.layout import html_table
+from scbench.analysis.paper import paper_table
+from scbench.analysis.results import NEEDED, release_weights
+from scbench.analysis.results import read_results as rows_of
+from scbench.analysis.sheets import overview_sheets
+from scbench.base.errors import ResultsError
+from scbench.grading.means import RUN
+from scbench.grading.score_tables import score_table
+from scbench.report.charts import Spec, draw, score_chart
+
+
+class Chart:
+    """A chart that a notebook shows, and that `save` writes as SVG, PNG or HTML."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+
+    def save(self, path: str | Path, *, dark: bool = False) -> None:
+        """Write it into a file of the kind that its suffix names."""
+        form = Path(path).suffix.lower().removeprefix(".")
+        Path(path).write_bytes(draw(self.spec, form, dark=dark))
+
+    def _repr_svg_(self) -> str:
+        return draw(self.spec, "svg").decode()
+
+
+class Runs(pl.DataFrame):
+    """Rows of results, which a notebook shows as the scores of their runs."""
+
+    @override
+    def __repr__(self) -> str:
+        if not self._is_whole():
+            return super().__repr__()
+        runs = self.select(RUN).n_unique()
+        release = self["release"][0]
+        return f"<Runs: {runs} run{'s' * (runs != 1)}, {self.height} rows, release {release}>"
+
+    @override
+    def _repr_html_(self, *, _from_series: bool = False) -> str:
+        if not self._is_whole():
+            return super()._repr_html_(_from_series=_from_series)
+        rows = self if "usage" in self.columns else self.with_columns(usage=pl.lit(None, pl.String))
+        table = score_table(rows, "bucket", release_weights(rows))
+        return "".join(map(html_table, overview_sheets("Scores", table)))
+
+    @override
+    def to_pandas(self, **options: Any) -> Any:
+        """Return the rows as a frame of pandas.
+
+        Raises:
+            ResultsError: pandas or pyarrow is not installed.
+        """
+        try:
+            return super().to_pandas(**options)
+        except ModuleNotFoundError:
+            raise ResultsError("this needs `pip install pandas pyarrow`") from None
+
+    @override
+    def plot(self, by: str = "bucket") -> Chart:  # type: ignore[override]
+        """Return the chart of normalized scores, by bucket or by task."""
+        return Chart(score_chart(paper_table(self, by)))
+
+    def _is_whole(self) -> bool:
+        return self.height > 0 and set(NEEDED) <= set(self.columns)
+
+
+def read_results(
+    paths: str | Path | Sequence[str | Path], columns: Sequence[str] = (), **options: bool
+) -> Runs:
+    """Return the rows of results as `scbench.analysis.results.read_results` does, to be looked at.
+
+    Args:
+        paths: a ``results.parquet`` file or the folder that holds it, or several.
+        columns: more columns to read.
+        options: partial, tell_apart and both_prompts.
+    """
+    return Runs(rows_of(paths, columns, **options))

@@ -1,0 +1,38 @@
+"""What a notebook shows of results."""
+
+import sys
+
+import polars as pl
+import pytest
+
+import scbench
+from scbench.base.errors import ResultsError
+
+
+@pytest.fixture
+def runs(make_results, tmp_path):
+    rows = ({"model": model, "subtask": i, "score": i % 2} for model in "ab" for i in range(4))
+    make_results(*rows).write_parquet(tmp_path / "r.parquet")
+    return scbench.read_results(str(tmp_path / "r.parquet"))
+
+
+def test_runs_are_a_line_a_table_and_a_chart(runs, tmp_path):
+    assert repr(runs) == "<Runs: 2 runs, 8 rows, release 9.9.9>"
+    assert "<td" in runs._repr_html_()
+    assert "50.0" in runs._repr_html_()
+    chart = runs.plot("task")
+    assert chart._repr_svg_().startswith("<svg")
+    chart.save(tmp_path / "c.png", dark=True)
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+    assert "shape: (2, 1)" in repr(runs.select("model").unique()), "other frames are polars' own"
+
+
+def test_pandas_is_there_or_named(runs, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+
+    def missing(self, **options):
+        raise ModuleNotFoundError("pandas")
+
+    monkeypatch.setattr(pl.DataFrame, "to_pandas", missing)
+    with pytest.raises(ResultsError, match="pip install pandas pyarrow"):
+        runs.to_pandas()
