@@ -18,8 +18,8 @@ from scbench.grading.means import RUN
 from scbench.grading.rows.columns import column_types
 from scbench.grading.summary import fingerprints_in
 from scbench.machine.children import checked_parquet
-from scbench.release.load import find_release, installed_releases
-from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE, own_name
+from scbench.release.load import config_of, find_release, installed_releases
+from scbench.release.manifest import PLUS_TERSE, own_name
 from scbench.release.sources import read_manifest
 
 
@@ -360,12 +360,10 @@ def release_weights(rows: pl.DataFrame) -> dict[str, float]:
 def expected_scores(rows: pl.DataFrame) -> dict[str, int]:
     """Return the number of scores by task of the rows' release; empty if it is not installed."""
     release, release_hash = rows.select("release", "release_hash").row(0)
-    folder = installed_releases().get(release.removesuffix(PLUS_TERSE).removesuffix(PLUS_LADDER))
+    folder = installed_releases().get(own_name(release))
     manifest = read_manifest(folder) if folder else None
     if manifest is None or manifest.rows_hash != release_hash:
         return {}
-    if release.endswith(PLUS_TERSE):
-        manifest = manifest.of_terse()
-    if release.endswith(PLUS_LADDER):
-        manifest = manifest.of_ladder()
+    if config_of(release):
+        manifest = manifest.of_config(config_of(release))
     return {task: record.scores for task, record in manifest.tasks.items()}

@@ -34,7 +34,7 @@ from scbench.release.load import find_release
 
 app = Commands()
 
-Variant = Literal["default", "terse", "ladder"]
+Variant = Literal["default", "terse", "ladder", "pictures"]
 """Configs of a release that have prompts."""
 
 

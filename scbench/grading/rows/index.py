@@ -18,7 +18,15 @@ from pydantic import TypeAdapter, ValidationError
 from scbench.base import __version__
 from scbench.base.canonical import canonical_json, content_hash, parse_json
 from scbench.base.errors import JsonError, PredictionsError, faults_of
-from scbench.base.model import Count, Instance, RunMetadata, Setting, rung_of, terse_id
+from scbench.base.model import (
+    Count,
+    Instance,
+    RunMetadata,
+    Setting,
+    plain_id,
+    rung_of,
+    style_of,
+)
 from scbench.catalog import Task, all_tasks
 from scbench.formats.predictions import Line, Problem
 
@@ -132,14 +140,14 @@ class KnownIds:
         """Position by id."""
         return {instance_id: i for i, instance_id in enumerate(self.ids)}
 
-    @staticmethod
-    def _other_prompt(row_id: str) -> str:
-        """Return the id of the same instance with its terse prompt, or without it."""
-        plain = row_id.removesuffix(terse_id(""))
-        return terse_id(row_id) if plain == row_id else plain
+    @cached_property
+    def _plain_ids(self) -> Collection[str]:
+        return {plain_id(row_id) for row_id in (*self.ids, *self.unchosen)}
 
     def _of_other_config(self, row_id: str, subtask: str) -> bool:
         """Return whether an id is of a fixed list where this is a ladder, or the other way."""
+        if style_of(next(iter(self.ids), "")):  # not every instance has a picture
+            return style_of(row_id) is None and (is_number(subtask) or rung_of(row_id) is not None)
         on_ladder = rung_of(next(iter(self.ids), "")) is not None
         return is_number(subtask) if on_ladder else rung_of(row_id) is not None
 
@@ -150,10 +158,12 @@ class KnownIds:
         position = self.positions.get(row_id)
         if position is not None:
             return position
-        twin = self._other_prompt(row_id)
-        if row_id in self.unchosen or twin in self.positions or twin in self.unchosen:
+        plain = plain_id(row_id)
+        if row_id in self.unchosen or plain in self._plain_ids:
             return LineKind.NOT_CHOSEN
         task_id, _, subtask = row_id.partition("/")
+        if style_of(row_id) and task_id in self.tasks and rung_of(plain) is not None:
+            return LineKind.NOT_CHOSEN
         if task_id in self.tasks and self._of_other_config(row_id, subtask):
             return LineKind.NOT_CHOSEN
         if task_id in all_tasks() and task_id not in self.tasks and is_number(subtask):
