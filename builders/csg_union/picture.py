@@ -24,7 +24,7 @@ from scbench.schemas.csg_union import Params
 _VIEWS = (("from above", 0, 1), ("from the front", 0, 2), ("from the right", 1, 2))
 _SIDE, _PITCH, _TOP = 360, 480, 40
 _COLOURS = (BLUE, RED, GREEN, VIOLET, BROWN, BLACK)
-_LETTERS, _LINE = 118, 17
+_LETTERS, _LINE = 118, 20
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:

@@ -17,7 +17,7 @@ _VIEW = (600, 60)
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     """Draw plan and view beside each other, and the measures below."""
     wide, high = (n // 2 for n in params.image)
-    canvas = Canvas(_VIEW[0] + wide + 20, 760)
+    canvas = Canvas(_VIEW[0] + 510, 620)
     _plan(canvas, params)
     canvas.text(_VIEW[0], 16, "camera's view", 2, GREY)
     canvas.frame(_VIEW[0] - 1, _VIEW[1] - 1, wide + 2, high + 2, BLACK)
@@ -46,12 +46,8 @@ def _plan(canvas: Canvas, params: Params) -> None:
     x, y, _ = params.sniper
     away = hypot(x, y)
     end = (left + floor(x / away * radius + 0.5), top - floor(y / away * radius + 0.5))
-    start = (
-        left + floor(x / away * radius * 1.08 + 0.5),
-        top - floor(y / away * radius * 1.08 + 0.5),
-    )
     canvas.line(end, (left, top), RED, dash=6)
-    canvas.text_in((start[0] - 60, start[1] - 24, 120, 16), "to the eye", 2, RED)
+    canvas.text(min(end[0] + 8, _VIEW[0] - 130), end[1] - 20, "to the eye", 2, RED)
     canvas.text_in((left - radius, top + radius + 8, 2 * radius, 16), "edge of the ground", 2, GREY)
 
 

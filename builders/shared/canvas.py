@@ -112,7 +112,7 @@ def text_size(text: str, scale: int = 1) -> Point:
 
 @cache
 def glyphs() -> dict[str, NDArray[np.bool_]]:
-    """Return the letters by sign, each of 7 rows and 5 columns."""
+    """Return the letters by sign, each of 5 columns and 7 rows, or 9 if it reaches lower."""
     lines = files(__package__).joinpath("glyphs.txt").read_text("utf-8").splitlines()[1:]
     shapes = {line[0]: [[dot == "#" for dot in row] for row in line[2:].split()] for line in lines}
     return {sign: np.array(rows) for sign, rows in shapes.items()}
@@ -146,7 +146,7 @@ def grid_picture(
     side, scale = _cell_size(columns, rows, letters, most)
     wide = side if letters < 3 else max(side, (ADVANCE * letters + 1) * scale)
     last = first + max(rows, columns) - 1
-    ruler = max(2, min(scale, 2))
+    ruler = 1 if max(rows, columns) > 100 else 2
     left = _MARGIN + text_size(str(last), ruler)[0] + 6
     top = _MARGIN + GLYPH_HEIGHT * ruler + 6
     right = max(_MARGIN, text_size(str(last), ruler)[0] // 2)

@@ -34,6 +34,7 @@ from scbench.analysis.manifolds import (
     manifold_sheet,
     manifold_table,
 )
+from scbench.analysis.modality import modality_sheets, modality_table
 from scbench.analysis.next_items import asked_of, nothing_asked
 from scbench.analysis.next_items import next_items as items_that_tell
 from scbench.analysis.paper import paper_sheet, paper_table
@@ -74,7 +75,7 @@ from scbench.report.charts import (
 app = Commands()
 
 
-By = Literal["bucket", "task"]
+By = Literal["bucket", "task", "modality"]
 """What the lines of a table are."""
 Along = Literal["task", "parameter", "dimension", "kind"]
 """What the lines of the table of manifolds are."""
@@ -92,7 +93,11 @@ def tables(
 
     Every score counts the same. Results of different releases or grader versions are refused. Where
     predictions say how they were made, a second table has that; `scbench runs` has it for programs.
+    By modality: text against pictures of the same instances; name results of both.
     """
+    if by == "modality":
+        gaps = modality_table(results, partial=partial)
+        return Result(gaps, modality_sheets(gaps))
     rows = read_results(results, (*RUN_COLUMNS, "usage"), partial=partial)
     table = paper_table(rows, by)
     title = f"Scores by {by}, release {rows['release'][0]}"
@@ -117,8 +122,9 @@ def compare(
 
     The verdict comes from the test alone, corrected over the whole table. Runs of one name in two
     files are told apart by the files. Given results on full and on terse prompts, it compares each
-    model with itself: what a full specification is worth. Of a ladder, differences of levels
-    follow; with several samples per item, `scbench samples`.
+    model with itself: what a full specification is worth; given those on pictures, what text is
+    worth. Of a ladder, differences of levels follow; with several samples per item, `scbench
+    samples`.
     """
     ks = _ks_in(k)
     columns = (*SAMPLE_COLUMNS, "metrics")

@@ -160,7 +160,10 @@ def write_report(
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
     rows = read_results(
-        results, tuple(dict.fromkeys((*COLUMNS, *BUDGET_COLUMNS, *FAILURE_COLUMNS))), partial=True
+        results,
+        tuple(dict.fromkeys((*COLUMNS, *BUDGET_COLUMNS, *FAILURE_COLUMNS))),
+        partial=True,
+        both_prompts=True,
     )
     matching = _release_of(rows, release)
     all_items = items_of(rows)
