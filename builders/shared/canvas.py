@@ -166,7 +166,7 @@ def layers_picture(
     rows, columns = len(layers[0]), len(layers[0][0])
     across = next(k for k in range(1, 99) if k * k * 3 >= len(layers) * 4)
     down = -(-len(layers) // across)
-    side = min(SIDE, (LONG_EDGE - 60) // across // (columns + 3), 700 // down // rows)
+    side = min(SIDE, (LONG_EDGE - 60) // across // (columns + 3), 680 // down // rows)
     side = max(8, side)
     scale = max(1, min(2, (side - 2) // GLYPH_HEIGHT))
     wide, high, head = columns * side + 17, rows * side + 28, 18

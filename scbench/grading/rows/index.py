@@ -144,12 +144,13 @@ class KnownIds:
     def _plain_ids(self) -> Collection[str]:
         return {plain_id(row_id) for row_id in (*self.ids, *self.unchosen)}
 
-    def _of_other_config(self, row_id: str, subtask: str) -> bool:
-        """Return whether an id is of a fixed list where this is a ladder, or the other way."""
-        if style_of(next(iter(self.ids), "")):  # not every instance has a picture
-            return style_of(row_id) is None and (is_number(subtask) or rung_of(row_id) is not None)
-        on_ladder = rung_of(next(iter(self.ids), "")) is not None
-        return is_number(subtask) if on_ladder else rung_of(row_id) is not None
+    def _of_other_config(self, row_id: str) -> bool:
+        """Return whether an id is of a config that this is not: a list, a ladder, pictures."""
+        plain, first = plain_id(row_id), next(iter(self.ids), "")
+        is_listed = is_number(plain.partition("/")[2])
+        if style_of(first):  # of lists and rungs, but not of every instance
+            return style_of(row_id) is None and (is_listed or rung_of(plain) is not None)
+        return is_listed if rung_of(first) is not None else rung_of(plain) is not None
 
     def place(self, row_id: str) -> int:
         """Return the position of an instance that is to be graded, else the `LineKind`."""
@@ -158,13 +159,10 @@ class KnownIds:
         position = self.positions.get(row_id)
         if position is not None:
             return position
-        plain = plain_id(row_id)
-        if row_id in self.unchosen or plain in self._plain_ids:
+        if row_id in self.unchosen or plain_id(row_id) in self._plain_ids:
             return LineKind.NOT_CHOSEN
         task_id, _, subtask = row_id.partition("/")
-        if style_of(row_id) and task_id in self.tasks and rung_of(plain) is not None:
-            return LineKind.NOT_CHOSEN
-        if task_id in self.tasks and self._of_other_config(row_id, subtask):
+        if task_id in self.tasks and self._of_other_config(row_id):
             return LineKind.NOT_CHOSEN
         if task_id in all_tasks() and task_id not in self.tasks and is_number(subtask):
             return LineKind.NOT_IN_RELEASE
