@@ -35,6 +35,7 @@ NAV = {
         "docs/analyse",
         "docs/generate",
         "docs/ladder",
+        "docs/pictures",
         "docs/loop",
         "docs/reward",
         "docs/leaderboard",

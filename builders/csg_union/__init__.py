@@ -37,7 +37,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the solids, in full and in brief, and the limits of a mesh."""
         solids = [
-            fill(f"{i}. {_described(solid)}", 100, subsequent_indent="   ")
+            fill(f"{i}. {described(solid)}", 100, subsequent_indent="   ")
             for i, solid in enumerate(params.solids, 1)
         ]
         turned = any(any(solid.rotation_deg_xyz) for solid in params.solids)
@@ -111,7 +111,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return draw_scene(point, rng)
 
 
-def _described(solid: Solid) -> str:
+def described(solid: Solid) -> str:
     """Return what a solid is in its own frame, and how it gets to its place."""
     values, kind = _solid_words(solid)
     shape = data_file(__package__, "solids.json")[kind]["full"].format(**values)

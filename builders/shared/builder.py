@@ -6,11 +6,13 @@ manifolds know: `rng`, `generate_random`, `get_generation_schema`, `get_result_s
 
 import json
 import sys
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
 from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 
@@ -214,6 +216,44 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         _, mark, closing = self.prompt(params).rpartition(_GIVE)
         return f"{template.read_text('utf-8').format(**self.words(params))}\n{mark}{closing}"
 
+    def pictured(self, params: ParamsT, style: str) -> tuple[str, tuple[bytes, ...]] | None:
+        """Return a prompt that leaves the data to pictures, and these; None if it cannot be.
+
+        The task's ``picture.py`` draws (`draw` returns canvases), and ``picture.toml`` says what
+        the prompt says in place of the data: ``instead`` of parts of ``prompt.txt``, ``words`` in
+        place of those of `words`, and as ``{marks}`` what is seen in a style, see `styles`.
+        """
+        if style not in self.styles():
+            return None
+        drawing = import_module(f"{self._folder()}.picture")
+        canvases = drawing.draw(params, style)
+        if not canvases:
+            return None
+        table = toml_file(self._folder(), "picture.toml")
+        text = prompt_template(self._folder())
+        for part in table.get("instead", ()):
+            if text.count(part["of"]) != 1:
+                raise ValueError(f"{self.task}: prompt.txt must say once: {part['of']!r}")
+            text = text.replace(part["of"], part["say"])
+        words = {**self.words(params), **table.get("words", {}), "marks": table["marks"][style]}
+        if hasattr(drawing, "words"):
+            words |= drawing.words(params)
+        prompt = text.format(**words) + reply_as(table.get("form") or self.form)
+        return prompt, tuple(canvas.png() for canvas in canvases)
+
+    @classmethod
+    def styles(cls) -> tuple[str, ...]:
+        """Return the styles in which its pictures are drawn; none for a task without them."""
+        if not files(cls._folder()).joinpath("picture.toml").is_file():
+            return ()
+        return tuple(toml_file(cls._folder(), "picture.toml")["marks"])
+
+    @classmethod
+    def picture_rungs(cls) -> tuple[int, ...]:
+        """Return the rungs of the ladder whose instances are drawn as well."""
+        drawn = bool(cls.styles())
+        return tuple(toml_file(cls._folder(), "picture.toml").get("rungs", ()) if drawn else ())
+
     def paper(self) -> list[PaperItem[ParamsT]]:
         """Return the instances of the fixed list in order, from its ``instances.json``."""
         return [
@@ -303,6 +343,12 @@ _GIVE = "Give your answer"
 def data_file(package: str, name: str) -> Any:  # noqa: ANN401  (its reader knows what it holds)
     """Return what a JSON file in a task's folder holds; it is read once, and not to be changed."""
     return json.loads(files(package).joinpath(name).read_text("utf-8"))
+
+
+@cache
+def toml_file(package: str, name: str) -> dict[str, Any]:
+    """Return what a TOML file in a task's folder holds; it is read once, and not to be changed."""
+    return tomllib.loads(files(package).joinpath(name).read_text("utf-8"))
 
 
 @cache

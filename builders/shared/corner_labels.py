@@ -9,6 +9,7 @@ from pydantic import Field
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import prompt_template
+from scbench.builders.shared.canvas import BLACK, GREY, Canvas
 from scbench.graders.shared.corner_labels import canonical, on_ring
 from scbench.schemas.corner_labels import CORNERS, Corner
 
@@ -68,3 +69,33 @@ def print_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> 
     """Return the part of a prompt that shows the squares, numbered from 0."""
     rows = (f"  square {i}: ({', '.join(map(str, labels))})" for i, labels in enumerate(squares))
     return _SQUARES.format(corners=", ".join(order), squares="\n".join(rows))
+
+
+def draw_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> Canvas:
+    """Draw the squares, five in a row, with the label of each corner beside it."""
+    side, pitch, edge = 96, 190, 3
+    down = -(-len(squares) // 5)
+    canvas = Canvas(pitch * min(5, len(squares)), pitch * down)
+    for i, labels in enumerate(squares):
+        left, top = i % 5 * pitch + 47, i // 5 * pitch + 62
+        canvas.text_in((left, top - 58, side, 14), f"square {i}", 2, GREY)
+        canvas.frame(left, top, side, side, BLACK, edge)
+        low, high = top + side + 3, top - 31
+        places = [
+            (left - 31, low),
+            (left + side + 3, low),
+            (left + side + 3, high),
+            (left - 31, high),
+        ]
+        for (x, y), label in zip(places, ring_labels(labels, order), strict=True):
+            canvas.text_in((x, y, 28, 28), str(label), 4)
+    return canvas
+
+
+def picture_words(order: Sequence[Corner]) -> dict[str, str]:
+    """Return what a prompt says in place of the squares where a picture shows them."""
+    return {
+        "squares": prompt_template(__package__, "corner_pictures.txt").format(
+            corners=", ".join(order)
+        )
+    }

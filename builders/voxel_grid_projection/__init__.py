@@ -71,7 +71,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "last": n - 1,
             "pairs": n * n,
             "cells": params.cells,
-            "rules": "".join(f"{rule}\n" for rule in _extra_rules(params)),
+            "rules": "".join(f"{rule}\n" for rule in extra_rules(params)),
             "digit": "" if digit is None else f" No cell's sum x + y + z has the digit {digit}.",
         }
 
@@ -147,8 +147,8 @@ def _draw_rules(point: Space, rng: Stream) -> Params:
     )
 
 
-def _extra_rules(params: Params) -> Iterator[str]:
-    sums = ", ".join(map(str, sorted(forbidden(params)[0]))) or "none in this grid"
+def extra_rules(params: Params, *, sums: bool = True) -> Iterator[str]:
+    """Yield the rules on single cells; without sums, for who does not know how large they get."""
     if (digit := params.forbidden_digit) is not None:
         yield f"- No chosen cell has a sum x + y + z in which the digit {digit} occurs."
     if (residue := params.forbidden_residue) is not None:
@@ -156,8 +156,9 @@ def _extra_rules(params: Params) -> Iterator[str]:
             f"- No chosen cell has a sum x + y + z that leaves the remainder {residue.remainder} "
             f"when it is divided by {residue.modulus}."
         )
-    if digit is not None or residue is not None:
-        yield f"  The forbidden sums are {sums}."
+    if sums and (digit is not None or residue is not None):
+        listed = ", ".join(map(str, sorted(forbidden(params)[0]))) or "none in this grid"
+        yield f"  The forbidden sums are {listed}."
     if params.forbidden_cells:
         yield "- None of these cells, given as (x, y, z), is chosen:"
         cells = [f"({x}, {y}, {z})" for x, y, z in params.forbidden_cells]

@@ -10,7 +10,7 @@ import polars as pl
 
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import Difference, Matrix, Paired, difference_of, paired, score_matrix
-from scbench.analysis.results import LINE_TYPES, ON_TERSE, counts, figures, texts
+from scbench.analysis.results import LINE_TYPES, ON_PICTURES, ON_TERSE, counts, figures, texts
 from scbench.analysis.sheets import (
     NOTE,
     after_sums,
@@ -59,8 +59,9 @@ def compare_runs(
 ) -> pl.DataFrame:
     """Compare each pair of runs, overall, by bucket and by task.
 
-    Runs on terse prompts are compared with those of the same models on full prompts and with no
-    others: the difference is then what a full specification is worth.
+    Runs on terse prompts, or on pictures, are compared with those of the same models on full
+    prompts and with no others: the difference is then what a full specification is worth, or what
+    it costs to see the data in place of reading it.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them, of two or more runs.
@@ -137,9 +138,16 @@ def _tested_cells(tested: Tested, line: int, row: Row, level: float) -> dict[str
 
 def _pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
     at = {run: i for i, run in enumerate(runs)}
-    full = {i: (run[0].removesuffix(ON_TERSE), *run[1:]) for run, i in at.items()}
+    full = {i: (without_prompt(run[0]), *run[1:]) for run, i in at.items()}
     twins = [(i, at[run]) for i, run in full.items() if run != runs[i] and run in at]
     return twins or list(combinations(range(len(runs)), 2))
+
+
+def without_prompt(model: str) -> str:
+    """Return a model's name without what says which prompts it answered."""
+    for words in (ON_TERSE, *ON_PICTURES.values()):
+        model = model.removesuffix(words)
+    return model
 
 
 def _lines_of_pair(matrix: Matrix, a: int, b: int, level: float) -> Iterator[_Line]:
@@ -237,6 +245,8 @@ def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
         title = f"{printable(str(first))} (first) against {printable(str(second))} (second)"
         if ON_TERSE in str(first):
             title += ": what a full specification is worth"
+        if any(words in str(first) for words in ON_PICTURES.values()):
+            title += ": what text is worth"
         notes = [NOTE, *notes_of("compare")]
         sheets.append(sheet_of(title, _COMPARISON, rows, notes, after_sums(rows), _DROPS))
     return sheets

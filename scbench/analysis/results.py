@@ -14,15 +14,15 @@ from typing import Any
 import polars as pl
 
 from scbench.base.errors import ResultsError, did_you_mean
-from scbench.base.model import LOOP_SETTINGS, Status, terse_id
+from scbench.base.model import DRAWN, LOOP_SETTINGS, SYMBOLS, Status, plain_id, style_of
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.means import RUN
 from scbench.grading.output import SUMMARY
 from scbench.grading.rows.columns import column_types
 from scbench.grading.summary import fingerprints_in
 from scbench.machine.children import checked_parquet
-from scbench.release.load import find_release, installed_releases
-from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE, own_name
+from scbench.release.load import config_of, find_release, installed_releases
+from scbench.release.manifest import PLUS_PICTURES, PLUS_TERSE, own_name
 from scbench.release.sources import read_manifest
 
 
@@ -53,6 +53,8 @@ NEWER = (
 """Columns that results of earlier versions lack; they are null there."""
 ON_TERSE = " (terse prompts)"
 """Ends the name of a model whose answers to terse prompts stand beside those to full ones."""
+ON_PICTURES = {DRAWN: " (pictures)", SYMBOLS: " (pictures of symbols)"}
+"""The same where the data of prompts was in pictures, by their style."""
 
 _MAX_NAMES = 5
 _EXACT = 1e-9
@@ -76,8 +78,9 @@ def read_results(
             predictions were graded as such.
         tell_apart: give a run that is in several files the name of the file as well; without it,
             that is an error.
-        both_prompts: accept results of terse prompts beside those of full ones. Their ids are then
-            those of the full prompts, and their models' names end in `ON_TERSE`.
+        both_prompts: accept results of terse prompts, or of pictures, beside those of full ones.
+            Their ids are then those of the full prompts, and their models' names end in `ON_TERSE`
+            or one of `ON_PICTURES`; rows that the full prompts have no twin of are left out.
 
     Returns:
         Columns `NEEDED`, floor and ``columns``, in the order of the files. Rows whose instance the
@@ -93,10 +96,26 @@ def read_results(
     if not frames:
         raise ResultsError("name at least one results file")
     if both_prompts:
-        frames = _by_prompt(frames)
+        frames = _by_prompt(frames, partial=partial)
     results = pl.concat(_told_apart(frames) if tell_apart else frames.values())
-    check_results(results, partial=partial or any(map(_meant_partial, frames)))
+    partial = partial or any(map(_meant_partial, frames))
+    own = results.filter(~_REWORDED) if both_prompts else results
+    if 0 < own.height < results.height:
+        check_results(own, partial=partial)
+        results = _joined(results, own["release"][0])
+    else:
+        check_results(results, partial=partial)
     return results.filter(pl.col("instance_hash").is_not_null())
+
+
+def config_in(path: str | Path) -> str:
+    """Return the config that the results in a file are of; empty for the default.
+
+    Raises:
+        ResultsError: it cannot be read or is no results file.
+    """
+    releases = _read_results_file(Path(path), ("release",))["release"]
+    return config_of(releases[0]) if len(releases) else ""
 
 
 def _read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
@@ -142,20 +161,52 @@ def _meant_partial(path: str) -> bool:
         return False
 
 
-def _by_prompt(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """Bring results of terse prompts to the ids of the full ones, if there are both."""
-    is_terse = pl.col("release").str.ends_with(PLUS_TERSE)
-    kinds = pl.concat([frame.select(is_terse.unique()) for frame in frames.values()])
-    if kinds["release"].n_unique() < 2:
+_REWORDED = pl.col("release").str.ends_with(PLUS_TERSE) | pl.col("release").str.ends_with(
+    PLUS_PICTURES
+)
+"""Which rows are of terse prompts, or of pictures."""
+
+
+def _by_prompt(frames: dict[str, pl.DataFrame], *, partial: bool) -> dict[str, pl.DataFrame]:
+    """Bring results of other prompts to the ids of the full ones, if there are both."""
+    own = pl.concat([frame.filter(~_REWORDED).select("id") for frame in frames.values()])
+    if own.is_empty():
         return frames
-    return {
-        path: frame.with_columns(
-            id=pl.when(is_terse).then(pl.col("id").str.strip_suffix(terse_id(""))).otherwise("id"),
-            model=pl.when(is_terse).then(pl.col("model") + ON_TERSE).otherwise("model"),
-            release=pl.col("release").str.strip_suffix(PLUS_TERSE),
+    ids = set(own["id"])
+    out = {}
+    for path, frame in frames.items():
+        if frame.filter(_REWORDED).is_empty():
+            out[path] = frame
+            continue
+        check_results(frame, partial=partial)
+        known = {name: (plain_id(name), _prompt_words(name)) for name in frame["id"].unique()}
+        plain, words = (
+            pl.col("id").replace_strict({name: pair[i] for name, pair in known.items()})
+            for i in (0, 1)
         )
-        for path, frame in frames.items()
-    }
+        renamed = frame.with_columns(id=plain, model=pl.col("model") + words)
+        out[path] = renamed.filter(pl.col("id").is_in(ids))
+    return out
+
+
+def _prompt_words(row_id: str) -> str:
+    """Return what the name of a model ends in whose answer has this id."""
+    style = style_of(row_id)
+    return ON_PICTURES[style] if style else ON_TERSE if plain_id(row_id) != row_id else ""
+
+
+def _joined(results: pl.DataFrame, release: str) -> pl.DataFrame:
+    """Return results of several prompts, each checked by itself, as those of one release."""
+    named = results.with_columns(
+        release=pl.when(_REWORDED & pl.col("release").str.starts_with(own_name(release)))
+        .then(pl.lit(release))
+        .otherwise("release")
+    )
+    rows = named.filter(pl.col("instance_hash").is_not_null())
+    _one_release(rows)
+    one_grader(rows)
+    _nothing_twice(rows)
+    return named
 
 
 def _told_apart(frames: Mapping[str, pl.DataFrame]) -> list[pl.DataFrame]:
@@ -242,18 +293,17 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
 def _one_release(rows: pl.DataFrame) -> None:
     releases = rows.select("release", "release_hash").unique().sort("release", "release_hash")
     if releases.height > 1:
-        if (
-            releases["release"].str.strip_suffix(PLUS_TERSE).n_unique()
-            == 1
-            == (releases["release_hash"].n_unique())
-        ):
+        names = {own_name(name): name for name in releases["release"]}
+        mixed = releases.filter(_REWORDED)["release"].to_list()
+        if mixed and len(names) == 1 == releases["release_hash"].n_unique():
+            what = "of terse prompts" if mixed[0].endswith(PLUS_TERSE) else "of pictures"
             raise ResultsError(
-                "the results are of full and of terse prompts, which share no table; `scbench "
+                f"the results are of full prompts and {what}, which share no table; `scbench "
                 "compare` says what the difference is worth"
             )
-        names = ", ".join(f"{row[0]} ({row[1][:12]})" for row in releases.iter_rows())
+        listed = ", ".join(f"{row[0]} ({row[1][:12]})" for row in releases.iter_rows())
         raise ResultsError(
-            f"the results are of {releases.height} releases: {names}; scores of different "
+            f"the results are of {releases.height} releases: {listed}; scores of different "
             "releases cannot be compared, grade all predictions against one"
         )
 
@@ -375,12 +425,10 @@ def release_weights(rows: pl.DataFrame) -> dict[str, float]:
 def expected_scores(rows: pl.DataFrame) -> dict[str, int]:
     """Return the number of scores by task of the rows' release; empty if it is not installed."""
     release, release_hash = rows.select("release", "release_hash").row(0)
-    folder = installed_releases().get(release.removesuffix(PLUS_TERSE).removesuffix(PLUS_LADDER))
+    folder = installed_releases().get(own_name(release))
     manifest = read_manifest(folder) if folder else None
     if manifest is None or manifest.rows_hash != release_hash:
         return {}
-    if release.endswith(PLUS_TERSE):
-        manifest = manifest.of_terse()
-    if release.endswith(PLUS_LADDER):
-        manifest = manifest.of_ladder()
+    if config_of(release):
+        manifest = manifest.of_config(config_of(release))
     return {task: record.scores for task, record in manifest.tasks.items()}

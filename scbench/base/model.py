@@ -51,6 +51,14 @@ TERSE = "terse"
 """Config of the same instances with prompts that say only what the paper's say."""
 
 
+PICTURES = "pictures"
+"""Config of the same instances with pictures in place of the data that prompts print."""
+DRAWN, SYMBOLS = "drawn", "symbols"
+"""Styles of pictures: the plain one, and signs where that fills cells."""
+STYLES = (DRAWN, SYMBOLS)
+_OF_PICTURES = {DRAWN: "-picture", SYMBOLS: "-picture-symbols"}
+
+
 class Parted(NamedTuple):
     """An instance in two: what its row holds, and what stands with the references.
 
@@ -193,8 +201,27 @@ def terse_id(instance_id: str) -> str:
     return f"{instance_id}-{TERSE}"
 
 
+def picture_id(instance_id: str, style: str) -> str:
+    """Return the id that an instance has with pictures, such as csg_union/03-picture."""
+    return instance_id + _OF_PICTURES[style]
+
+
+def style_of(instance_id: str) -> str | None:
+    """Return the style of the pictures that an id is with; None if it is of another config."""
+    ends = (style for style, end in _OF_PICTURES.items() if instance_id.endswith(end))
+    return next(ends, None)
+
+
+def plain_id(instance_id: str) -> str:
+    """Return the id of the same instance in the config ``default`` or ``ladder``."""
+    style = style_of(instance_id)
+    return instance_id.removesuffix(_OF_PICTURES[style] if style else f"-{TERSE}")
+
+
 LADDER = "ladder"
 """Config of instances on rungs of rising difficulty, drawn by ``builders/ladder.toml``."""
+CONFIGS = (TERSE, LADDER, PICTURES)
+"""Those beside the default that are graded apart from it and from each other."""
 _ON_RUNG = re.compile(rf"{LADDER}-([0-9]{{2,4}})-[0-9]{{1,6}}", re.ASCII)
 
 
@@ -312,8 +339,9 @@ class Instance(Frozen):
 
     id: str = Field(
         description="task and subtask, such as csg_union/03; csg_union/03-terse with the prompt of "
-        "the config terse; csg_union/ladder-03-2 for the second on rung 3 of the config ladder; of "
-        "a generated instance with a prefix that no release has, such as b001f663:csg_union/03"
+        "the config terse, csg_union/03-picture with that of the config pictures; "
+        "csg_union/ladder-03-2 for the second on rung 3 of the config ladder; of a generated "
+        "instance with a prefix that no release has, such as b001f663:csg_union/03"
     )
     task: str = Field(description="id of the task")
     bucket: str = Field(description="axiomatic, constructive, planning or manifolds")
@@ -340,8 +368,8 @@ class Instance(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _of_a_file(cls, row: Any) -> Any:  # noqa: ANN401
-        """Take rows as files hold them, each with the same canary, and the rung that its id has."""
-        beside = {"canary", "rung"}
+        """Take rows as files hold them, with the same canary, and what their ids say."""
+        beside = {"canary", "rung", "style"}
         return {k: v for k, v in row.items() if k not in beside} if isinstance(row, dict) else row
 
     @property
@@ -396,10 +424,17 @@ class Instance(Frozen):
 
     def with_terse(self, prompt: str) -> "Instance":
         """Return the same instance with another prompt, as one of the config ``terse``."""
-        changed = {"id": terse_id(self.id), "prompt": prompt}
+        return self._reworded(terse_id(self.id), prompt, self.images)
+
+    def with_pictures(self, prompt: str, images: tuple[bytes, ...], style: str) -> "Instance":
+        """Return the same instance with its data in pictures, as one of the config ``pictures``."""
+        return self._reworded(picture_id(self.id, style), prompt, images)
+
+    def _reworded(self, row_id: str, prompt: str, images: tuple[bytes, ...]) -> "Instance":
+        changed = {"id": row_id, "prompt": prompt}
         row = self.model_dump(exclude={"images", "content_hash", "unprinted"}) | changed
-        digest = content_hash(row | {"images": [sha256(image) for image in self.images]})
-        return self.model_copy(update={**changed, "content_hash": digest})
+        digest = content_hash(row | {"images": [sha256(image) for image in images]})
+        return self.model_copy(update={**changed, "images": images, "content_hash": digest})
 
 
 Count = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]

@@ -33,6 +33,7 @@ from scbench.analysis.manifolds import (
     manifold_sheet,
     manifold_table,
 )
+from scbench.analysis.modality import modality_sheets, modality_table
 from scbench.analysis.next_items import asked_of, nothing_asked
 from scbench.analysis.next_items import next_items as items_that_tell
 from scbench.analysis.paper import paper_sheet, paper_table
@@ -72,7 +73,7 @@ app = Commands()
 
 By = Literal["bucket", "task"]
 """What the lines of a table are."""
-Lines = Literal["model", "bucket", "task", "run"]
+Lines = Literal["model", "bucket", "task", "run", "modality"]
 """What the lines of the table of scores are; of runs, how they were made."""
 Spent = Literal["model", "budget"]
 """What the lines of the table of costs are."""
@@ -87,8 +88,12 @@ def tables(results: Files, by: Lines = "model", plot: Plot = None) -> Result:
     """Print the scores of models, with intervals.
 
     One line for each model; --by bucket and --by task print the paper's tables, with what tools
-    add. Every score counts the same. Results of different releases or grader versions are refused.
+    add; --by modality sets text against pictures of the same items, given results of both. Every
+    score counts the same. Results of different releases or grader versions are refused.
     """
+    if by == "modality":
+        gaps = modality_table(results)
+        return Result(gaps, modality_sheets(gaps))
     rows = read_results(results, (*RUN_COLUMNS, "usage"), partial=by == "run")
     if by == "run":
         table = run_table(rows)
@@ -113,7 +118,8 @@ def compare(results: Files, by: By = "bucket", levels: bool = False, plot: Plot 
 
     The verdict comes from the test alone, corrected over all tasks, whatever is printed. Runs of
     one name in two files are told apart by the files. Given results on full and on terse prompts,
-    it compares each model with itself: what a full specification is worth. Of a ladder,
+    it compares each model with itself: what a full specification is worth; given
+    those on pictures, what text is worth. Of a ladder,
     differences of levels follow.
     """
     rows = read_results(results, ("metrics",), tell_apart=True, both_prompts=True)

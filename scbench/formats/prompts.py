@@ -65,7 +65,7 @@ def chosen_instances(
     """Return the instances that are to be put to a model, in the order of the release.
 
     Args:
-        release: which holds them; its config ``terse`` or ``ladder`` if theirs are wanted.
+        release: which holds them; one of its configs if theirs are wanted.
         names: tasks and buckets; None for those of the default config, or for all of them where
             ids are named.
         ids: only these; None for all.
@@ -107,7 +107,7 @@ def select(
 
     Args:
         release: which holds them.
-        variant: default, terse or ladder.
+        variant: default, terse, ladder or pictures.
         tasks: tasks and buckets; None for those of the config, or for all if ids need others.
         ids: only these instances; None for all.
 

@@ -14,11 +14,12 @@ import yaml
 from jinja2 import Environment, StrictUndefined, Template
 
 from scbench.base.errors import ReleaseError
-from scbench.base.model import LADDER, TERSE, Instance
+from scbench.base.model import LADDER, PICTURES, TERSE, Instance
 from scbench.catalog import BUCKETS, Task, all_tasks
 from scbench.freezing.tables import (
     INSTANCE_COLUMNS,
     LADDER_COLUMNS,
+    PICTURE_COLUMNS,
     REFERENCE_COLUMNS,
     REFERENCE_MEANINGS,
 )
@@ -39,6 +40,7 @@ from scbench.release.manifest import (
     data_file,
     ladder_file,
     picture_file,
+    pictures_file,
     terse_file,
 )
 
@@ -72,6 +74,8 @@ def _card_configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
     configs = {name: list(map(data_file, tasks)) for name, tasks in _groups(manifest).items()}
     if manifest.terse:
         configs[TERSE] = list(map(terse_file, manifest.terse))
+    if manifest.pictures:
+        configs[PICTURES] = list(map(pictures_file, manifest.pictures))
     if manifest.ladder:
         configs[LADDER] = list(map(ladder_file, manifest.ladder.tasks))
     configs["references"] = [REFERENCES]
@@ -94,7 +98,7 @@ def _features(columns: Mapping[str, str]) -> list[dict[str, str]]:
 
 def front_matter(manifest: Manifest, prefix: str = "") -> str:
     """Return the YAML head that tells ``datasets`` where the rows are, below the prefix."""
-    rungs = _features(LADDER_COLUMNS)
+    rungs, drawn = _features(LADDER_COLUMNS), _features(PICTURE_COLUMNS)
     rows = rungs if manifest.is_ladder else _features(INSTANCE_COLUMNS)
     head = {
         "pretty_name": TITLE,
@@ -107,6 +111,7 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
         "dataset_info": [
             *({"config_name": name, "features": rows} for name in _groups(manifest)),
             *([{"config_name": TERSE, "features": rows}] if manifest.terse else []),
+            *([{"config_name": PICTURES, "features": drawn}] if manifest.pictures else []),
             *([{"config_name": LADDER, "features": rungs}] if manifest.ladder else []),
             {"config_name": "references", "features": _features(REFERENCE_COLUMNS)},
         ],
@@ -271,6 +276,7 @@ def render_croissant(manifest: Manifest) -> str:
     """Return the Croissant file of a release, from its manifest alone."""
     files = {data_file(task): task for task in manifest.tasks} | {REFERENCES: "references"}
     files |= {terse_file(task): f"{task}-{TERSE}" for task in manifest.terse}
+    files |= {pictures_file(task): f"{task}-{PICTURES}" for task in manifest.pictures}
     rungs = manifest.ladder.tasks if manifest.ladder else ()
     files |= {ladder_file(task): f"{task}-{LADDER}" for task in rungs}
     present = {path: name for path, name in files.items() if path in manifest.files}
@@ -314,9 +320,11 @@ def _file(manifest: Manifest, path: str) -> dict[str, Any]:
 def _record_set(path: str, name: str, *, on_rungs: bool) -> dict[str, Any]:
     is_task = path != REFERENCES
     rows = LADDER_COLUMNS if on_rungs else INSTANCE_COLUMNS
+    rows = PICTURE_COLUMNS if path.startswith(f"{PICTURES}/") else rows
     columns = rows if is_task else REFERENCE_COLUMNS
     meanings = {key: str(field.description) for key, field in Instance.model_fields.items()}
     meanings["rung"] = "of the ladder, from 1: higher ones are harder"
+    meanings["style"] = "of its pictures: drawn, or symbols in place of filled cells"
     meanings["canary"] = REFERENCE_MEANINGS["canary"]
     key = ("id",) if is_task else ("id", "name")
     return {

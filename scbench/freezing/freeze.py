@@ -16,13 +16,14 @@ from typing import NamedTuple
 from scbench.base import __version__
 from scbench.base.canonical import content_hash, rows_hash, sha256
 from scbench.base.errors import ReleaseError, did_you_mean
-from scbench.base.model import Instance
+from scbench.base.model import Instance, style_of
 from scbench.base.progress import no_progress
 from scbench.catalog import MANIFOLDS, Task, available_tasks
 from scbench.freezing.card import paper_page, render_card, render_croissant, render_eval
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.fresh import gather, run
 from scbench.freezing.frozen_task import FrozenTask, floor_record, freeze_tasks
+from scbench.freezing.prompt_pictures import picture_parts
 from scbench.freezing.proofs import LIBRARIES, installed
 from scbench.freezing.schemas import release_schemas
 from scbench.freezing.tables import instance_table, reference_table, write_table
@@ -46,6 +47,7 @@ from scbench.release.manifest import (
     is_version,
     ladder_file,
     picture_file,
+    pictures_file,
     terse_file,
     weight_of,
 )
@@ -170,6 +172,8 @@ def fill_release(
     rungs = ladder.parts if ladder else []
     for part in rungs:
         write_table(root / ladder_file(part.task.id), instance_table(part.instances))
+    for part in picture_parts(frozen, rungs) if is_version(version or "") else []:
+        write_table(root / pictures_file(part.task.id), instance_table(part.instances))
     ids = [instance.id for part in (*frozen, *rungs) for instance in part.instances]
     for name in withdrawn:
         if name not in ids:
@@ -244,12 +248,13 @@ def make_manifest(
 ) -> Manifest:
     """Return the manifest of frozen tasks and the files that hold them."""
     parts = [*frozen, *(ladder.parts if ladder else [])]
+    pictured = picture_parts(frozen, parts[len(frozen) :]) if is_version(version) else []
     references = [reference for part in parts for reference in part.references]
     right = sum(reference.kind == "reference" for reference in references)
     return Manifest(
         version=version,
         package_version=__version__,
-        rows_hash=_rows_hash(parts),
+        rows_hash=_rows_hash([*parts, *pictured]),
         tasks={part.task.id: _task_record(part) for part in frozen},
         references=ReferencesRecord(
             references=right,
@@ -266,6 +271,7 @@ def make_manifest(
         withdrawn=dict(withdrawn),
         experiment=experiment,
         terse={part.task.id: rows_hash(_id_hashes(part.terse)) for part in frozen if part.terse},
+        pictures={part.task.id: _task_record(part) for part in pictured},
         ladder=LadderRecord(
             experiment=ladder.record,
             tasks={part.task.id: _task_record(part) for part in ladder.parts},
@@ -289,7 +295,7 @@ def _task_record(part: FrozenTask) -> TaskRecord:
         seeds={
             instance.id: instance.seed
             for instance in part.instances
-            if instance.seed is not None and instance.point is None
+            if instance.seed is not None and instance.point is None and not style_of(instance.id)
         },
     )
 

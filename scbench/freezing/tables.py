@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scbench.base.canonical import canonical_json
-from scbench.base.model import Instance, rung_of
+from scbench.base.model import Instance, rung_of, style_of
 from scbench.release.load import MOST_ROWS, Reference
 from scbench.release.manifest import CANARY
 
@@ -25,6 +25,8 @@ _TABLES = json.loads(files(__package__).joinpath("columns.json").read_bytes())
 INSTANCE_COLUMNS: dict[str, str] = _TABLES["instances"]
 LADDER_COLUMNS = {"id": "string", "rung": "int32", **INSTANCE_COLUMNS}
 """Those of instances on a ladder."""
+PICTURE_COLUMNS = {"id": "string", "style": "string", **INSTANCE_COLUMNS}
+"""Those of instances with pictures."""
 REFERENCE_COLUMNS: dict[str, str] = _TABLES["references"]
 REFERENCE_MEANINGS: dict[str, str] = _TABLES["meanings_of_references"]
 _NULLABLE = {"seed", "point", "unprinted", "measure", "images"}
@@ -52,13 +54,15 @@ def _schema(columns: dict[str, str]) -> pa.Schema:
 
 INSTANCE_SCHEMA = _schema(INSTANCE_COLUMNS)
 LADDER_SCHEMA = _schema(LADDER_COLUMNS)
+PICTURE_SCHEMA = _schema(PICTURE_COLUMNS)
 REFERENCE_SCHEMA = _schema(REFERENCE_COLUMNS)
 
 
 def instance_table(instances: Sequence[Instance]) -> pa.Table:
     """Return instances as a table, in the order given, each with the canary.
 
-    Those of a ladder have a column for the rung that their ids name.
+    Those of a ladder have a column for the rung that their ids name, those with pictures one for
+    the style of these.
     """
     schema = INSTANCE_SCHEMA
     rows = []
@@ -71,6 +75,9 @@ def instance_table(instances: Sequence[Instance]) -> pa.Table:
         rung = rung_of(instance.id)
         if rung is not None:
             row["rung"], schema = rung, LADDER_SCHEMA
+        style = style_of(instance.id)
+        if style is not None:
+            row["style"], schema = style, PICTURE_SCHEMA
         rows.append(row)
     return pa.Table.from_pylist(rows, schema=schema)
 

@@ -7,9 +7,8 @@ compared; every reference must score 1.0 and every counter-reference less.
 Nothing in the folder is trusted, the manifest included: whoever edits a row and mends every hash
 is caught by the builders.
 
-With the base seed, all that was drawn follows from the experiment. Without it (a private one), each
-row is made again from its own point and seed, which proves that builder, prompt, parameters and
-references belong together; only that they are the first that the seed gives remains unproven.
+With the base seed, all that was drawn follows from the experiment. Without it (a private one), rows
+are made again, each from its own point and seed; that they are the first remains unproven.
 """
 
 import tempfile
@@ -48,6 +47,7 @@ from scbench.freezing.freeze import (
 from scbench.freezing.fresh import REPEATS, UNRATED, at_once, gather, key_of, prefix_of, run, traits
 from scbench.freezing.frozen_task import FrozenTask, fixed_list, freeze_task, freeze_tasks
 from scbench.freezing.ladder import ladder
+from scbench.freezing.prompt_pictures import picture_parts
 from scbench.freezing.proofs import installed
 from scbench.freezing.schemas import file_schemas, task_schemas
 from scbench.freezing.tables import instance_table, read_table, reference_table
@@ -64,6 +64,7 @@ from scbench.release.manifest import (
     ladder_file,
     layout,
     picture_file,
+    pictures_file,
     terse_file,
 )
 from scbench.release.sources import (
@@ -129,8 +130,8 @@ def verify_release(
         record = redrawn.record
         for part in redrawn.frozen:
             problems += _check_part(root, part)
-        order = [*manifest.tasks]
-        frozen = sorted([*frozen, *redrawn.frozen], key=lambda part: order.index(part.task.id))
+        place = [*manifest.tasks].index
+        frozen = sorted([*frozen, *redrawn.frozen], key=lambda part: place(part.task.id))
     elif seed is not None:
         problems.append(f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it")
     rungs = None
@@ -140,6 +141,8 @@ def verify_release(
         problems += faults
     on_step("references")
     parts = [*frozen, *(rungs.parts if rungs else [])]
+    for part in picture_parts(frozen, rungs.parts if rungs else ()):
+        problems += _check_part(root, part, pictures_file)
     references = reference_table([ref for part in parts for ref in part.references])
     unbuilt = manifest.tasks.keys() - {part.task.id for part in frozen}
     if rungs:
@@ -161,10 +164,12 @@ def _check_listed(root: Path, task: Task) -> Iterator[str]:
     yield from _check_part(root, part)
 
 
-def _check_part(root: Path, part: FrozenTask) -> Iterator[str]:
-    yield from _check_rows(root, data_file(part.task.id), instance_table(part.instances), ("id",))
-    if part.terse:
-        yield from _check_rows(root, terse_file(part.task.id), instance_table(part.terse), ("id",))
+def _check_part(
+    root: Path, part: FrozenTask, file: Callable[[str], str] = data_file
+) -> Iterator[str]:
+    for place, rows in ((file, part.instances), (terse_file, part.terse)):
+        if rows:
+            yield from _check_rows(root, place(part.task.id), instance_table(rows), ("id",))
 
 
 def _check_ladder(
@@ -176,8 +181,7 @@ def _check_ladder(
     )
     problems = redrawn.problems
     for part in redrawn.frozen:
-        table = instance_table(part.instances)
-        problems += _check_rows(root, ladder_file(part.task.id), table, ("id",))
+        problems += _check_part(root, part, ladder_file)
     if manifest.package_version == __version__ and not problems:
         experiment = record.experiment
         ours = [name for name in experiment.measures if name in ladder().tasks]
@@ -259,11 +263,10 @@ def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
     elif read_regular(path, MOST_MANIFEST_BYTES) != manifest.text().encode():
         yield f"{MANIFEST}: is not written as scbench writes it"
     rungs = manifest.ladder.tasks if manifest.ladder else ()
-    needed = layout(manifest.tasks, manifest.terse, rungs)
+    needed = layout(manifest.tasks, manifest.terse, rungs, manifest.pictures)
     for name in sorted(needed - manifest.files.keys()):
         yield f"{MANIFEST}: does not list {name}, which a release of these tasks has"
-    may = set(map(picture_file, manifest.tasks))
-    for name in sorted(manifest.files.keys() - needed - may):
+    for name in sorted(manifest.files.keys() - needed - {*map(picture_file, manifest.tasks)}):
         yield f"{MANIFEST}: lists {name}, which is no part of a release of these tasks"
 
 

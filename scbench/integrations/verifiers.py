@@ -101,8 +101,8 @@ class SpatialConfig(vf.TasksetConfig):
 
     tasks: list[str] = []
     """Tasks and buckets; all of the config if none is named."""
-    config: Literal["default", "terse", "ladder"] = "default"
-    """Of the release: its prompts, their short form, or the rungs."""
+    config: Literal["default", "terse", "ladder", "pictures"] = "default"
+    """Of the release: its prompts, their short form, the rungs, or data in pictures."""
     release: str | None = None
     """Version, folder, archive or ORG/NAME@REVISION; the newest that is installed by default."""
     rung: int | None = None

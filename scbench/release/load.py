@@ -14,12 +14,24 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from scbench.base.canonical import sha256
 from scbench.base.errors import ReleaseError, did_you_mean, reading_parquet
-from scbench.base.model import LADDER, TERSE, Instance, rung_of, task_of, terse_id
+from scbench.base.model import (
+    CONFIGS,
+    LADDER,
+    PICTURES,
+    TERSE,
+    Instance,
+    plain_id,
+    rung_of,
+    style_of,
+    task_of,
+    terse_id,
+)
 from scbench.machine.children import check_parquet
 from scbench.release.manifest import (
     MANIFEST,
     MOST_MANIFEST_BYTES,
     PLUS_LADDER,
+    PLUS_PICTURES,
     PLUS_TERSE,
     REFERENCES,
     Manifest,
@@ -92,17 +104,26 @@ class Release:
             self if self.manifest.is_ladder else replace(self, manifest=self.manifest.of_ladder())
         )
 
+    def pictures(self) -> "Release":
+        """Return its config ``pictures`` as a release of its own.
+
+        Raises:
+            ReleaseError: it has none.
+        """
+        return replace(self, manifest=self.manifest.of_pictures())
+
     def choose(self, names: Sequence[str] | None) -> "tuple[Release, list[str] | None]":
         """Return what names of tasks, buckets and configs are about, and the others of them.
 
         Raises:
-            ReleaseError: ``terse`` or ``ladder`` is named, and the release has none; or both are.
+            ReleaseError: a config is named that the release has not; or several are.
         """
-        beside = {*(names or ())} & {TERSE, LADDER}
+        beside = {*(names or ())} & {*CONFIGS}
         if names is None or not beside:
             return self, None if names is None else [*names]
         if len(beside) > 1:
-            raise ReleaseError("terse and ladder are graded apart: name one of them")
+            several = " and ".join(name for name in CONFIGS if name in beside)
+            raise ReleaseError(f"{several} are graded apart: name one of them")
         names_left = [name for name in names if name not in beside]
         return self._beside(beside.pop()), names_left or None
 
@@ -114,7 +135,8 @@ class Release:
     def _beside(self, config: str) -> "Release":
         if self.manifest.config == config:
             return self
-        return self.terse() if config == TERSE else self.ladder()
+        makers = {TERSE: self.terse, LADDER: self.ladder, PICTURES: self.pictures}
+        return makers[config]()
 
     def read(self, name: str) -> bytes:
         """Return the bytes of one of its files, after comparing them with the manifest.
@@ -173,8 +195,12 @@ class Release:
         """
         rows = self._rows(REFERENCES, _reference_row)
         tasks = self.manifest.tasks
-        rows = [row for row in rows if self._is_about(row.id) and task_of(row.id) in tasks]
-        return [replace(row, id=self._id_here(row.id)) for row in rows]
+        return [
+            replace(row, id=name)
+            for row in rows
+            if task_of(row.id) in tasks
+            for name in self._ids_here(row.id)
+        ]
 
     def floors(self) -> dict[str, float]:
         """Return by id what the best answer without insight scores, in the references' order.
@@ -211,18 +237,18 @@ class Release:
     def _beside_rows(self) -> list[tuple[str, float, str | None]]:
         """Return own id, floor and what rows may not hold, each combination once."""
         return [
-            (self._id_here(row_id), floor, unprinted)
+            (name, floor, unprinted)
             for row_id, floor, unprinted in _reference_rows(self)
-            if self._is_about(row_id)
+            for name in self._ids_here(row_id)
         ]
 
-    def _is_about(self, row_id: str) -> bool:
-        """Return whether the references' id is of an instance here, not of a config beside."""
-        return self.manifest.is_ladder == (rung_of(row_id) is not None)
-
-    def _id_here(self, row_id: str) -> str:
-        """Return the id, here, of an instance that the references name."""
-        return terse_id(row_id) if self.manifest.config == TERSE else row_id
+    def _ids_here(self, row_id: str) -> Sequence[str]:
+        """Return the ids, here, of an instance that the references name; most often one."""
+        if self.manifest.config == PICTURES:
+            return _pictured_ids(self).get(row_id, ())
+        if self.manifest.is_ladder != (rung_of(row_id) is not None):
+            return ()
+        return [terse_id(row_id) if self.manifest.config == TERSE else row_id]
 
     def _rows(self, name: str, make: Callable[[dict[str, Any]], T]) -> list[T]:
         rows, what = _read_frame(self, name)
@@ -240,6 +266,17 @@ def _reference_rows(release: Release) -> Sequence[tuple[str, float, str | None]]
     rows, _ = _read_frame(release, REFERENCES, ["id", "floor", "unprinted"])
     # Each instance has a row for each of its answers, and most of them hold the same.
     return rows.unique(maintain_order=True).rows()
+
+
+@lru_cache(maxsize=4)
+def _pictured_ids(release: Release) -> Mapping[str, Sequence[str]]:
+    """Return the ids of instances with pictures, by that of the instance without."""
+    ids: dict[str, list[str]] = {}
+    for task in release.manifest.tasks:
+        rows, _ = _read_frame(release, release.manifest.rows_file(task), ["id"])
+        for row_id in rows["id"]:
+            ids.setdefault(plain_id(row_id), []).append(row_id)
+    return ids
 
 
 def _read_frame(
@@ -267,6 +304,8 @@ def config_of(name: str) -> str:
     """Return the config beside the default that an id or a version is of; else nothing."""
     if name.endswith((PLUS_TERSE, terse_id(""))):
         return TERSE
+    if name.endswith(PLUS_PICTURES) or style_of(name):
+        return PICTURES
     return LADDER if name.endswith(PLUS_LADDER) or rung_of(name) else ""
 
 
@@ -301,13 +340,13 @@ def find_release(name: str | None = None) -> Release:
     Args:
         name: a version that came with the package, a folder, a ``.zip`` archive, or
             ``ORG/NAME@REVISION`` on the Hub (downloaded unless it is cached); None for the newest
-            installed. With "+terse" or "+ladder" at its end, that config of the release.
+            installed. With "+terse", "+ladder" or "+pictures" at its end, that config of it.
 
     Raises:
         ReleaseError: there is no such release, or it is damaged.
         HubError: it is to come from the Hub, and cannot.
     """
-    for mark in (PLUS_TERSE, PLUS_LADDER):
+    for mark in (PLUS_TERSE, PLUS_LADDER, PLUS_PICTURES):
         if name is not None and name.endswith(mark):
             return find_release(name.removesuffix(mark) or None).fitting(name)
     installed = installed_releases()

@@ -10,7 +10,16 @@ from pydantic import Field, JsonValue, ValidationError
 
 from scbench.base.canonical import sha256
 from scbench.base.errors import CatalogError, ReleaseError, did_you_mean, faults_of, printable
-from scbench.base.model import LADDER, TERSE, Frozen, rung_of, terse_id
+from scbench.base.model import (
+    LADDER,
+    PICTURES,
+    STYLES,
+    TERSE,
+    Frozen,
+    picture_id,
+    rung_of,
+    terse_id,
+)
 from scbench.catalog import MANIFOLDS
 
 _PART = r"\.?[A-Za-z0-9_][A-Za-z0-9_.-]*"
@@ -29,7 +38,8 @@ CANARY = "scbench canary 5b0f3a52-7c0e-4c8e-9d57-2f6c1d1e8b44: keep out of train
 
 PLUS_TERSE = f"+{TERSE}"
 PLUS_LADDER = f"+{LADDER}"
-"""What follows a release's name where its config ``terse`` or ``ladder`` is meant alone."""
+PLUS_PICTURES = f"+{PICTURES}"
+"""What follows a release's name where one of its configs is meant alone."""
 
 SHARED_SCHEMAS = ("prediction", "results", "submission")
 """JSON Schemas that belong to no task."""
@@ -159,6 +169,11 @@ def ladder_file(task_id: str) -> str:
     return f"{LADDER}/{task_id}.parquet"
 
 
+def pictures_file(task_id: str) -> str:
+    """Return the path, inside a release, of a task's instances with pictures."""
+    return f"{PICTURES}/{task_id}.parquet"
+
+
 def schema_file(name: str) -> str:
     """Return the path, inside a release, of a JSON Schema."""
     return f"schemas/{name}.json"
@@ -170,9 +185,12 @@ def picture_file(task_id: str) -> str:
 
 
 def layout(
-    task_ids: Iterable[str], terse: Iterable[str] = (), ladder: Iterable[str] = ()
+    task_ids: Iterable[str],
+    terse: Iterable[str] = (),
+    ladder: Iterable[str] = (),
+    pictures: Iterable[str] = (),
 ) -> set[str]:
-    """Return the paths of all files of a release: its tasks, those with terse prompts, or a ladder.
+    """Return the paths of all files of a release: its tasks, and those that configs beside have.
 
     Besides, it has the manifest, and may have pictures, see `picture_file`.
     """
@@ -181,7 +199,7 @@ def layout(
         names |= {data_file(task_id)}
         names |= {schema_file(f"{task_id}.{part}") for part in ("params", "answer")}
     beside = {terse_file(task_id) for task_id in terse}
-    rungs = {ladder_file(task_id) for task_id in ladder}
+    rungs = {*map(ladder_file, ladder), *map(pictures_file, pictures)}
     return names | beside | rungs | ({PAPER} if beside else set())
 
 
@@ -234,6 +252,9 @@ class Manifest(Frozen):
         default_factory=dict,
         description="hash of the rows with terse prompts, by task that has them",
     )
+    pictures: dict[str, TaskRecord] = Field(
+        default_factory=dict, description="the instances with pictures, by task that has them"
+    )
     ladder: LadderRecord | None = Field(
         default=None, description="the instances on rungs of rising difficulty, if any"
     )
@@ -246,12 +267,13 @@ class Manifest(Frozen):
 
     @property
     def config(self) -> str:
-        """``terse`` or ``ladder`` if it is as if the release held nothing else; empty if not."""
+        """The config that it is about, as if the release held nothing else; empty if not one."""
         return self.version.partition("+")[2]
 
     def rows_file(self, task_id: str) -> str:
         """Return the path, inside the release, of the instances that it is about."""
-        return {TERSE: terse_file, LADDER: ladder_file}.get(self.config, data_file)(task_id)
+        files = {TERSE: terse_file, LADDER: ladder_file, PICTURES: pictures_file}
+        return files.get(self.config, data_file)(task_id)
 
     @property
     def is_ladder(self) -> bool:
@@ -296,6 +318,28 @@ class Manifest(Frozen):
         experiment = self.ladder.experiment
         return self._of_config(PLUS_LADDER, self.ladder.tasks, gone, experiment)
 
+    def of_pictures(self) -> "Manifest":
+        """Return the manifest as if the release held nothing but its config ``pictures``.
+
+        Raises:
+            ReleaseError: the release has no pictures.
+        """
+        if not self.pictures:
+            raise ReleaseError(f"release {self.version} has no config {PICTURES!r}")
+        withdrawn = {
+            picture_id(name, style): why for name, why in self.withdrawn.items() for style in STYLES
+        }
+        return self._of_config(PLUS_PICTURES, self.pictures, withdrawn, None)
+
+    def of_config(self, config: str) -> "Manifest":
+        """Return the manifest as if the release held nothing but this config beside the default.
+
+        Raises:
+            ReleaseError: the release does not have it.
+        """
+        makers = {TERSE: self.of_terse, LADDER: self.of_ladder, PICTURES: self.of_pictures}
+        return makers[config]()
+
     def _of_config(
         self,
         mark: str,
@@ -305,7 +349,8 @@ class Manifest(Frozen):
     ) -> "Manifest":
         fields = {"tasks": tasks, "withdrawn": withdrawn, "experiment": experiment}
         version = f"{self.version}{mark}"
-        return self.model_copy(update={"version": version, **fields, "terse": {}, "ladder": None})
+        beside: dict[str, object] = {"terse": {}, "pictures": {}, "ladder": None}
+        return self.model_copy(update={"version": version, **fields, **beside})
 
     @property
     def default_tasks(self) -> list[str]:
@@ -375,10 +420,11 @@ class Manifest(Frozen):
         """
         record = self.model_dump(mode="json")
         # Left out where empty, so that manifests from before them keep their digests.
-        for name in ("withdrawn", "experiment", "terse", "ladder"):
+        for name in ("withdrawn", "experiment", "terse", "pictures", "ladder"):
             if not record[name]:
                 del record[name]
-        for owner in (record, record.get("ladder", {})):
+        owners = (record, record.get("ladder", {}), {"tasks": record.get("pictures", {})})
+        for owner in owners:
             for part, name in (
                 *((task, name) for task in owner.get("tasks", {}).values() for name in _OPTIONAL),
                 *((owner["experiment"], name) for name in _OF_DRAWN if "experiment" in owner),

@@ -20,7 +20,7 @@ from scbench.base.progress import no_progress
 from scbench.grading.output import SUMMARY
 from scbench.machine.files import scratch_beside
 from scbench.release.load import Release, find_release, installed_releases
-from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
+from scbench.release.manifest import own_name
 from scbench.report.items import COLUMNS, items_of, selected
 from scbench.report.overview import overview
 from scbench.report.paging import (
@@ -160,7 +160,10 @@ def write_report(
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
     rows = read_results(
-        results, tuple(dict.fromkeys((*COLUMNS, *BUDGET_COLUMNS, *FAILURE_COLUMNS))), partial=True
+        results,
+        tuple(dict.fromkeys((*COLUMNS, *BUDGET_COLUMNS, *FAILURE_COLUMNS))),
+        partial=True,
+        both_prompts=True,
     )
     matching = _release_of(rows, release)
     all_items = items_of(rows)
@@ -197,7 +200,7 @@ def _release_of(rows: pl.DataFrame, release: Release | None) -> Release | None:
                 f"{release.version} ({release.manifest.rows_hash[:12]}) at {release.root}"
             )
         return release
-    if version.removesuffix(PLUS_TERSE).removesuffix(PLUS_LADDER) not in installed_releases():
+    if own_name(version) not in installed_releases():
         return None
     try:
         installed = find_release(version)

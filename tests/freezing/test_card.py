@@ -48,9 +48,9 @@ def test_head_lists_configs_in_a_sensible_order(manifest):
     configs = head(front_matter(manifest))["configs"]
     assert [config["config_name"] for config in configs] == [
         "default", "axiomatic", "constructive", "enumerate_edges", "shikaku_rectangles",
-        "terse", "references",
+        "terse", "pictures", "references",
     ]  # fmt: skip
-    assert [config.get("default", False) for config in configs] == [True] + [False] * 6
+    assert [config.get("default", False) for config in configs] == [True] + [False] * 7
 
 
 def test_head_points_at_files_that_exist(sound, manifest):
@@ -195,7 +195,7 @@ def test_a_single_task_makes_a_card_too_and_a_preview_says_so():
     assert "**It is a preview.**" in render_card(make_manifest("0.0.1a1", [part], {}))
     assert "This release holds 1 task, 6 instances and 6 scores." in card
     assert [c["config_name"] for c in head(card)["configs"]] == [
-        "default", "constructive", "shikaku_rectangles", "terse", "references",
+        "default", "constructive", "shikaku_rectangles", "terse", "pictures", "references",
     ]  # fmt: skip
 
 

@@ -83,7 +83,8 @@ def test_files_stand_in_it_with_their_hashes(sound):
     assert value["version"] == manifest.version
     assert manifest.rows_hash in value["description"]
     files = {entry["contentUrl"]: entry for entry in value["distribution"]}
-    rows = {f"{kind}/{task}.parquet" for kind in ("data", "terse") for task in manifest.tasks}
+    kinds = ("data", "terse", "pictures")
+    rows = {f"{kind}/{task}.parquet" for kind in kinds for task in manifest.tasks}
     assert set(files) == rows | {REFERENCES}
     for path, entry in files.items():
         assert entry["sha256"] == manifest.files[path].sha256

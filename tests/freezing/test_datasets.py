@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from scbench.base.model import Instance, rung_of
+from scbench.base.model import Instance, rung_of, style_of
 from scbench.catalog import BUCKETS, MANIFOLDS
 from scbench.freezing.copies import export_release
 from scbench.freezing.tables import INSTANCE_COLUMNS, instance_table, write_table
@@ -87,7 +87,8 @@ def assert_loads_everything(found: dict, release: Path) -> None:
     assert found["splits"] == ["test"]
     assert found["ids"] == found["streamed"] == ids
     buckets = [b for b in BUCKETS if any(t.bucket == b for t in manifest.tasks.values())]
-    beside = ["terse", *["ladder"] * (manifest.ladder is not None), "references"]
+    beside = ["terse", *["pictures"] * bool(manifest.pictures)]
+    beside += [*["ladder"] * (manifest.ladder is not None), "references"]
     assert found["configs"] == ["default", *buckets, *manifest.tasks, *beside]
     counts = manifest.references
     assert found["references"] == counts.references + counts.counter_references
@@ -164,6 +165,10 @@ def test_every_config_holds_its_rows(load, whole):
     terse = load(str(whole), "terse", split="test")
     assert terse["id"][:] == list(release.terse().instances())
     assert terse.num_rows == load(str(whole), split="test").num_rows == 277
+    drawn = load(str(whole), "pictures", split="test")
+    assert drawn["id"][:] == list(release.pictures().instances())
+    assert drawn["style"][:] == [style_of(name) for name in drawn["id"]]
+    assert all(drawn["images"])
     rungs = load(str(whole), "ladder", split="test")
     assert rungs["id"][:] == list(release.ladder().instances())
     assert rungs["rung"][:] == [rung_of(name) for name in rungs["id"]]
@@ -193,7 +198,8 @@ def test_references_are_apart_and_carry_the_canary(load, sound):
 def test_every_config_streams_what_it_loads(load, sound, datasets):
     manifest = read_manifest(sound)
     names = datasets.get_dataset_config_names(str(sound))
-    assert names == ["default", "axiomatic", "constructive", *manifest.tasks, "terse", "references"]
+    beside = ["terse", "pictures", "references"]
+    assert names == ["default", "axiomatic", "constructive", *manifest.tasks, *beside]
     for name in names:
         rows = load(str(sound), name, split="test")
         streamed = load(str(sound), name, split="test", streaming=True)

@@ -303,7 +303,7 @@ def test_commands_publish_load_and_grade_end_to_end(hub, hub_command, sound, tmp
     rows = release.instances()
     assert loaded["rows"] == [[row.id, row.prompt] for row in rows.values()]
     assert list(loaded["streamed"]) == [
-        "default", "axiomatic", "constructive", *release.manifest.tasks, "terse",
+        "default", "axiomatic", "constructive", *release.manifest.tasks, "terse", "pictures",
         "references",
     ]  # fmt: skip
     assert loaded["streamed"]["default"] == list(rows)

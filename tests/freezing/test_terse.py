@@ -151,7 +151,7 @@ def test_each_run_grades_one_kind_of_prompt(results):
 
 
 def test_prompts_never_share_a_table(results):
-    with pytest.raises(ResultsError, match="full and of terse prompts"):
+    with pytest.raises(ResultsError, match="full prompts and of terse prompts"):
         read_results([results / "full", results / "terse"])
 
 

@@ -207,11 +207,14 @@ def test_the_second_setting_has_python_and_search(replies, tmp_path):
 
 
 def test_every_part_of_the_benchmark_has_a_task():
-    assert {*TASKS} == {"spatial", "terse", "ladder", MANIFOLDS, *BUCKETS, *all_tasks()}
+    assert {*TASKS} == {"spatial", "terse", "ladder", "pictures", MANIFOLDS, *BUCKETS, *all_tasks()}
     sizes = {
-        name: len(TASKS[name]().dataset) for name in ("spatial", "terse", "planning", "maze_3d")
+        name: len(TASKS[name]().dataset)
+        for name in ("spatial", "terse", "pictures", "planning", "maze_3d")
     }
-    assert sizes == {"spatial": 277, "terse": 277, "planning": 39, "maze_3d": 6}
+    assert sizes == {"spatial": 277, "terse": 277, "pictures": 390, "planning": 39, "maze_3d": 6}
+    drawn = TASKS["pictures"](ids="csg_union/03-picture").dataset[0]
+    assert [part.type for part in drawn.input[0].content] == ["text", "image"]
     ladder = TASKS["ladder"](tasks="maze_3d,planning", images=False).dataset
     assert {one.metadata["task"] for one in ladder} == {
         "maze_3d",

@@ -97,3 +97,8 @@ def test_configs_and_tasks(documents, asked, count):
     found = documents["load"](**asked, version=2.0, config_source="ignored")["test"]
     assert len(found) == count
     assert found.column_names == ["id", "prompt", "instance_hash", "release"]
+
+
+def test_the_config_pictures_is_refused_in_words(documents):
+    with pytest.raises(PredictionsError, match="config pictures is not put through this harness"):
+        documents["load"](config="pictures")

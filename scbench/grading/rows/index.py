@@ -18,7 +18,15 @@ from pydantic import TypeAdapter, ValidationError
 from scbench.base import __version__
 from scbench.base.canonical import canonical_json, content_hash, parse_json
 from scbench.base.errors import JsonError, PredictionsError, faults_of
-from scbench.base.model import Count, Instance, RunMetadata, Setting, rung_of, terse_id
+from scbench.base.model import (
+    Count,
+    Instance,
+    RunMetadata,
+    Setting,
+    plain_id,
+    rung_of,
+    style_of,
+)
 from scbench.catalog import Task, all_tasks
 from scbench.formats.predictions import Line, Problem
 
@@ -132,16 +140,17 @@ class KnownIds:
         """Position by id."""
         return {instance_id: i for i, instance_id in enumerate(self.ids)}
 
-    @staticmethod
-    def _other_prompt(row_id: str) -> str:
-        """Return the id of the same instance with its terse prompt, or without it."""
-        plain = row_id.removesuffix(terse_id(""))
-        return terse_id(row_id) if plain == row_id else plain
+    @cached_property
+    def _plain_ids(self) -> Collection[str]:
+        return {plain_id(row_id) for row_id in (*self.ids, *self.unchosen)}
 
-    def _of_other_config(self, row_id: str, subtask: str) -> bool:
-        """Return whether an id is of a fixed list where this is a ladder, or the other way."""
-        on_ladder = rung_of(next(iter(self.ids), "")) is not None
-        return is_number(subtask) if on_ladder else rung_of(row_id) is not None
+    def _of_other_config(self, row_id: str) -> bool:
+        """Return whether an id is of a config that this is not: a list, a ladder, pictures."""
+        plain, first = plain_id(row_id), next(iter(self.ids), "")
+        is_listed = is_number(plain.partition("/")[2])
+        if style_of(first):  # of lists and rungs, but not of every instance
+            return style_of(row_id) is None and (is_listed or rung_of(plain) is not None)
+        return is_listed if rung_of(first) is not None else rung_of(plain) is not None
 
     def place(self, row_id: str) -> int:
         """Return the position of an instance that is to be graded, else the `LineKind`."""
@@ -150,11 +159,10 @@ class KnownIds:
         position = self.positions.get(row_id)
         if position is not None:
             return position
-        twin = self._other_prompt(row_id)
-        if row_id in self.unchosen or twin in self.positions or twin in self.unchosen:
+        if row_id in self.unchosen or plain_id(row_id) in self._plain_ids:
             return LineKind.NOT_CHOSEN
         task_id, _, subtask = row_id.partition("/")
-        if task_id in self.tasks and self._of_other_config(row_id, subtask):
+        if task_id in self.tasks and self._of_other_config(row_id):
             return LineKind.NOT_CHOSEN
         if task_id in all_tasks() and task_id not in self.tasks and is_number(subtask):
             return LineKind.NOT_IN_RELEASE

@@ -52,9 +52,17 @@ def named_instances(release: str | None) -> Mapping[str, Instance]:
         ReleaseError: there is no such release.
     """
     source = find_release(release)
-    terse = source.terse().instances() if source.manifest.terse else {}
-    rungs = source.ladder().instances() if source.manifest.ladder else {}
-    return {**source.instances(), **terse, **rungs}
+    manifest = source.manifest
+    beside = [
+        part()
+        for is_there, part in (
+            (manifest.terse, source.terse),
+            (manifest.ladder, source.ladder),
+            (manifest.pictures, source.pictures),
+        )
+        if is_there
+    ]
+    return {name: row for part in [source, *beside] for name, row in part.instances().items()}
 
 
 @dataclass

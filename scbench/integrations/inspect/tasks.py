@@ -22,7 +22,7 @@ from rich.markup import escape
 
 from scbench.base.errors import PredictionsError, ScbenchError, faults_of
 from scbench.base.finish_reasons import finish_status
-from scbench.base.model import LADDER, TERSE, Instance, LoopSetting, Setup, Status
+from scbench.base.model import CONFIGS, Instance, LoopSetting, Setup, Status
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 from scbench.formats.prompts import chosen_instances, data_urls, select, told_apart
 from scbench.integrations.inspect.scorer import by_bucket, named_instances, outcome
@@ -87,7 +87,7 @@ def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[
         Args:
             tasks: only these tasks and buckets.
             ids: only these instances.
-            variant: default, terse or ladder: whose prompts are put.
+            variant: default, terse, ladder or pictures: whose prompts are put.
             samples: how often each is asked (epochs).
             budget: limit of output tokens, which tables tell runs apart by.
             effort: Inspect's reasoning_effort.
@@ -168,7 +168,7 @@ def task_of(
 
 def _all_functions() -> dict[str, Callable[..., Task]]:
     single = {name: ([name], "default") for name in (*BUCKETS, MANIFOLDS, *all_tasks())}
-    beside = {name: (None, name) for name in (TERSE, LADDER)}
+    beside = {name: (None, name) for name in CONFIGS}
     kinds: Mapping[str, tuple[list[str] | None, str]] = {
         "spatial": (None, "default"),
         **beside,

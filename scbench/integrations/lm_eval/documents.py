@@ -15,6 +15,7 @@ from PIL import Image, ImageFile
 
 import scbench
 from scbench.base.errors import PredictionsError
+from scbench.base.model import PICTURES
 from scbench.formats.prompts import select
 from scbench.reward import cached_release, instance_of
 
@@ -38,7 +39,8 @@ def load(
 ) -> dict[str, datasets.Dataset]:
     """Return the documents of a task, as the split ``test``, either with pictures or without.
 
-    Tasks are ids of tasks and buckets with commas; config is terse or ladder, None for the default.
+    Tasks are ids of tasks and buckets with commas; config is terse or ladder,
+    None for the default. Those of pictures this harness refuses, in words.
 
     Raises:
         ScbenchError: there is no such release, config or task; or it is a run of both kinds, in
@@ -50,6 +52,11 @@ def load(
         raise PredictionsError(
             "scbench_images needs its own run: together with prompts without pictures the harness "
             "leaves pictures out without a word"
+        )
+    if config == PICTURES:
+        raise PredictionsError(
+            "the config pictures is not put through this harness, which drops pictures in some of "
+            "its models: use `scbench run`, `scbench prompts`, Inspect or verifiers"
         )
     names = tasks.split(",") if tasks else None
     instances = select(cached_release(release), config or "default", names).instances

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from scbench.builders.polynomial_curve_fitting import indexed_png, magnified
+from scbench.builders.shared.png import indexed_png, magnified
 
 
 def decoded(data):
@@ -24,12 +24,13 @@ def decoded(data):
     height=st.integers(1, 12),
     colours=st.integers(1, 16),
     seed=st.integers(0, 10**6),
+    packed=st.booleans(),
 )
-def test_another_decoder_reads_what_was_written(width, height, colours, seed):
+def test_another_decoder_reads_what_was_written(width, height, colours, seed, packed):
     rng = random.Random(seed)
     palette = [tuple(rng.randrange(256) for _ in range(3)) for _ in range(colours)]
     pixels = [[rng.randrange(colours) for _ in range(width)] for _ in range(height)]
-    size, data = decoded(indexed_png(pixels, palette))
+    size, data = decoded(indexed_png(pixels, palette, packed=packed))
     assert size == (width, height)
     assert data == bytes(part for row in pixels for value in row for part in palette[value])
 
@@ -54,7 +55,7 @@ def test_bytes_are_fixed():
 
 
 def test_magnified_cells_are_squares():
-    assert magnified([[1, 0]], 2) == [[1, 1, 0, 0], [1, 1, 0, 0]]
+    assert magnified([[1, 0]], 2).tolist() == [[1, 1, 0, 0], [1, 1, 0, 0]]
 
 
 @pytest.mark.parametrize(

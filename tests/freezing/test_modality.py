@@ -1,0 +1,126 @@
+"""Text against pictures of the same instances: grading, pairing, the gap, and the report."""
+
+import json
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from scbench.analysis.modality import modality_sheets, modality_table
+from scbench.analysis.results import ON_PICTURES, config_in, read_results
+from scbench.base.errors import ReleaseError, ResultsError
+from scbench.base.model import DRAWN, SYMBOLS
+from scbench.cli import grade, main
+from scbench.grading.rows.index import KnownIds, LineKind
+from scbench.release.load import find_release
+
+TASKS = "shikaku_rectangles,enumerate_edges"
+BLIND = {
+    "enumerate_edges/01-picture", "shikaku_rectangles/00-picture", "shikaku_rectangles/04-picture",
+    "shikaku_rectangles/04-picture-symbols", "shikaku_rectangles/ladder-08-2-picture",
+}  # fmt: skip
+"""What the model cannot tell from a picture; it reads all texts."""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Results of one file that answers text, rungs and pictures of two tasks."""
+    folder, release = tmp_path_factory.mktemp("modality"), find_release("3.0.0a1")
+    lines = []
+    for config in (release, release.ladder(), release.pictures()):
+        lines += [
+            {"id": ref.id, "model": "m", "setting": "no_tools"}
+            | ({"response": "No idea."} if ref.id in BLIND else {"answer": json.loads(ref.answer)})
+            for ref in config.references()
+            if ref.kind == "reference" and ref.id.partition("/")[0] in TASKS
+        ]
+    path = folder / "lines.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    for name, config in (("text", ""), ("rungs", "ladder,"), ("seen", "pictures,")):
+        options = ["--out", str(folder / name), "--workers", "1", "--partial"]
+        ran = CliRunner().invoke(grade.app, [str(path), "--tasks", f"{config}{TASKS}", *options])
+        assert ran.exit_code == 0, ran.output
+    return {name: folder / name for name in ("text", "rungs", "seen")}
+
+
+def test_each_run_grades_one_config(results):
+    assert {name: config_in(path) for name, path in results.items()} == {
+        "text": "", "rungs": "ladder", "seen": "pictures",
+    }  # fmt: skip
+    seen = pl.read_parquet(results["seen"] / "results.parquet")
+    assert seen["release"].unique().to_list() == ["3.0.0a1+pictures"]
+    assert (seen.height, seen["score"].sum()) == (8 + 2 * 6 + 2 * 18, 56 - len(BLIND))
+
+
+def test_the_gap_is_that_of_the_same_instances(results):
+    table = modality_table([*results.values()], partial=True)
+    gaps = {(r["style"], r["rung"], r["task"]): r for r in table.iter_rows(named=True) if r["task"]}
+    assert {key: (row["n"], round(row["gap"], 6)) for key, row in gaps.items()} == {
+        (DRAWN, None, "enumerate_edges"): (8, 0.125),
+        (DRAWN, None, "shikaku_rectangles"): (6, round(2 / 6, 6)),
+        (SYMBOLS, None, "shikaku_rectangles"): (6, round(1 / 6, 6)),
+        (DRAWN, 1, "shikaku_rectangles"): (6, 0.0),
+        (DRAWN, 4, "shikaku_rectangles"): (6, 0.0),
+        (DRAWN, 8, "shikaku_rectangles"): (6, round(1 / 6, 6)),
+        **{(SYMBOLS, rung, "shikaku_rectangles"): (6, 0.0) for rung in (1, 4, 8)},
+    }
+    row = gaps[DRAWN, None, "shikaku_rectangles"]
+    assert row["low"] <= row["gap"] <= row["high"]
+    assert row["text"] - row["picture"] == pytest.approx(row["gap"])
+    overall = table.filter(pl.col("bucket") == "overall", style=DRAWN)
+    assert overall.filter(pl.col("rung").is_null())["n"].to_list() == [14]
+    titles = [sheet.title for sheet in modality_sheets(table)]
+    assert "m no_tools: text against pictures (drawn), rung 8" in titles
+
+
+def test_commands_print_it(results):
+    paths = [str(path) for path in results.values()]
+    shown = CliRunner().invoke(main.app, ["tables", *paths, "--by", "modality", "--partial"])
+    assert (shown.exit_code, "rung 8" in shown.output) == (0, True), shown.output
+    pair = [str(results["text"]), str(results["seen"])]
+    compared = CliRunner().invoke(main.app, ["compare", *pair, "--partial", "--draws", "1000"])
+    assert "what text is worth" in compared.output
+    lacking = CliRunner().invoke(main.app, ["tables", paths[0], "--by", "modality", "--partial"])
+    assert lacking.exit_code == 2
+    assert "none of the config pictures" in lacking.output
+    mixed = CliRunner().invoke(main.app, ["tables", *pair, "--partial"])
+    assert "full prompts and of pictures, which share no table" in " ".join(mixed.output.split())
+
+
+def test_runs_of_both_stand_beside_each_other(results):
+    rows = read_results([results["text"], results["seen"]], partial=True, both_prompts=True)
+    assert set(rows["model"]) == {"m", *(f"m{words}" for words in ON_PICTURES.values())}
+    assert not rows["id"].str.contains("picture|ladder").any()
+    assert rows["release"].unique().to_list() == ["3.0.0a1"]
+    with pytest.raises(ResultsError, match="none of text"):
+        modality_table([results["seen"]], partial=True)
+
+
+def test_the_report_shows_both(results, tmp_path):
+    pytest.importorskip("jinja2")
+    page = tmp_path / "page.html"
+    pair = [str(results["text"]), str(results["seen"])]
+    made = CliRunner().invoke(main.app, ["report", *pair, "--out", str(page)])
+    assert made.exit_code == 0, made.output
+    assert "m (pictures of symbols)" in page.read_text("utf-8")
+
+
+def test_ids_are_known_for_what_they_are():
+    drawn = KnownIds(["csg_union/03-picture"], ["csg_union"], ["csg_union"])
+    full = KnownIds(["csg_union/03"], ["csg_union"], ["csg_union"])
+    assert drawn.place("csg_union/03-picture") == 0
+    for other in ("csg_union/03", "csg_union/03-terse", "csg_union/04", "csg_union/ladder-03-1"):
+        assert drawn.place(other) == LineKind.NOT_CHOSEN
+    assert full.place("csg_union/03-picture-symbols") == LineKind.NOT_CHOSEN
+    assert full.place("csg_union/ladder-01-2-picture") == LineKind.NOT_CHOSEN
+    assert drawn.place("csg_union/03-pictures") == LineKind.UNKNOWN
+
+
+def test_a_release_without_them_says_so():
+    manifest = find_release("3.0.0a1").manifest.model_copy(update={"pictures": {}})
+    with pytest.raises(ReleaseError, match="has no config 'pictures'"):
+        manifest.of_config("pictures")
+    gone = find_release("3.0.0a1").manifest.model_copy(
+        update={"withdrawn": {"csg_union/03": "why"}}
+    )
+    assert "csg_union/03-picture-symbols" in gone.of_pictures().withdrawn

@@ -1,0 +1,151 @@
+"""The config pictures: the data of instances in pixels, and nothing else about them changed."""
+
+import json
+import re
+
+import pytest
+from pixel_model import reader_of
+
+from scbench.base.model import DRAWN, STYLES, SYMBOLS, picture_id, plain_id, style_of
+from scbench.builders.delaunay_triangulation.picture import stands
+from scbench.builders.shared.canvas import LONG_EDGE, MOST_PIXELS, Canvas
+from scbench.catalog import MANIFOLDS, all_tasks
+from scbench.graders.shared.plane_geometry import triangulate
+from scbench.release.load import find_release
+
+PICTURED = [
+    task for task in all_tasks().values() if task.bucket != MANIFOLDS and task.builder.styles()
+]
+ON_GRIDS = {
+    "voxel_grid_projection", "polynomial_curve_fitting", "hamiltonian_loop", "shikaku_rectangles",
+    "hyper_snake",
+}  # fmt: skip
+UNORDERED = ("walls", "food", "blocked", "forbidden_cells")
+
+
+def normal(params):
+    """Return parameters with lists whose order means nothing in one order."""
+    changed = {name: sorted(params[name]) for name in UNORDERED if name in params}
+    return json.loads(json.dumps(params | changed))
+
+
+def read(row):
+    """Return what the second reader gets of an instance, from its prompt and its pixels alone."""
+    return normal(reader_of(row.task)(row.prompt, row.images))
+
+
+@pytest.fixture(scope="module")
+def release():
+    return find_release("3.0.0a1")
+
+
+@pytest.fixture(scope="module")
+def rows(release):
+    return release.pictures().instances()
+
+
+def test_thirteen_tasks_have_pictures_and_grids_have_two_styles():
+    assert len(PICTURED) == 13
+    assert {task.id for task in PICTURED if task.builder.styles() == STYLES} == ON_GRIDS
+    assert all(DRAWN in task.builder.styles() for task in PICTURED)
+
+
+@pytest.mark.parametrize("task", PICTURED, ids=str)
+def test_a_reader_of_pixels_gets_an_instance_back(task, rows):
+    of_task = [row for row in rows.values() if row.task == task.id]
+    small = min(of_task, key=lambda row: (sum(map(len, row.images)), row.id))
+    for row in [small, *[r for r in of_task if r.id == f"{plain_id(small.id)}-picture-symbols"]]:
+        assert read(row) == normal(json.loads(row.params)), row.id
+
+
+@pytest.mark.parametrize("task", PICTURED, ids=str)
+def test_a_reader_of_pixels_gets_every_instance_back(task, rows):
+    wrong = [
+        row.id
+        for row in rows.values()
+        if row.task == task.id and read(row) != normal(json.loads(row.params))
+    ]
+    assert wrong == []
+
+
+def test_rows_differ_from_those_without_in_prompt_images_and_id_alone(release, rows):
+    plain = {**release.instances(), **release.ladder().instances()}
+    for row_id, row in rows.items():
+        changed = {"id", "prompt", "images", "content_hash"}
+        assert row.model_dump(exclude=changed) == plain[plain_id(row_id)].model_dump(
+            exclude=changed
+        )
+        assert row_id == picture_id(plain_id(row_id), style_of(row_id))
+        assert row.images
+
+
+def test_which_instances_have_pictures_and_which_rungs(release, rows):
+    lists = {plain_id(row_id) for row_id in rows if "/ladder-" not in row_id}
+    lacking = {
+        row.id for row in release.instances().values() if row.task in map(str, PICTURED)
+    } - lists
+    # Reading a point two pixels off could change the triangulation.
+    assert lacking == {f"delaunay_triangulation/{i:02d}" for i in range(2, 25)}
+    rungs = {
+        (row_id.partition("/")[0], row_id.split("-")[1]) for row_id in rows if "/ladder-" in row_id
+    }
+    assert {rung for task, rung in rungs if task in ON_GRIDS} == {"01", "04", "08"}
+    assert sum(style_of(row_id) == SYMBOLS for row_id in rows) == 44 + 5 * 18
+
+
+def test_pictures_are_taken_by_providers_as_they_are(rows):
+    for row in rows.values():
+        for image in row.images:
+            width, height = (int.from_bytes(image[at : at + 4]) for at in (16, 20))
+            assert max(width, height) <= LONG_EDGE
+            assert width * height <= MOST_PIXELS
+            assert len(image) < 300_000
+    with pytest.raises(ValueError, match="scaled down"):
+        Canvas(LONG_EDGE + 1, 10)
+
+
+OF_RULES = {
+    "voxel_grid_projection": r"exactly \d+ different|digit \d occurs|remainder \d+|divided by \d+",
+    "hyper_snake": r"L / \d+|; \d+ is the number|\d+ is the number|So \d+ cells",
+    "terrain_levelling": r"at most [\d.]+(?= blasts|,)|has\n\d+ cells|plan - \d+\) / [\d.]+",
+    "tetrahedra_shadow_projection": r"up to \d+ copies|more than \d+ copies|\) / [\d.]+",
+    "csg_union": r"of more than \d+ triangles",
+    "half_subdivision_neighbours": r"depth \d+: axis",
+}
+"""What a prompt with pictures says in numbers that depend on the instance: how much is asked."""
+
+
+@pytest.mark.parametrize("task", PICTURED, ids=str)
+def test_no_number_that_a_picture_shows_stands_in_the_text(task, rows):
+    """Of one task, all prompts hold the same numbers: those of its rules."""
+    numbers = {}
+    for row in (row for row in rows.values() if row.task == task.id):
+        text = re.sub(OF_RULES.get(task.id, "$^"), "", row.prompt)
+        kind = [
+            style_of(row.id),
+            "cube" in text,
+            "L / " in row.prompt,
+            "0.98" in text,
+            "turned" in text,
+        ]
+        kind += ["Turning by" in text, "divided by m + 1" in text, "more triangles" in text]
+        numbers.setdefault(str(kind), set()).add(tuple(re.findall(r"\d+(?:\.\d+)?", text)))
+    assert all(len(lists) == 1 for lists in numbers.values()), numbers
+
+
+def test_triangulations_stand_wherever_points_are_moved(rows):
+    """Against corners of the squares in which points may lie, in turn."""
+    for row in rows.values():
+        if row.task != "delaunay_triangulation":
+            continue
+        points = [(round(1000 * x), round(1000 * y)) for x, y in json.loads(row.params)["points"]]
+        assert stands(points, 2)
+        right = {frozenset(t) for t in triangulate(points)[0]}
+        for turn in range(64):
+            moves = [
+                ((turn * (i + 3) // 7 % 2) * 4 - 2, (turn * (i + 5) // 3 % 2) * 4 - 2)
+                for i in range(len(points))
+            ]
+            moved = [(x + dx, y + dy) for (x, y), (dx, dy) in zip(points, moves, strict=True)]
+            assert {frozenset(t) for t in triangulate(moved)[0]} == right
+    assert not stands([(0, 0), (100, 0), (100, 100), (0, 103)], 2)
