@@ -142,6 +142,10 @@ def _tell_remarks(report: RunReport, out: Path, *, quiet: bool) -> None:
         counts = ", ".join(f"{row['task']} ({row['rows']})" for row in summary["not_in_release"])
         release = summary["release"]["version"]
         say(f"not graded, because release {release} does not hold the task: {counts}")
+    for status, reason, calls in report.tally.calls[:_MAX_SPELLED]:
+        say(f"{counted(calls, 'call')}, {status}: {reason}")
+    if len(report.tally.calls) > _MAX_SPELLED:
+        say(f"... and {len(report.tally.calls) - _MAX_SPELLED} more errors of calls")
     if report.grader_errors:
         failed = counted(report.grader_errors, "row")
         say(f"{failed} could not be graded (grader_error), no fault of the model:")
