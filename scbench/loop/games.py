@@ -44,6 +44,8 @@ State = dict[str, Any]
 _SPARE = 6
 """Replies beyond what the budget is enough for: the answer, and some that go wrong."""
 _FAULT = 500
+_TALK = 5
+"""Replies in a row with neither query nor answer after which a probe ends."""
 _TEXTS: Mapping[str, Mapping[str, str]] = packaged_toml("scbench.loop", "rules.toml")
 
 
@@ -355,15 +357,30 @@ class Asking(Game):
 
 
 class Probe(Asking):
-    """Queries within a budget, then one answer."""
+    """Queries within a budget, then one answer.
+
+    Attributes:
+        talk: replies since the last query that hold neither.
+    """
 
     key = "query"
+    talk = 0
+
+    @property
+    @override
+    def state(self) -> State:
+        return {**super().state, "talk": self.talk}
+
+    @override
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.talk = state["talk"]
 
     @property
     @override
     def rules(self) -> str:
         return _TEXTS["rules"]["probe"].format(
-            budget=self.budget, limit=self.limit, described=self.described
+            budget=self.budget, limit=self.limit, described=self.described, talk=_TALK
         )
 
     @override
@@ -374,6 +391,7 @@ class Probe(Asking):
     def take(self, reply: str) -> Move:
         request = last_object(reply, self.key)
         if request is not None and self.replies_left:
+            self.talk = 0
             return self.move(request)
         if request is not None:
             self.over = True
@@ -381,7 +399,8 @@ class Probe(Asking):
         outcome = self.judge_reply(reply)
         if unjudged(outcome):
             return self.ended(outcome)
-        self.over = is_answer(outcome) or not self.replies_left
+        self.talk += 1
+        self.over = is_answer(outcome) or not self.replies_left or self.talk == _TALK
         if is_answer(outcome):
             return Move("This is your answer. The trial is over.", outcome)
         message = "This reply holds neither a query nor an answer that can be read."
