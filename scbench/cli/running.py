@@ -17,8 +17,8 @@ from scbench.cli.options import Commands, ScoreForm
 from scbench.cli.progress import Quiet, progress
 from scbench.cli.verdicts import grade_and_tell, taken_in
 from scbench.formats.prompts import requests, select, told_apart, write_left_out
-from scbench.grading.api import MEMORY
 from scbench.grading.run import Options
+from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.processes import check_memory, processors
 from scbench.machine.work_folder import no_empty

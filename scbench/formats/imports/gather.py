@@ -21,12 +21,14 @@ from scbench.formats.imports.entries import (
     Entry,
     Reply,
     anthropic,
+    bedrock,
     gemini,
     lighteval,
     lm_eval,
     openai,
     request_key,
     verifiers,
+    vertex,
 )
 from scbench.formats.imports.inspect_logs import is_inspect_archive, read_log
 from scbench.formats.imports.tables import (
@@ -184,6 +186,8 @@ def _kind_of_first(entry: Entry, path: str, mapped: Mapped | None) -> str:
 
 _READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterable[Reply]]] = {
     "OpenAI batch": lambda entry, _: openai(entry),
+    "Bedrock batch": lambda entry, _: bedrock(entry),
+    "Vertex batch": lambda entry, _: vertex(entry),
     "Anthropic batch": lambda entry, _: anthropic(entry),
     "Gemini batch": lambda entry, _: gemini(entry),
     "lm-evaluation-harness samples": lm_eval,
@@ -206,6 +210,10 @@ def kind_of(entry: Entry) -> str | None:
         return "Anthropic batch"
     if "custom_id" in keys and (has_result or {"response", "error"} <= keys):
         return "OpenAI batch"
+    if "recordId" in keys and {"modelOutput", "error"} & keys:
+        return "Bedrock batch"
+    if "request" in keys and "key" not in keys and isinstance(entry.get("response"), dict):
+        return "Vertex batch"
     if "custom_id" in keys and "id" not in keys and entry.get("status") == "not_run":
         return "requests left out"
     if has_result and ("key" in keys or isinstance(entry.get("metadata"), dict)):

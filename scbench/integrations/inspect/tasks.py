@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from inspect_ai import Epochs, Task, task
 from inspect_ai._util.error import PrerequisiteError
@@ -34,12 +35,15 @@ from scbench.base.model import LADDER, TERSE, Instance, LoopSetting, Setup, Stat
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 from scbench.formats.imports.inspect_logs import call_error, refused_call
 from scbench.formats.prompts import chosen_instances, data_urls, select, told_apart
+from scbench.grading.workers.live import live_grader
 from scbench.integrations.inspect.scorer import by_bucket, named_instances, outcome
 from scbench.loop.environment import Environment
 from scbench.release.load import find_release
 
 _PYTHON_SECONDS = 180
 """That one call of the Python tool may take."""
+_STEPS = 64
+"""Steps of trials at a time: most of them wait for a process."""
 
 
 def sample_of(instance: Instance, budget: int | None) -> Sample:
@@ -235,19 +239,20 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
     The release is that of the samples, as `scbench.load_release` takes it. The first message is the
     sample's input, as `scbench.loop.Environment.reset` words it.
     """
+    steps = CapacityLimiter(_STEPS)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         instance = (await run_sync(named_instances, release)).get(str(state.sample_id))
         if instance is None:
             raise ScbenchError(f"{state.sample_id} is not in the release that the solver was given")
-        environment = Environment(setup)
+        environment = Environment(setup, live_grader().run)
         environment.reset(instance)
         done = False
         while not done and not state.completed:
             state = _no_refused_call(await generate(state))
             if finish_status(state.output.stop_reason) is Status.BLOCKED:
                 break  # the provider said this, not the model
-            step = await run_sync(environment.step, state.output.completion)
+            step = await run_sync(environment.step, state.output.completion, limiter=steps)
             state.messages.append(ChatMessageUser(content=step.observation))
             state.metadata |= environment.record
             done = step.done
