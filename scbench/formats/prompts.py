@@ -44,6 +44,7 @@ class Form(StrEnum):
     ANTHROPIC = "anthropic"
     GEMINI = "gemini"
     MISTRAL = "mistral"
+    HARBOR = "harbor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,10 @@ LIMITS: Mapping[Form, Limits] = {
 }
 
 
+_NAMELESS = {Form.SCBENCH, Form.GEMINI, Form.MISTRAL, Form.HARBOR}
+"""Forms whose lines name no model, or need not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How a model is asked.
@@ -191,7 +196,7 @@ def check_settings(form: Form, settings: Settings, *, budgets: bool) -> None:
     Raises:
         PredictionsError: the model or the limit of tokens is missing.
     """
-    if settings.model is None and form not in {Form.SCBENCH, Form.GEMINI, Form.MISTRAL}:
+    if settings.model is None and form not in _NAMELESS:
         raise PredictionsError(f"lines of {form} name the model: add --model")
     if form is Form.ANTHROPIC and settings.max_output_tokens is None and not budgets:
         raise PredictionsError(

@@ -101,7 +101,7 @@ def test_mistral_lines(held):
     assert made["body"]["response_format"]["type"] == "json_schema"
 
 
-@pytest.mark.parametrize("form", Form)
+@pytest.mark.parametrize("form", LIMITS)
 def test_plain_lines_hold_no_schema_and_no_picture_where_there_is_none(held, form):
     made = json.dumps(line(held, form, PLAIN))
     assert "schema" not in made

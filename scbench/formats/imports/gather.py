@@ -30,6 +30,7 @@ from scbench.formats.imports.entries import (
     verifiers,
     vertex,
 )
+from scbench.formats.imports.harbor_jobs import is_job, read_job
 from scbench.formats.imports.inspect_logs import is_inspect_archive, read_log
 from scbench.formats.imports.tables import (
     Mapped,
@@ -68,6 +69,8 @@ def is_own(path: str, mapped: Mapped | None = None) -> bool:
     Raises:
         PredictionsError: it cannot be read, or holds requests in place of replies.
     """
+    if is_job(path):
+        return False
     if not _is_file(path):
         return True
     head = _first_bytes(path)
@@ -88,11 +91,13 @@ def read_file(path: str, kinds: Counter[str], mapped: Mapped | None = None) -> I
         ModuleNotFoundError: a library that its format needs is not installed.
         PredictionsError: it cannot be read at all.
     """
+    if is_job(path):
+        return _numbered_replies(read_job(path), "Harbor trials", kinds)
     head = _first_bytes(path) if _is_file(path) else b""
     if head[:4] == b"PAR1":
         return _of_parquet(path, mapped, kinds)
     if _INSPECT.match(head) or (head[:4] == b"PK\x03\x04" and is_inspect_archive(path)):
-        return _of_inspect(path, kinds)
+        return _numbered_replies(read_log(path), "Inspect log", kinds)
     if head[:4] == b"PK\x03\x04":
         raise PredictionsError(f"{path} is a zip archive, and no log of Inspect; unpack it first")
     remainder = _numbered_entries(path)
@@ -358,11 +363,13 @@ def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterat
         yield number, _row_or_problem(number, row, names)
 
 
-def _of_inspect(path: str, kinds: Counter[str]) -> Iterator[Read]:
+def _numbered_replies(
+    replies: Iterable[tuple[int, Reply | PredictionsError]], kind: str, kinds: Counter[str]
+) -> Iterator[Read]:
     number = 0
     try:
-        for number, reply in read_log(path):
-            kinds["Inspect log"] += 1
+        for number, reply in replies:
+            kinds[kind] += 1
             if isinstance(reply, PredictionsError):
                 yield number, Problem("not_placed", str(reply), number)
             else:
@@ -370,7 +377,7 @@ def _of_inspect(path: str, kinds: Counter[str]) -> Iterator[Read]:
     except PredictionsError as error:
         if not number:
             raise
-        kinds["Inspect log"] += 1
+        kinds[kind] += 1
         message = f"reading stopped here: {error}"
         yield number + 1, Problem("unreadable", message, number + 1)
 

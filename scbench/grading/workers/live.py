@@ -51,7 +51,7 @@ class LiveGrader:
                 if error is None:
                     outcome.set_result(done.result()[0][1])
                     return
-                told = (*reasons, _failure_words(error, limit))
+                told = (*reasons, _attempt_words(error, limit))
                 if len(told) == 1:
                     attempt(told)
                 else:
@@ -99,7 +99,7 @@ def _ready() -> bool:
     return True
 
 
-def _failure_words(error: BaseException, seconds: float) -> str:
+def _attempt_words(error: BaseException, seconds: float) -> str:
     if isinstance(error, TimeoutError):
         return f"no verdict within {seconds:g} s"
     return f"{type(error).__name__}: {error}"
