@@ -98,6 +98,13 @@ def docs(session: nox.Session) -> None:
     session.run("python", "tools/docs_site.py", "--check", str(site))
 
 
+@nox.session(python=PYTHONS[1])
+def harbor(session: nox.Session) -> None:
+    """Check the tasks for Harbor and the exported evaluations by the models of both packages."""
+    session.install(".[test]", "harbor==0.25.0", "every-eval-ever>=0.3")
+    session.run("pytest", "tests/integrations/test_harbor.py", "tests/formats/test_exports.py")
+
+
 @nox.session(python=PYTHONS[0])
 def packages(session: nox.Session) -> None:
     """Build both packages, and prove the one made from source in an empty place."""

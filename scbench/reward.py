@@ -11,9 +11,9 @@
 An instance is given as an `Instance`, such as one that was drawn a moment ago, or named by its id:
 in the newest installed release, or in the one given as ``release``.
 
-What grades here grades in this process, so a sandbox, a time limit or a limit on memory
-stands only where a grader itself puts one. Graders bound their work by counting; for untrusted
-answers to heavy tasks prefer the command.
+What grades here grades in this process, but answers to heavy tasks where workers are asked for. So
+a sandbox, a time limit or a limit on memory stands only where a grader itself puts one, or around
+those workers. Graders bound their work by counting.
 """
 
 import json
@@ -28,9 +28,13 @@ from scbench.base.model import Instance, Prediction, task_of
 from scbench.catalog import Task, get_task
 from scbench.formats.imports.entries import content_text, objects
 from scbench.loop.environment import grade_line
+from scbench.machine.processes import processors
 from scbench.scoring.outcomes import Outcome
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from scbench.grading.rows.wire import WireOutcome
     from scbench.release.load import Release
 
 
@@ -156,8 +160,19 @@ def scores(
     instances: Iterable[Instance | str],
     answers: Iterable[JsonValue],
     release: "Release | str | None" = None,
+    *,
+    workers: int | None = None,
+    seconds: float | None = None,
 ) -> list[float | None]:
     """Return the scores of a batch, one for each pair of instance and answer, in order.
+
+    Args:
+        instances: as `outcome` takes them.
+        answers: the same.
+        release: the same.
+        workers: so many processes grade answers to heavy tasks, each once more if it fails, while
+            this one grades the others; None to grade all here. They stay for the next batch.
+        seconds: that one answer may take there; None for each task's own limit.
 
     Raises:
         ValueError: there are not as many instances as answers.
@@ -168,7 +183,32 @@ def scores(
     ids, replies = list(instances), list(answers)
     if len(ids) != len(replies):
         raise ValueError(f"there are {len(ids)} ids and {len(replies)} answers; give one for each")
-    return [score(*pair, release) for pair in zip(ids, replies, strict=True)]
+    if workers is None:
+        return [score(*pair, release) for pair in zip(ids, replies, strict=True)]
+    rows = [instance_of(name, release) if isinstance(name, str) else name for name in ids]
+    return _spread_scores(rows, replies, workers, seconds)
+
+
+def _spread_scores(
+    rows: Sequence[Instance], answers: Sequence[JsonValue], workers: int, seconds: float | None
+) -> list[float | None]:
+    """Return scores, those of heavy tasks from processes."""
+    waiting: dict[int, Future[WireOutcome]] = {}
+    for place, (row, answer) in enumerate(zip(rows, answers, strict=True)):
+        if get_task(row.task).heavy:
+            from scbench.grading.workers.live import line_of, live_grader  # noqa: PLC0415  (heavy)
+
+            said = {"response": answer}
+            line = line_of(
+                row.id, **said if isinstance(answer, str) else {"answer": _checked_answer(answer)}
+            )
+            waiting[place] = live_grader(workers, seconds).submit(row, line)
+    pairs = enumerate(zip(rows, answers, strict=True))
+    light = {place: score(*pair) for place, pair in pairs if place not in waiting}
+    return [
+        waiting[place].result().score if place in waiting else light[place]
+        for place in range(len(rows))
+    ]
 
 
 def packed(instance: Instance) -> str:
@@ -229,16 +269,13 @@ def for_trl(
             "instances as scbench.reward.packed writes them"
         )
     none = [None] * len(completions)
-    results = [
-        score(
-            unpacked(packed_instance) if packed_instance else str(name),
-            _spoken_text(completion),
-            version,
-        )
-        for name, packed_instance, version, completion in zip(
-            id or none, instance or none, release or none, completions, strict=True
+    rows = [
+        unpacked(packed_instance) if packed_instance else instance_of(str(name), version)
+        for name, packed_instance, version in zip(
+            id or none, instance or none, release or none, strict=True
         )
     ]
+    results = _spread_scores(rows, [*map(_spoken_text, completions)], processors(), None)
     if log_metric is not None and results:
         log_metric("scbench_scored", sum(value is not None for value in results) / len(results))
     return results

@@ -31,7 +31,7 @@ LoopSetting = Literal["retry", "probe", "act"]
 LOOP_SETTINGS: tuple[LoopSetting, ...] = ("retry", "probe", "act")
 """Settings in which a model sees what comes of what it says. Their scores are no others' equals."""
 
-RULES = 1
+RULES = 2
 """Version of the rules by which observations are written; raised when one could change."""
 MAX_ATTEMPTS = 10
 MAX_BUDGET = 500

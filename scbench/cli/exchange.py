@@ -9,6 +9,7 @@ import typer
 from scbench.analysis.exported_runs import COLUMNS, runs_in
 from scbench.analysis.results import read_results
 from scbench.base.errors import PredictionsError, ResultsError
+from scbench.base.model import Instance
 from scbench.cli.console import PROBLEMS, counted, names_in, reported_errors, say
 from scbench.cli.options import Commands, ToolSetting
 from scbench.formats.exports import Schema, run_files
@@ -29,7 +30,7 @@ from scbench.formats.prompts import (
     write_left_out,
 )
 from scbench.freezing.example import example_predictions
-from scbench.release.load import find_release
+from scbench.release.load import Release, find_release
 
 app = Commands()
 
@@ -46,12 +47,13 @@ def prompts(
     model: str | None = None,
     structured: bool = False,
     images: bool = True,
+    solutions: bool = False,
     out: Path | None = None,
     quiet: bool = False,
 ) -> None:
     """Write prompts, or a provider's batch files.
 
-    Images stand in the lines.
+    Images stand in the lines. For harbor it is a folder for each instance.
 
     custom_id carries item, sample and budget, so that `scbench-grade` takes the provider's
     output files as they are. vLLM's run_batch takes openai-chat.
@@ -71,6 +73,11 @@ def prompts(
             part = f"{len(pictured)} of {len(instances)} need vision"
             say(f"{part} and {do}: {ids_in_words(pictured)}")
         budgets = budget or ()
+        if form is Form.HARBOR:
+            if out is None or budgets or samples > 1:
+                raise PredictionsError("harbor takes --out, and tries and limits on its command")
+            _write_tasks(source, sent, out, solutions=solutions, quiet=quiet)
+            return
         lines = (line_of(request, form, settings) for request in requests(sent, samples, budgets))
         if out is None:
             if pictured and not images and not quiet:
@@ -87,6 +94,20 @@ def prompts(
             count = len(sent) * samples * max(len(budgets), 1)
             files = ", ".join(map(str, paths))
             say(f"{counted(count, 'prompt')} of release {source.version}: {files}")
+
+
+def _write_tasks(
+    source: Release, instances: list[Instance], out: Path, *, solutions: bool, quiet: bool
+) -> None:
+    from scbench.integrations.harbor import write_tasks
+
+    right = None
+    if solutions:
+        say("solution/ holds right answers: keep it from whatever is evaluated")
+        right = {one.id: one.answer for one in source.references() if one.kind == "reference"}
+    paths = write_tasks(instances, out, source.version, source.floors(), right)
+    if not quiet:
+        say(f"{counted(len(paths), 'task')} of release {source.version}: harbor run -p {out}")
 
 
 def ids_in(source: str) -> set[str]:

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scbench.cli.console import hush, say
 
@@ -25,8 +25,8 @@ _BETWEEN_WAITS = 30.0
 class Quiet:
     """Shows nothing, and says what every kind of progress takes."""
 
-    def done(self, rows: int, size: int, total: int | None = None) -> None:
-        """Take the rows and the bytes done so far, and how many there are, if known by now."""
+    def done(self, rows: int, size: int, total: int | None = None, cost: str = "") -> None:
+        """Take rows and bytes done so far, how many there are, if known, and what it cost."""
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
         """Take the items that take long; called about once a second."""
@@ -35,21 +35,28 @@ class Quiet:
 class _Lines(Quiet):
     """Says rarely how far a run is: logs are read by people, too."""
 
-    def __init__(self, total: int | None, done: str, things: str) -> None:
+    def __init__(self, total: int | None, done: str, things: str, *, estimate: bool) -> None:
         self._total = total
+        self._estimate = estimate
+        self._first: tuple[float, int] | None = None
         self._words = (done, things)
         self._tenths = 0
         self._last = self._waited = time.monotonic()
 
-    def done(self, rows: int, size: int, total: int | None = None) -> None:
+    def done(self, rows: int, size: int, total: int | None = None, cost: str = "") -> None:
         total = self._total = total or self._total
         tenth = rows.bit_length() if total is None else size * 10 // max(total, 1)
         now = time.monotonic()
+        begun, before = self._first = self._first or (now, size)
         if tenth > self._tenths and now - self._last > _BETWEEN_LINES:
             self._tenths, self._last = tenth, now
             share = "" if total is None else f" ({min(100, size * 100 // max(total, 1))}%)"
             done, things = self._words
-            _murmur(f"{done} {rows:,} {things.removesuffix('s') if rows == 1 else things}{share}")
+            rest = ""
+            if self._estimate and total and size > before:
+                rest = f", {(total - size) * (now - begun) / (size - before):,.0f} s left"
+            things = things.removesuffix("s") if rows == 1 else things
+            _murmur(f"{done} {rows:,} {things}{share}{rest}{cost and f', {cost}'}")
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
         now = time.monotonic()
@@ -65,8 +72,9 @@ class _Bar(Quiet):
         self._bar = bar
         self._task = bar.add_task(doing, total=total, rows=0, slow="")
 
-    def done(self, rows: int, size: int, total: int | None = None) -> None:
-        self._bar.update(self._task, completed=size, rows=rows, total=total)
+    def done(self, rows: int, size: int, total: int | None = None, cost: str = "") -> None:
+        more: dict[str, Any] = {"slow": cost} if cost else {}
+        self._bar.update(self._task, completed=size, rows=rows, total=total, **more)
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
         self._bar.update(self._task, slow="; ".join(map(_item_words, items)))
@@ -109,7 +117,7 @@ def progress(
         yield Quiet()
         return
     if not sys.stderr.isatty() or os.environ.get("CI"):
-        yield _Lines(total, done, things)
+        yield _Lines(total, done, things, estimate=estimate)
         return
     from rich.console import Console
     from rich.progress import (

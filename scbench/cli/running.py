@@ -2,23 +2,30 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from scbench.base.errors import PredictionsError
-from scbench.base.model import Instance
+from scbench.base.model import Instance, LoopSetting
 from scbench.cli.console import INTERRUPTED, PROBLEMS, names_in, reported_errors, require, say
 from scbench.cli.exchange import ids_in
 from scbench.cli.options import Commands, ScoreForm
+from scbench.cli.progress import Quiet, progress
 from scbench.cli.verdicts import grade_and_tell, reading, taken_in
 from scbench.formats.prompts import requests, select, told_apart, write_left_out
-from scbench.grading.api import MEMORY
 from scbench.grading.run import Options
+from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.processes import check_memory, processors
 from scbench.machine.work_folder import no_empty
 from scbench.release.load import find_release
+
+if TYPE_CHECKING:
+    from scbench.integrations.inspect.play import Pace, Plan
 
 app = Commands()
 
@@ -41,6 +48,10 @@ def run(
     budget: list[int] | None = None,
     effort: str | None = None,
     reasoning_tokens: int | None = None,
+    temperature: float | None = None,
+    seed: int | None = None,
+    structured: bool = False,
+    setting: LoopSetting | None = None,
     tools: bool = False,
     sandbox: str = "docker",
     search: str | None = None,
@@ -49,6 +60,8 @@ def run(
     model_arg: list[str] | None = None,
     max_connections: int | None = None,
     max_retries: int = 7,
+    timeout: int | None = None,
+    attempt_timeout: int | None = None,
     out: Path | None = None,
     workers: int = 0,
     dry_run: bool = False,
@@ -69,13 +82,15 @@ def run(
         only = None if ids is None else sorted(ids_in(ids))
         if only is not None and limit is not None:
             raise PredictionsError("--ids says which items are asked: leave --limit out")
+        if setting is not None and (tools or structured):
+            raise PredictionsError("--setting is played without --tools and without --structured")
         source = find_release(release)
         source, covered, instances = select(source, tasks=names_in(tasks), ids=only)
         if dry_run:
             sent = instances if images else told_apart(instances)[False]
             _tell_size(sent[:limit], samples * max(len(budget or ()), 1), price)
             return
-        from scbench.integrations.inspect.play import Pace, Plan, play
+        from scbench.integrations.inspect.play import Pace, Plan
 
         parameters = {
             "tasks": covered,
@@ -84,24 +99,24 @@ def run(
             "effort": effort,
             "reasoning_tokens": reasoning_tokens,
             "images": images,
+            **({"setting": setting} if setting else {}),
+            **({"schema": True} if structured else {}),
             **({"tools": True, "sandbox": sandbox, "search": search} if tools else {}),
         }
         arguments = dict(map(_model_argument, model_arg or ()))
+        sampling = {"temperature": temperature, "seed": seed}
         folder = out or Path("scbench-results", model.replace("/", "-"))
-        logs = folder / LOGS
-        plan = Plan(model, source.version, parameters, sorted({*(budget or ())}), arguments)
-        pace = Pace(samples, limit, only, base_url, max_connections, max_retries, quiet)
-        try:
-            with no_empty(folder):
-                complete, files = play(plan, pace, logs)
-        except KeyboardInterrupt:
-            say(f"interrupted; what was answered is in {logs}, and the same command continues")
-            raise typer.Exit(INTERRUPTED) from None
+        budgets = sorted({*(budget or ())})
+        plan = Plan(model, source.version, parameters, sampling, budgets, arguments)
+        tries = (max_connections, max_retries, timeout, attempt_timeout)
+        pace = Pace(samples, limit, only, base_url, *tries)
+        complete, files = _play(plan, pace, folder, quiet=quiet)
         if not complete:
             say("some calls were never answered; the same command asks these again")
         if not images:
-            files += _write_left_out(instances, logs / "left-out.jsonl", samples, plan.budgets)
-        read = reading(None, None, "tools" if tools else "no_tools")
+            files += _write_left_out(instances, folder / LOGS / "left-out.jsonl", samples, budgets)
+        asked = None if setting else "tools" if tools else "no_tools"
+        read = reading(None, None, asked)
         path, imported = taken_in(files, folder, quiet=quiet, read=read, restart=True)
         grade_and_tell(
             Options(
@@ -110,7 +125,8 @@ def run(
                 out=folder,
                 limits=WorkerLimits(workers or processors(), None, MEMORY),
                 tasks=covered,
-                partial=limit is not None or only is not None,
+                # Few tasks have every setting of the loop.
+                partial=limit is not None or only is not None or setting is not None,
                 restart=True,
                 imported=imported,
             ),
@@ -148,6 +164,26 @@ def _tell_size(instances: Sequence[Instance], times: int, price: str | None) -> 
         f"for each 1,000 tokens that an answer takes, reasoning included: "
         f"{prompts * 1000:,} tokens received{money[1]}"
     )
+
+
+def _play(plan: "Plan", pace: "Pace", folder: Path, *, quiet: bool) -> tuple[bool, list[str]]:
+    """Ask, and show how far that is; return whether every call was answered, and the logs."""
+    from scbench.integrations.inspect.play import play
+
+    logs = folder / LOGS
+    words: dict[str, Any] = {"doing": "asking", "done": "asked", "things": "prompts"}
+    try:
+        with no_empty(folder), progress(None, quiet=quiet, estimate=True, **words) as bar:
+            shown = pace if quiet else replace(pace, say=say, on_reply=partial(_show_replies, bar))
+            return play(plan, shown, logs)
+    except KeyboardInterrupt:
+        reached = f"what was answered is in {logs}, and the same command continues"
+        say(f"interrupted; {reached if logs.is_dir() else 'no prompt was asked, nothing is kept'}")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _show_replies(bar: Quiet, replies: int, total: int, cost: str) -> None:
+    bar.done(replies, replies, total, cost)
 
 
 def _model_argument(text: str) -> tuple[str, object]:

@@ -29,6 +29,7 @@ from scbench.cli.console import (
 from scbench.cli.options import Commands, ScoreForm
 from scbench.cli.progress import progress
 from scbench.formats.imports.gather import ImportOptions
+from scbench.formats.imports.harbor_jobs import is_job
 from scbench.formats.imports.tables import read_mapping
 from scbench.grading.check import Checked, self_test
 from scbench.grading.checkpoint import WORK
@@ -67,7 +68,7 @@ def taken_in(
 ) -> tuple[str, Imported | None]:
     """Return the path of the predictions that the files make; what they are is said in a line."""
     for file in files:
-        if os.path.isdir(file):  # noqa: PTH112  (a name may be too long for Path)
+        if os.path.isdir(file) and not is_job(file):  # noqa: PTH112  (a name may be too long for Path)
             raise PredictionsError(
                 f"{file} is a folder; name the file of predictions. Results that a folder holds "
                 f"are shown by `scbench tables {file}`"
@@ -131,6 +132,10 @@ def _tell_remarks(report: RunReport, out: Path, *, quiet: bool) -> None:
         counts = ", ".join(f"{row['task']} ({row['rows']})" for row in summary["not_in_release"])
         release = summary["release"]["version"]
         say(f"not graded, because release {release} does not hold the task: {counts}")
+    for status, reason, calls in report.tally.calls[:_MAX_SPELLED]:
+        say(f"{counted(calls, 'call')}, {status}: {reason}")
+    if len(report.tally.calls) > _MAX_SPELLED:
+        say(f"... and {len(report.tally.calls) - _MAX_SPELLED} more errors of calls")
     if report.grader_errors:
         failed = counted(report.grader_errors, "row")
         say(f"{failed} could not be graded (grader_error), no fault of the model:")

@@ -12,7 +12,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
@@ -43,6 +43,8 @@ class Form(StrEnum):
     OPENAI_RESPONSES = "openai-responses"
     ANTHROPIC = "anthropic"
     GEMINI = "gemini"
+    MISTRAL = "mistral"
+    HARBOR = "harbor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,12 @@ LIMITS: Mapping[Form, Limits] = {
     # One request of the interface holds all of a file's lines, in a list that costs a little more.
     Form.ANTHROPIC: Limits(100_000, 255_000_000),
     Form.GEMINI: Limits(10**9, 2_000_000_000),
+    Form.MISTRAL: _OPENAI,  # it takes more
 }
+
+
+_NAMELESS = {Form.SCBENCH, Form.GEMINI, Form.MISTRAL, Form.HARBOR}
+"""Forms whose lines name no model, or need not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +180,7 @@ class Settings:
     """How a model is asked.
 
     Attributes:
-        model: the provider's name of it. Gemini's files have none: the job names the model.
+        model: the provider's name of it. Files of Gemini and Mistral have none: the job names it.
         structured: whether the reply is held to the instance's answer schema.
         max_output_tokens: the most of a reply, where no budget says so.
     """
@@ -189,7 +196,7 @@ def check_settings(form: Form, settings: Settings, *, budgets: bool) -> None:
     Raises:
         PredictionsError: the model or the limit of tokens is missing.
     """
-    if settings.model is None and form not in {Form.SCBENCH, Form.GEMINI}:
+    if settings.model is None and form not in _NAMELESS:
         raise PredictionsError(f"lines of {form} name the model: add --model")
     if form is Form.ANTHROPIC and settings.max_output_tokens is None and not budgets:
         raise PredictionsError(
@@ -263,6 +270,15 @@ def _openai_chat_line(request: Request, settings: Settings) -> Line:
         schema = {"name": "answer", "strict": True, "schema": _answer_schema(request)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return _posted_line(request, "/v1/chat/completions", body)
+
+
+def _mistral_line(request: Request, settings: Settings) -> Line:
+    body = _openai_chat_line(request, replace(settings, max_output_tokens=None))["body"]
+    body |= {"max_tokens": body.pop("max_completion_tokens", settings.max_output_tokens)}
+    return {
+        "custom_id": request.key.custom_id,
+        "body": {key: value for key, value in body.items() if value is not None},
+    }
 
 
 def _openai_responses_line(request: Request, settings: Settings) -> Line:
@@ -339,6 +355,7 @@ _FORMS: Mapping[Form, Callable[[Request, Settings], Line]] = {
     Form.OPENAI_RESPONSES: _openai_responses_line,
     Form.ANTHROPIC: _anthropic_line,
     Form.GEMINI: _gemini_line,
+    Form.MISTRAL: _mistral_line,
 }
 
 

@@ -8,13 +8,11 @@ from scbench.grading.checkpoint import WORK
 from scbench.grading.options import default_folder, take_in, tasks_in
 from scbench.grading.run import Options, RunReport
 from scbench.grading.run import grade_file as _grade
+from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.processes import main_not_imported, processors
 from scbench.machine.work_folder import interrupted
 from scbench.release.load import Release, find_release
-
-MEMORY = 4 * 2**30
-"""Bytes of address space of a worker."""
 
 
 def load_release(name: str | None = None) -> Release:

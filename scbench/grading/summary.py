@@ -119,12 +119,15 @@ _NEEDED = (
 _ROWS = 65_536
 _TABLES: tuple[Literal["bucket"], Literal["task"]] = ("bucket", "task")
 _FAILURES = 20
+_CALL_IDS = r"\b(?:req|resp|msg|chatcmpl)[-_][\w-]+|\b[0-9a-f]{8}[0-9a-f-]*\b|\b\d[\d,]{3,}\b"
+"""What tells calls apart that failed for one reason: ids, and counts of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
     """What a results file comes to: counts of its rows, score tables by bucket and by task.
 
+    Of calls that failed, what the provider said and how many, without what tells calls apart.
     Of rows that a grader failed on, by reason, line and id of the first, and how many; of answers
     that this installation cannot grade, task, reason and number; of the runs, what lines say of how
     they were made.
@@ -137,6 +140,7 @@ class Tally:
     grader_errors: int
     failed: list[dict[str, Any]]
     not_run: list[tuple[str, str, int]]
+    calls: list[tuple[str, str, int]]
     tasks: frozenset[str]
     fingerprints: dict[str, list[str]]
     runs: list[dict[str, Any]]
@@ -183,10 +187,21 @@ def tally(path: Path, weights: Mapping[str, float] | None = None) -> Tally:
         .collect(engine="streaming")
         .to_dicts(),
         counts.collect(engine="streaming").rows(),
+        _failed_calls(lazy),
         frozenset(tasks),
         fingerprints_in(lazy),
         _runs(pl.concat(metadata), _cut_trials(lazy)) if metadata else [],
     )
+
+
+def _failed_calls(results: pl.LazyFrame) -> list[tuple[str, str, int]]:
+    """Return status, reason and number of calls without a reply, the most frequent first."""
+    lost = [Status.API_ERROR.value, Status.BLOCKED.value]
+    reason = pl.col("reason").str.replace_all(_CALL_IDS, "...").alias("reason")
+    rows = results.filter(pl.col("status").is_in(lost))
+    counts = rows.group_by("status", reason).agg(pl.col("line").n_unique().alias("calls"))
+    order = counts.sort("calls", "status", "reason", descending=[True, False, False])
+    return order.collect(engine="streaming").rows()
 
 
 def _cut_trials(results: pl.LazyFrame) -> dict[tuple[Any, ...], dict[str, Any]]:

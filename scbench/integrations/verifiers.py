@@ -9,6 +9,7 @@ Sources: verifiers 0.4.0 ``v1/taskset.py``, ``v1/task.py``, ``v1/harness.py``.
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, Self, cast
 
@@ -29,6 +30,8 @@ from scbench.catalog import all_tasks, get_task
 from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.entries import ended, message_text, reply, with_turns
 from scbench.formats.prompts import data_urls, select
+from scbench.grading.rows.wire import to_wire
+from scbench.grading.workers.live import live_grader
 from scbench.loop import Environment
 from scbench.release.load import find_release
 from scbench.reward import instance_of, outcome, packed, unpacked
@@ -54,6 +57,9 @@ import httpx  # noqa: E402
 import verifiers.v1 as vf  # noqa: E402
 from verifiers.v1.dialects.chat import message_to_wire  # noqa: E402
 from verifiers.v1.utils.loaders import harness_class  # noqa: E402
+
+_STEPS = ThreadPoolExecutor(64, "scbench steps")
+"""Steps of trials, most of which wait for a process: no reward waits for them."""
 
 
 class SpatialData(vf.TaskData):
@@ -90,7 +96,12 @@ class SpatialTask(vf.Task[SpatialData]):
         line = with_turns(last_reply, trace.info).line(None, None)
         prediction = Prediction.model_validate_json(line)
         instance = unpacked(self.data.instance) if self.data.instance else self.key
-        result = await asyncio.to_thread(outcome, instance, prediction, self.data.release)
+        if isinstance(instance, str):
+            instance = instance_of(instance, self.data.release)
+        if get_task(instance.task).heavy:  # the others wait for no simulation
+            result = await asyncio.wrap_future(live_grader().submit(instance, line))
+        else:
+            result = to_wire(await asyncio.to_thread(outcome, instance, prediction))
         if result.score is None:
             raise RuntimeError(f"{self.key} is unscored ({result.status}): {result.reason}")
         return result.score
@@ -251,7 +262,7 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
                 if played is None or filtered:
                     return vf.ProgramResult(exit_code=0, stdout="", stderr="")
                 text = message_text(choice["message"]) or ""
-                step = await asyncio.to_thread(played.step, text)
+                step = await asyncio.get_running_loop().run_in_executor(_STEPS, played.step, text)
                 history += [
                     {"role": "assistant", "content": text},
                     {"role": "user", "content": step.observation},
@@ -265,7 +276,7 @@ def _begun_environment(data: SpatialData) -> Environment | None:
     """Return where the trial of a task begins; None if its model answers at once."""
     if data.setup is None:
         return None
-    environment = Environment(Setup(**data.setup))
+    environment = Environment(Setup(**data.setup), live_grader().run)
     instance = unpacked(data.instance) if data.instance else instance_of(str(data.id), data.release)
     environment.reset(instance)
     return environment

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from scbench.base.errors import PredictionsError, faults_of
 from scbench.base.model import MAX_ACTION, Instance, Played, Prediction, Setup, Status, Turn
 from scbench.catalog import Task, get_task
-from scbench.loop.games import Game, State, game_of, is_answer, unjudged
+from scbench.loop.games import Game, Run, State, game_of, is_answer, unjudged
 from scbench.scoring.outcomes import (
     Outcome,
     Trial,
@@ -58,10 +58,16 @@ class Environment:
     Attributes:
         setup: what the model is promised.
         turns: what was said and shown so far, as a predictions file holds it.
+
+    Args:
+        setup: what the model is promised.
+        run: what makes simulations of heavy tasks, such as `LiveGrader.run`, if many trials are
+            played at once; None for the thread that steps.
     """
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, run: Run | None = None) -> None:
         self.setup = setup
+        self._run = run
         self.turns: list[dict[str, str]] = []
         self._instance: Instance | None = None
         self._game: Game | None = None
@@ -92,6 +98,7 @@ class Environment:
                 "take it from load_release().instances()"
             ) from error
         self._game = game_of(self.setup, task, params)
+        self._game.run = self._run
         self._instance = instance
         self._played = played_by(self._game.setup, task).model_dump(exclude_none=True)
         self.turns = []

@@ -9,7 +9,7 @@ A game is pure: the same task, parameters and replies give the same observations
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
 from itertools import accumulate
@@ -39,11 +39,15 @@ _SIZES = (20, 5, 2, 1)
 """Entries that are shown of each list: as many as fit."""
 _OF_SHAPE = frozenset({"answer_found", "answer_schema"})
 """Checks of the form alone, which are worded without the instance."""
+Run = Callable[..., Any]
+"""Calls a function with arguments somewhere else, and returns what it returns."""
 State = dict[str, Any]
 """Of a game: small, and JSON."""
 _SPARE = 6
 """Replies beyond what the budget is enough for: the answer, and some that go wrong."""
 _FAULT = 500
+_TALK = 5
+"""Replies in a row with neither query nor answer after which a probe ends."""
 _TEXTS: Mapping[str, Mapping[str, str]] = packaged_toml("scbench.loop", "rules.toml")
 
 
@@ -125,6 +129,7 @@ class Game(ABC):
     Attributes:
         turn: replies so far.
         over: whether it has ended.
+        run: what makes simulations of heavy tasks; None for this thread.
         used: what queries or actions have cost so far.
     """
 
@@ -134,6 +139,7 @@ class Game(ABC):
         self.params = params
         self.turn = self.used = 0
         self.over = False
+        self.run: Run | None = None
 
     @property
     @abstractmethod
@@ -170,6 +176,9 @@ class Game(ABC):
 
     def judged(self, prediction: Prediction) -> Outcome:
         """Return what comes of an answer."""
+        if self.run is not None and self.task.heavy:
+            outcome: Outcome = self.run(grade_prediction, prediction, self.task, self.params)
+            return outcome
         with simulator_lock(self.task):
             return grade_prediction(prediction, self.task, self.params)
 
@@ -315,8 +324,7 @@ class Asking(Game):
             return self._wrong(f"it costs {cost}, which is more than is left of the budget.")
         self.used += cost
         try:
-            with simulator_lock(self.task):
-                observation = self.carry_out(move)
+            observation = self.carry_out(move)
         except QueryError as error:
             return self._wrong(f"{str(error)[:_FAULT].rstrip('.')}.")
         except MemoryError:
@@ -355,25 +363,45 @@ class Asking(Game):
 
 
 class Probe(Asking):
-    """Queries within a budget, then one answer."""
+    """Queries within a budget, then one answer.
+
+    Attributes:
+        talk: replies since the last query that hold neither.
+    """
 
     key = "query"
+    talk = 0
+
+    @property
+    @override
+    def state(self) -> State:
+        return {**super().state, "talk": self.talk}
+
+    @override
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.talk = state["talk"]
 
     @property
     @override
     def rules(self) -> str:
         return _TEXTS["rules"]["probe"].format(
-            budget=self.budget, limit=self.limit, described=self.described
+            budget=self.budget, limit=self.limit, described=self.described, talk=_TALK
         )
 
     @override
     def carry_out(self, move: Query) -> dict[str, Any]:
-        return move.observe(self.params)
+        if self.run is not None and self.task.heavy:
+            seen: dict[str, Any] = self.run(move.observe, self.params)
+            return seen
+        with simulator_lock(self.task):
+            return move.observe(self.params)
 
     @override
     def take(self, reply: str) -> Move:
         request = last_object(reply, self.key)
         if request is not None and self.replies_left:
+            self.talk = 0
             return self.move(request)
         if request is not None:
             self.over = True
@@ -381,7 +409,8 @@ class Probe(Asking):
         outcome = self.judge_reply(reply)
         if unjudged(outcome):
             return self.ended(outcome)
-        self.over = is_answer(outcome) or not self.replies_left
+        self.talk += 1
+        self.over = is_answer(outcome) or not self.replies_left or self.talk == _TALK
         if is_answer(outcome):
             return Move("This is your answer. The trial is over.", outcome)
         message = "This reply holds neither a query nor an answer that can be read."
@@ -433,7 +462,8 @@ class Act(Asking):
 
     @override
     def carry_out(self, move: Action) -> dict[str, Any]:
-        observation = self._play.step(move)
+        with simulator_lock(self.task):
+            observation = self._play.step(move)
         self._done.append(move.model_dump(mode="json"))
         return observation
 

@@ -145,7 +145,7 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     fault.
     """
     status, finish = prediction.status, _finish(prediction)
-    why = (prediction.error or "as the prediction says")[:_MAX_REASON]
+    why = (prediction.error or _declared(prediction))[:_MAX_REASON]
     if status is not None and not status.scored:
         return Outcome(status, reason=why)
     if prediction.answer is not None or prediction.turns or (prediction.response or "").strip():
@@ -168,7 +168,7 @@ def without_answer(prediction: Prediction) -> Outcome | None:
 def _why_not_found(prediction: Prediction) -> tuple[Status, str]:
     text, finish = prediction.response or "", _finish(prediction)
     if prediction.status in {Status.TRUNCATED, Status.REFUSED}:
-        return prediction.status, "as the prediction says"
+        return prediction.status, _declared(prediction)
     if prediction.error is not None and finish is not Status.BLOCKED:
         return Status.API_ERROR, prediction.error[:_MAX_REASON]
     if finish is not None and finish is not Status.ANSWERED:
@@ -182,6 +182,10 @@ def _finish(prediction: Prediction) -> Status | None:
     """Return what the finish reason says. The provider's refusal is a filter's, not the model's."""
     status = finish_status(prediction.finish_reason)
     return Status.BLOCKED if status is Status.REFUSED else status
+
+
+def _declared(prediction: Prediction) -> str:
+    return _finish_words(prediction) if prediction.finish_reason else "as the prediction says"
 
 
 def _finish_words(prediction: Prediction) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 from inspect_model import ITS_WARNINGS, MODEL, without_waiting
-from loopback import Loopback, stored
+from loopback import REFUSALS, Loopback, stored
+from trials import SCRIPTS, scripted
 from typer.testing import CliRunner
 
 pytest.importorskip("inspect_ai", reason="extra [inspect]")
@@ -87,26 +88,75 @@ def test_a_run_ends_in_tables_and_grows(run, model, tmp_path):
 
 
 def test_what_was_never_answered_is_no_zero_and_is_asked_again(run, model, instances, tmp_path):
-    faults = {"00": "429 500 cut", "01": "500!", "02": "empty", "03": "404!", "04": "filter"}
-    for place, names in faults.items():
-        model.faults[instances[f"two_segments/{place}"].prompt] = names.split()
-    options = ("--tasks", "two_segments", "--limit", "5", "--max-retries", "3")
-    done = run(*options)
+    ended = {
+        "00": ("429 500 cut", "answered", ""),
+        "01": ("500!", "api_error", "500 told to say 500"),
+        "02": ("empty!", "unparsed", ""),
+        "03": ("404!", "api_error", "404 told to say 404"),
+        "04": ("filter!", "blocked", "finish_reason is content_filter"),
+        "05": ("long!", "api_error", REFUSALS["long"][1]),
+        "06": ("long!", "api_error", REFUSALS["long"][1]),
+        "07": ("filtered!", "blocked", REFUSALS["filtered"][1]),
+        "08": ("invalid!", "blocked", REFUSALS["invalid"][1]),
+        "09": ("400!", "api_error", "400 told to say 400"),
+        "10": ("silent!", "api_error", "attempt_timeout '3' exceeded"),
+    }
+    for place, (faults, *_) in ended.items():
+        model.faults[instances[f"two_segments/{place}"].prompt] = faults.split()
+    options = ("--tasks", "two_segments", "--limit", "11", "--max-retries", "3")
+    done = run(*options, "--attempt-timeout", "3")
     assert done.exit_code == 1
     assert "some calls were never answered; the same command asks these again" in done.stderr
-    ended = dict(
-        zip(faults, ("answered", "api_error", "unparsed", "api_error", "blocked"), strict=True)
-    )
-    assert statuses(tmp_path / "out") == {(place, 0): status for place, status in ended.items()}
     rows = pl.read_parquet(tmp_path / "out" / "results.parquet")
-    reported = rows.filter(pl.col("id") == "two_segments/01")["reason"].item()
-    assert reported.startswith("openai.InternalServerError: ")
-    assert reported.endswith("told to say 500")
+    for place, (_, status, reason) in ended.items():
+        row = rows.row(by_predicate=pl.col("id") == f"two_segments/{place}", named=True)
+        assert (row["status"], row["score"] is None) == (status, status in {"api_error", "blocked"})
+        assert reason in (row["reason"] or "")
+    assert f"2 calls, api_error: {REFUSALS['long'][1].replace('8192', '...')}" in done.stderr
+    assert len(done.stderr.splitlines()) < 20
+    lost = [place for place, (_, status, _) in ended.items() if status == "api_error"]
     model.faults.clear()
     before = len(model.asked)
     assert run(*options).exit_code == 0
-    assert len(model.asked) == before + 2
-    assert statuses(tmp_path / "out")["01", 0] == "answered"
+    assert len(model.asked) == before + len(lost)
+    assert {statuses(tmp_path / "out")[place, 0] for place in lost} == {"answered"}
+
+
+def test_an_endpoint_that_never_answers_is_told_and_leaves_nothing(
+    run, model, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("scbench.integrations.inspect.play._HELLO_SECONDS", 2)
+    model.faults[HELLO] = ["silent!"]
+    options = ("run", MODEL, "--base-url", model.url, "--tasks", "maze_3d", "--out")
+    done = CliRunner().invoke(app, [*options, str(tmp_path / "out")])
+    assert done.exit_code == 2
+    first, *_, last = done.stderr.splitlines()
+    assert first.strip() == f"asking {MODEL} at {model.url} for one word"
+    assert f"nothing came within 2 s (asked at {model.url})" in last
+    model.faults.clear()
+    model.replies = lambda _: os.kill(os.getpid(), signal.SIGINT) or "yes"
+    done = CliRunner().invoke(app, [*options, str(tmp_path / "out")])
+    assert done.exit_code == 130
+    assert "interrupted; no prompt was asked, nothing is kept" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_how_a_model_is_asked(run, model, tmp_path):
+    options = ("--tasks", "two_segments", "--limit", "1", "--temperature", "0.5", "--seed", "3")
+    assert run(*options, "--structured").exit_code == 0
+    (request,) = model.requests[1:]
+    assert (request["temperature"], request["seed"]) == (0.5, 3)
+    schema = scbench.load_release().instances()["two_segments/00"].answer_schema
+    assert request["response_format"]["json_schema"]["schema"] == json.loads(schema)
+    model.replies = scripted("retry")
+    ids = tmp_path / "ids.txt"
+    ids.write_text("".join(f"{row_id}\n" for row_id in SCRIPTS["retry"]))
+    done = run("--ids", str(ids), "--setting", "retry", out="loop")
+    rows = pl.read_parquet(tmp_path / "loop" / "results.parquet").filter(
+        pl.col("turn_scores").is_not_null()
+    )
+    assert rows["setting"].unique().to_list() == ["retry"], done.stderr
+    assert {*rows["id"]} == {*SCRIPTS["retry"]}
 
 
 def test_interrupted_twice_it_goes_on_each_time(run, model, tmp_path):

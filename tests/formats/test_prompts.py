@@ -94,7 +94,14 @@ def test_gemini_lines(held):
     jsonschema_rs.validator_for(config["responseJsonSchema"])
 
 
-@pytest.mark.parametrize("form", Form)
+def test_mistral_lines(held):
+    made = line(held, Form.MISTRAL, structured=True)
+    assert made.keys() == {"custom_id", "body"}
+    assert made["body"]["max_tokens"] == 999
+    assert made["body"]["response_format"]["type"] == "json_schema"
+
+
+@pytest.mark.parametrize("form", LIMITS)
 def test_plain_lines_hold_no_schema_and_no_picture_where_there_is_none(held, form):
     made = json.dumps(line(held, form, PLAIN))
     assert "schema" not in made

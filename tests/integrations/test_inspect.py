@@ -19,7 +19,8 @@ from inspect_ai.model import get_model
 
 import scbench
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.integrations.inspect.scorer import Grading, named_instances
+from scbench.grading.workers.live import LiveGrader
+from scbench.integrations.inspect.scorer import named_instances
 from scbench.integrations.inspect.tasks import TASKS
 
 pytestmark = ITS_WARNINGS
@@ -174,7 +175,7 @@ def test_a_grader_that_fails_is_an_error_and_the_reply_is_kept(model, tmp_path, 
     broken.set_result(
         scbench.grading.rows.wire.WireOutcome("grader_error", reason="ZeroDivisionError: oh")
     )
-    monkeypatch.setattr(Grading, "submit", lambda *_: broken)
+    monkeypatch.setattr(LiveGrader, "submit", lambda *_: broken)
     log = play("two_segments", tmp_path, model.url, task_args={"ids": "two_segments/07"})
     (sample,) = log.samples
     assert "ZeroDivisionError: oh" in sample.error.message

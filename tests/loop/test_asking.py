@@ -85,6 +85,18 @@ def test_a_bad_query_says_what_is_wrong_and_takes_a_reply(probe, reply, said):
     assert (game.over, game.used) == (False, 0)
 
 
+def test_a_model_that_only_talks_ends_after_five_replies_in_a_row(probe):
+    game, _ = probe
+    for reply in ["Hm."] * 2 + ['{"query": "side", "number": 8}'] + ["Hm."] * 2:
+        game.play(reply)
+    again = Probe(game.setup, game.task, game.params, (Side,), 20)
+    again.restore(game.state)
+    for left in (2, 1, 0):
+        assert again.play("Hm.").observation.endswith("The trial is over.") == (not left)
+    assert again.over
+    assert again.replies_left
+
+
 def test_the_last_of_several_queries_counts():
     text = '{"query": "a"} then {"query": "b", "x": {"y": 1}} and {"z": 2}'
     assert last_object(text, "query") == {"query": "b", "x": {"y": 1}}

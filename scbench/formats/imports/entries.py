@@ -18,6 +18,7 @@ google-genai 3.4 ``types.FinishReason``, ``types.BlockedReason``; vllm 0.33
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -147,9 +148,23 @@ def reply(
 
 
 def failed(request: RequestKey, *errors: object, model: object = None) -> Reply:
-    """Return the reply that never came, with the first error that says something."""
+    """Return the reply that never came, with the first error that says something.
+
+    One that a filter withheld is blocked, by the code of the error; no other is the model's doing.
+    """
     message = next(filter(None, map(error_text, errors)), "the call failed; no reason is given")
-    return reply(request, model, None, State(Status.API_ERROR, None), {}, error=message)
+    return reply(request, model, None, failure(message), {}, error=message)
+
+
+_CODE = re.compile(r"[\"']code[\"']\s*:\s*[\"'](\w+)|^(?:\d{3} )?(\w+): ")
+"""The code of an error in what harnesses keep of it as text, or in ours."""
+
+
+def failure(message: str) -> State:
+    """Return how a call ended that the provider did not take, by what it said."""
+    match = _CODE.search(message)
+    blocked = match is not None and finish_status(match[1] or match[2]) is Status.BLOCKED
+    return State(Status.BLOCKED if blocked else Status.API_ERROR, None)
 
 
 def error_text(error: object) -> str:
@@ -258,6 +273,8 @@ def openai(entry: Entry) -> Iterator[Reply]:
     """Read a line of an output or error file of OpenAI or vLLM."""
     request = request_key(entry.get("custom_id"))
     body = dig(entry, "response", "body")
+    if body is None and _is_body(entry.get("response")):
+        body = entry["response"]
     code = dig(entry, "response", "status_code")
     if entry.get("error") or code not in {200, None} or not isinstance(body, Mapping):
         http_status = f"HTTP {code}" if isinstance(code, int) else ""
@@ -266,6 +283,31 @@ def openai(entry: Entry) -> Iterator[Reply]:
         yield _of_responses(request, body)
     else:
         yield from _of_chat(request, body)
+
+
+def _is_body(value: object) -> bool:
+    return isinstance(dig(value, "choices") or dig(value, "output"), list)
+
+
+def bedrock(entry: Entry) -> Iterator[Reply]:
+    """Read a line of Bedrock's batches, of models that answer as Anthropic's or OpenAI's do."""
+    output = entry.get("modelOutput")
+    named = {"custom_id": entry.get("recordId")}
+    if isinstance(dig(output, "content"), list):
+        return anthropic({**named, "result": {"type": "succeeded", "message": output}})
+    if output is None or _is_body(output):
+        error = entry.get("error")
+        words = joined(f"{dig(error, key) or ''} " for key in ("errorCode", "errorMessage"))
+        return openai({**named, "response": output, "error": words.strip() if error else None})
+    raise PredictionsError("Bedrock: this model answers neither as Anthropic's nor as OpenAI's do")
+
+
+def vertex(entry: Entry) -> Iterator[Reply]:
+    """Refuse a line of a batch job of Vertex AI that says nowhere what it answers."""
+    raise PredictionsError(
+        f"Vertex AI: the line has no key ({len(entry)} fields); write requests by `scbench prompts "
+        "--format gemini`, or join outputs to ids and use --map"
+    )
 
 
 def _of_chat(request: RequestKey, body: Entry) -> Iterator[Reply]:
@@ -467,7 +509,7 @@ def verifiers(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
     errors = [*objects(trace.get("errors")), *objects(entry.get("errors"))]
     error = next(filter(None, map(error_text, errors)), "")
     if errors and text is None:
-        state = State(Status.API_ERROR, None)
+        state = failure(error)
     else:
         text, state = ended(text, last.get("finish_reason"))
     last_reply = reply(

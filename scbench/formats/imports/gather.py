@@ -21,13 +21,16 @@ from scbench.formats.imports.entries import (
     Entry,
     Reply,
     anthropic,
+    bedrock,
     gemini,
     lighteval,
     lm_eval,
     openai,
     request_key,
     verifiers,
+    vertex,
 )
+from scbench.formats.imports.harbor_jobs import is_job, read_job
 from scbench.formats.imports.inspect_logs import is_inspect_archive, read_log
 from scbench.formats.imports.tables import (
     Mapped,
@@ -68,6 +71,8 @@ def is_own(path: str, mapped: Mapped | None = None) -> bool:
     Raises:
         PredictionsError: it cannot be read, or holds requests in place of replies.
     """
+    if is_job(path):
+        return False
     if not _is_file(path):
         return True
     head = _first_bytes(path)
@@ -88,11 +93,13 @@ def read_file(path: str, kinds: Counter[str], mapped: Mapped | None = None) -> I
         ModuleNotFoundError: a library that its format needs is not installed.
         PredictionsError: it cannot be read at all.
     """
+    if is_job(path):
+        return _numbered_replies(read_job(path), "Harbor trials", kinds)
     head = _first_bytes(path) if _is_file(path) else b""
     if head[:4] == b"PAR1":
         return _of_parquet(path, mapped, kinds)
     if _INSPECT.match(head) or (head[:4] == b"PK\x03\x04" and is_inspect_archive(path)):
-        return _of_inspect(path, kinds)
+        return _numbered_replies(read_log(path), "Inspect log", kinds)
     if head.startswith(_ARROW):
         raise PredictionsError(f"{path} is an Arrow file; write its table as Parquet or JSON Lines")
     if head[:4] == b"PK\x03\x04":
@@ -188,6 +195,8 @@ def _kind_of_first(entry: Entry, path: str, mapped: Mapped | None) -> str:
 
 _READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterable[Reply]]] = {
     "OpenAI batch": lambda entry, _: openai(entry),
+    "Bedrock batch": lambda entry, _: bedrock(entry),
+    "Vertex batch": lambda entry, _: vertex(entry),
     "Anthropic batch": lambda entry, _: anthropic(entry),
     "Gemini batch": lambda entry, _: gemini(entry),
     "lm-evaluation-harness samples": lm_eval,
@@ -210,6 +219,10 @@ def kind_of(entry: Entry) -> str | None:
         return "Anthropic batch"
     if "custom_id" in keys and (has_result or {"response", "error"} <= keys):
         return "OpenAI batch"
+    if "recordId" in keys and {"modelOutput", "error"} & keys:
+        return "Bedrock batch"
+    if "request" in keys and "key" not in keys and isinstance(entry.get("response"), dict):
+        return "Vertex batch"
     if "custom_id" in keys and "id" not in keys and entry.get("status") == "not_run":
         return "requests left out"
     if has_result and ("key" in keys or isinstance(entry.get("metadata"), dict)):
@@ -354,11 +367,13 @@ def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterat
         yield number, _row_or_problem(number, row, names)
 
 
-def _of_inspect(path: str, kinds: Counter[str]) -> Iterator[Read]:
+def _numbered_replies(
+    replies: Iterable[tuple[int, Reply | PredictionsError]], kind: str, kinds: Counter[str]
+) -> Iterator[Read]:
     number = 0
     try:
-        for number, reply in read_log(path):
-            kinds["Inspect log"] += 1
+        for number, reply in replies:
+            kinds[kind] += 1
             if isinstance(reply, PredictionsError):
                 yield number, Problem("not_placed", str(reply), number)
             else:
@@ -366,7 +381,7 @@ def _of_inspect(path: str, kinds: Counter[str]) -> Iterator[Read]:
     except PredictionsError as error:
         if not number:
             raise
-        kinds["Inspect log"] += 1
+        kinds[kind] += 1
         message = f"reading stopped here: {error}"
         yield number + 1, Problem("unreadable", message, number + 1)
 

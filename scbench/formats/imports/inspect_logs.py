@@ -4,11 +4,14 @@ Its scores are not read: replies are graded anew. Source: inspect_ai 0.3.285 ``l
 ``model/_model_output.py``.
 """
 
+import ast
 import json
+import re
 import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +24,7 @@ from scbench.formats.imports.entries import (
     Reply,
     State,
     count,
+    error_text,
     failed,
     reply,
     request_key,
@@ -37,9 +41,17 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 2**30
 """A log, or a member of its archive, that is larger is refused unread."""
+_MOST_WRITTEN = 100
+"""Times that a member may stand in an archive: a sample that is asked again is written again, and
+the last one counts."""
 _LIMITS = {"operator": Status.API_ERROR}
 """What ended a sample from outside; every other limit cut the model off."""
 _READING: Any = {"resolve_attachments": "core", "exclude_fields": {"events", "store", "scores"}}
+_REQUEST = re.compile(r"\s*Request:\n.*?\n\n", re.DOTALL)
+"""What Inspect puts before the error of a call: all that was asked."""
+_REPR = re.compile(r"\w+\((['\"].*['\"])\)", re.DOTALL)
+_SAID = re.compile(r"Error code: (\d{3}) - (.*)", re.DOTALL)
+"""How the libraries of OpenAI and Anthropic word an error: its status and its body."""
 _CAUSED = "The above exception was the direct cause of the following exception"
 _CHILD = """
 from scbench.formats.imports.inspect_logs import write_replies
@@ -66,7 +78,7 @@ def is_inspect_archive(path: str) -> bool:
     names = Counter(member.filename for member in members)
     is_log = bool(names.keys() & {"header.json", "_journal/start.json"})
     for name, times in names.most_common(1):
-        if is_log and times > 1:
+        if is_log and times > _MOST_WRITTEN:
             raise PredictionsError(f"{path} holds {times} members called {printable(name)}")
     return is_log
 
@@ -171,7 +183,31 @@ def _error_text(error: "EvalError") -> str:
     """Return what went wrong; of a call that was retried in vain, what went wrong at last."""
     before, cause, _ = error.traceback.rpartition(_CAUSED)
     last = before.rstrip().rpartition("\n")[2] if cause else ""
-    return last if last and error.message.startswith("RetryError") else error.message
+    return call_error(last if last and error.message.startswith("RetryError") else error.message)
+
+
+def call_error(message: str) -> str:
+    """Return what a provider said of a call, without the request and the names of classes."""
+    text = message
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):  # not in Python's words
+        for _ in range(2):  # an error of Inspect's own, and the provider's in it
+            text = _REQUEST.sub("", text, 1).strip()
+            if match := _REPR.fullmatch(text):
+                text = str(ast.literal_eval(match[1]))
+        if match := _SAID.search(text):
+            text = f"{match[1]} {match[2]}"
+            text = f"{match[1]} {error_text(ast.literal_eval(match[2])) or match[2]}"
+    return text
+
+
+def refused_call(output: "ModelOutput") -> bool:
+    """Return whether a provider did not take a call, which Inspect words like a reply.
+
+    A prompt that is too long for it uses no tokens; a reply that meets the end of the window does.
+    """
+    stop = output.stop_reason if output.choices else None
+    unused = stop == "model_length" and output.usage is None
+    return stop != "content_filter" and (unused or bool(output.error))
 
 
 def sample_key(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> RequestKey:
@@ -194,12 +230,16 @@ def reply_of(
     usage: Mapping[str, Any],
 ) -> Reply:
     """Return what came of a sample that did not fail, but may have hit a kind of limit."""
-    if output.error:
-        return failed(request, output.error, model=model)
+    if refused_call(output):
+        return failed(request, call_error(output.error or output.completion), model=model)
     text = output.completion if output.choices else None
     if output.choices:
         text = with_calls(text, *(call.arguments for call in output.message.tool_calls or ()))
     stop = output.stop_reason if output.choices else None
+    if stop == "content_filter" and (output.error or output.usage is None):
+        # The filter's words, and none of the model's.
+        words = call_error(output.error or output.completion)
+        return reply(request, model, None, State(Status.BLOCKED, stop), usage, error=words)
     unsaid = stop is None or stop == "unknown"
     state = state_of(None, text=bool(text)) if unsaid else state_of(stop, text=bool(text))
     if limit is not None:

@@ -36,6 +36,12 @@ class WireOutcome(NamedTuple):
     used: int | None = None
     forged: bool = False
 
+    @property
+    def score(self) -> float | None:
+        """See `scbench.scoring.outcomes.Outcome.score`."""
+        values = [verdict.score for verdict in self.scores]
+        return sum(values) / len(values) if values else None
+
 
 def to_wire(outcome: Outcome) -> WireOutcome:
     """Return an outcome in the wire format.

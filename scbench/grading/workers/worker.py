@@ -10,7 +10,7 @@ import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import Structure, c_int64
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
@@ -36,7 +36,7 @@ class WorkItem(NamedTuple):
     """One line to grade: its bytes, or the answer in it as JSON if that was found before.
 
     Then it says where, and what had to be done to read it. A trial in a loop takes several
-    verdicts.
+    verdicts. The key is of an instance that the worker was not started with.
     """
 
     line: int
@@ -44,6 +44,7 @@ class WorkItem(NamedTuple):
     instance_id: str
     answer: tuple[str, Sequence[str]] | None = None
     looped: bool = False
+    key: InstanceKey | None = None
 
 
 class Start(NamedTuple):
@@ -77,7 +78,6 @@ would cost a tenth."""
 _start = Start({})
 _progress = Progress()
 _completer: Completer | None = None
-_ready: dict[str, tuple[Task, BaseModel]] = {}
 
 
 def start_worker(start: Start, progress: Progress) -> None:
@@ -103,7 +103,7 @@ def start_worker(start: Start, progress: Progress) -> None:
         limit_memory(start.memory_bytes)
     gc.set_threshold(*THRESHOLDS)
     _start, _progress = start, progress
-    _ready.clear()
+    _prepared_once.cache_clear()
 
 
 def grade_items(items: Sequence[WorkItem]) -> list[tuple[int, WireOutcome]]:
@@ -117,7 +117,7 @@ def grade_item(item: WorkItem) -> WireOutcome:
 
 
 def _grade(item: WorkItem) -> Outcome:
-    task, params = _prepared_instance(item.instance_id)
+    task, params = _prepared_instance(item.instance_id, item.key)
     if item.answer is not None:
         source, repairs = item.answer
         return judge_found(Extraction(json.loads(item.data), source, tuple(repairs)), task, params)
@@ -155,15 +155,17 @@ def _outcome(grade: Callable[..., Outcome], *args: object) -> WireOutcome:
         return to_wire(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
 
 
-def _prepared_instance(instance_id: str) -> tuple[Task, BaseModel]:
-    if instance_id not in _ready:
-        task_id, params = _start.instances[instance_id]
-        task = get_task(task_id)
-        try:
-            _ready[instance_id] = task, task.params_model.model_validate_json(params)
-        except ValidationError as error:
-            raise ReleaseError(
-                f"the release is at fault, its parameters of {instance_id} are none of {task_id}: "
-                f"{faults_of(error, 1)[0]}"
-            ) from None
-    return _ready[instance_id]
+def _prepared_instance(instance_id: str, key: InstanceKey | None = None) -> tuple[Task, BaseModel]:
+    return _prepared_once(instance_id, *(key or _start.instances[instance_id]))
+
+
+@lru_cache(maxsize=4096)
+def _prepared_once(instance_id: str, task_id: str, params: str) -> tuple[Task, BaseModel]:
+    task = get_task(task_id)
+    try:
+        return task, task.params_model.model_validate_json(params)
+    except ValidationError as error:
+        raise ReleaseError(
+            f"the release is at fault, its parameters of {instance_id} are none of {task_id}: "
+            f"{faults_of(error, 1)[0]}"
+        ) from None

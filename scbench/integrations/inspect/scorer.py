@@ -1,20 +1,13 @@
 """The scorer of Inspect's tasks: a reply becomes a line of predictions, and is graded as such.
 
 The line is what `scbench import` makes of the log, and the grader that of ``scbench-grade``, so
-both ways give the same scores and statuses. Beside Inspect's event loop a thread feeds a scheduler
-as long as there is something to grade; after that its processes end, and the next answer starts
-others.
+both ways give the same scores and statuses. It runs in processes beside Inspect's event loop.
 """
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from itertools import count
-from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -25,20 +18,13 @@ from inspect_ai.solver import TaskState
 
 from scbench.base.errors import ScbenchError
 from scbench.base.model import Instance, Status
-from scbench.catalog import all_tasks
 from scbench.formats.imports.entries import with_turns
 from scbench.formats.imports.inspect_logs import GRADER_FAILED, reply_of, sample_key
-from scbench.grading.api import MEMORY
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.score_tables import OVERALL, score_table
-from scbench.grading.workers.pool import GradingJob
-from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
-from scbench.grading.workers.worker import WorkItem
-from scbench.machine.processes import main_not_imported, processors
+from scbench.grading.workers.live import live_grader
 from scbench.release.load import find_release
 
-_IDLE = 20.0
-"""Seconds without an answer after which the processes end."""
 UNSCORED = float("nan")
 _REASONS = {Status.UNPARSED: "invalid_response_format", Status.REFUSED: "refusal"}
 """What Inspect calls some statuses."""
@@ -63,89 +49,6 @@ def named_instances(release: str | None) -> Mapping[str, Instance]:
         if is_there
     ]
     return {name: row for part in [source, *beside] for name, row in part.instances().items()}
-
-
-@dataclass
-class Grading:
-    """Grades answers to the instances of one release, from any thread."""
-
-    release: str | None  #: its name, as `scbench.load_release` takes it.
-    _queue: "SimpleQueue[WorkItem]" = field(default_factory=SimpleQueue)
-    _waiting: dict[int, "Future[WireOutcome]"] = field(default_factory=dict)
-    _numbers: "count[int]" = field(default_factory=count)
-    _lock: Lock = field(default_factory=Lock)
-    _running: bool = False
-
-    def submit(self, instance_id: str, line: bytes) -> "Future[WireOutcome]":
-        """Have a line graded; return what will hold the outcome, or what ended all grading."""
-        future: Future[WireOutcome] = Future()
-        with self._lock:
-            item = WorkItem(next(self._numbers), line, instance_id)
-            self._waiting[item.line] = future
-            self._queue.put(item)
-            if not self._running:
-                self._running = True
-                Thread(target=self._serve, name="scbench grading", daemon=True).start()
-        return future
-
-    def _serve(self) -> None:
-        """Grade until nothing has come for a while."""
-        while True:
-            try:
-                self._grade()
-            except Exception as error:  # noqa: BLE001  (whoever waits must hear of it)
-                with self._lock:
-                    for future in self._waiting.values():
-                        future.set_exception(error)
-                    self._waiting.clear()
-                    self._queue = SimpleQueue()
-            with self._lock:
-                if not self._waiting:
-                    self._running = False
-                    return
-
-    def _grade(self) -> None:
-        instances = named_instances(self.release)
-        limits = WorkerLimits(processors(), None, MEMORY)
-        scheduler = Scheduler.over(instances, all_tasks().values(), limits)
-        with main_not_imported():
-            for item, outcome in scheduler.work(_Arriving(scheduler, self._next)):
-                if isinstance(item, WorkItem) and isinstance(outcome, WireOutcome):
-                    with self._lock:
-                        future = self._waiting.pop(item.line)
-                    future.set_result(outcome)
-
-    def _next(self) -> WorkItem | None:
-        """Return the next item; wait for one only if nobody waits for another."""
-        try:
-            return self._queue.get(block=not self._waiting, timeout=_IDLE)
-        except Empty:
-            return None
-
-
-@dataclass
-class _Arriving:
-    """Items one by one, as they come."""
-
-    scheduler: Scheduler
-    following: Callable[[], WorkItem | None]
-    _deferred: GradingJob | None = None
-
-    def take(self, *, vacant: bool, light: int) -> GradingJob | None:  # noqa: ARG002  (see `JobSource`)
-        """See `scbench.grading.workers.scheduler.JobSource`."""
-        job, self._deferred = self._deferred, None
-        if job is None:
-            item = self.following()
-            job = None if item is None else self.scheduler.job((item,))
-        if job is not None and job.heavy and not vacant:
-            self._deferred, job = job, None
-        return job
-
-
-@cache
-def grading(release: str | None) -> Grading:
-    """Return who grades answers to a release in this process."""
-    return Grading(release)
 
 
 @metric(scores="unreduced")
@@ -224,7 +127,8 @@ def outcome(release: str | None = None) -> Scorer:
         prediction = with_turns(
             reply_of(request, str(state.model), state.output, limit, {}), state.metadata
         )
-        future = grading(release).submit(request.id, prediction.line(None, None))
+        line = prediction.line(None, None)
+        future = live_grader().submit(named_instances(release)[request.id], line)
         return as_score(await run_sync(future.result, abandon_on_cancel=True))
 
     return grade

@@ -9,14 +9,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from inspect_ai import Epochs, Task, task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessageUser, Content, ContentImage, ContentText, GenerateConfig
+from inspect_ai.model import (
+    ChatMessageUser,
+    Content,
+    ContentImage,
+    ContentText,
+    GenerateConfig,
+    ResponseSchema,
+)
 from inspect_ai.scorer import Metric
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver, use_tools
 from inspect_ai.tool import python, web_search
+from inspect_ai.util import JSONSchema
 from pydantic import ValidationError
 from rich.markup import escape
 
@@ -24,13 +33,17 @@ from scbench.base.errors import PredictionsError, ScbenchError, faults_of
 from scbench.base.finish_reasons import finish_status
 from scbench.base.model import CONFIGS, Instance, LoopSetting, Setup, Status
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
+from scbench.formats.imports.inspect_logs import call_error, refused_call
 from scbench.formats.prompts import chosen_instances, data_urls, select, told_apart
+from scbench.grading.workers.live import live_grader
 from scbench.integrations.inspect.scorer import by_bucket, named_instances, outcome
 from scbench.loop.environment import Environment
 from scbench.release.load import find_release
 
 _PYTHON_SECONDS = 180
 """That one call of the Python tool may take."""
+_STEPS = 64
+"""Steps of trials at a time: most of them wait for a process."""
 
 
 def sample_of(instance: Instance, budget: int | None) -> Sample:
@@ -81,6 +94,7 @@ def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[
         sandbox: str = "docker",
         release: str | None = None,
         images: bool = True,  # noqa: FBT001, FBT002
+        schema: bool = False,  # noqa: FBT001, FBT002
     ) -> Task:
         """A part of the Spatial Competence Benchmark.
 
@@ -97,6 +111,7 @@ def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[
             sandbox: where Python runs: docker, or another that Inspect knows.
             release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
             images: whether items with pictures are asked; without them they have no score.
+            schema: whether replies are held to the answer's JSON Schema, where a provider can.
         """
         try:
             source, names, instances = select(
@@ -106,7 +121,7 @@ def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[
             raise PrerequisiteError(escape(str(error))) from None
         selection = instances if images else told_apart(instances)[False]
         expected = expected_scores(chosen_instances(source, names))
-        solvers: list[Solver] = [generate()]
+        solvers: list[Solver] = [structured(release) if schema else generate(), check_call()]
         if tools:
             offered = [python(timeout=_PYTHON_SECONDS), web_search(names_in(search))]  # type: ignore[arg-type]
             solvers.insert(0, use_tools(offered))
@@ -181,6 +196,42 @@ TASKS = _all_functions()
 """What makes each task, by its name after ``scbench/``."""
 
 
+class RefusedCallError(ScbenchError):
+    """A provider did not take a call: an error of the sample, which is never a zero."""
+
+
+def _no_refused_call(state: TaskState) -> TaskState:
+    if refused_call(state.output):
+        raise RefusedCallError(call_error(state.output.error or state.output.completion))
+    return state
+
+
+@solver
+def check_call() -> Solver:
+    """Make a call that the provider refused an error, as Inspect does with most of them.
+
+    Some it words like replies: prompts that are too long for the model.
+    """
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001  (its form)
+        return _no_refused_call(state)
+
+    return solve
+
+
+@solver
+def structured(release: str | None = None) -> Solver:
+    """Ask for the JSON of a sample's answer schema; the release is that of the samples."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        instance = (await run_sync(named_instances, release))[str(state.sample_id)]
+        schema = JSONSchema.model_validate_json(instance.answer_schema)
+        form = ResponseSchema(name="answer", json_schema=schema, strict=True)
+        return await generate(state, response_schema=form)
+
+    return solve
+
+
 @solver
 def trial(setup: Setup, release: str | None = None) -> Solver:
     """Let a model play: its replies are steps of an environment, until that is done.
@@ -188,19 +239,20 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
     The release is that of the samples, as `scbench.load_release` takes it. The first message is the
     sample's input, as `scbench.loop.Environment.reset` words it.
     """
+    steps = CapacityLimiter(_STEPS)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         instance = (await run_sync(named_instances, release)).get(str(state.sample_id))
         if instance is None:
             raise ScbenchError(f"{state.sample_id} is not in the release that the solver was given")
-        environment = Environment(setup)
+        environment = Environment(setup, live_grader().run)
         environment.reset(instance)
         done = False
         while not done and not state.completed:
-            state = await generate(state)
+            state = _no_refused_call(await generate(state))
             if finish_status(state.output.stop_reason) is Status.BLOCKED:
                 break  # the provider said this, not the model
-            step = await run_sync(environment.step, state.output.completion)
+            step = await run_sync(environment.step, state.output.completion, limiter=steps)
             state.messages.append(ChatMessageUser(content=step.observation))
             state.metadata |= environment.record
             done = step.done

@@ -1,10 +1,12 @@
 """Outputs of batches, in the lines of the providers' documentation: states, texts, usage."""
 
+from collections import Counter
+
 import pytest
 
 from scbench.base.errors import PredictionsError
 from scbench.formats.imports.entries import anthropic, gemini, openai
-from scbench.formats.imports.gather import kind_of
+from scbench.formats.imports.gather import _READERS, kind_of
 
 ID = "two_segments-07-S2-B900"
 
@@ -89,6 +91,16 @@ def test_reasoning_that_stands_apart_is_kept_apart():
             None,
             "too_long: m",
         ),
+        (
+            {"status_code": 400, "body": {"error": {"code": "content_filter", "message": "m"}}},
+            None,
+            "content_filter: m",
+        ),
+        (
+            {"status_code": 400, "body": {"error": {"code": "context_length_exceeded"}}},
+            None,
+            "context_length_exceeded",
+        ),
         (None, {"code": "batch_expired", "message": "m"}, "batch_expired: m"),
         ({"status_code": 400, "body": None}, {"error": {"message": "m", "code": 400}}, "400: m"),
         ({"status_code": 500, "body": None}, "it broke", "it broke"),
@@ -99,7 +111,42 @@ def test_reasoning_that_stands_apart_is_kept_apart():
 def test_calls_that_failed(response, error, said):
     entry = {"id": "b", "custom_id": ID, "response": response, "error": error}
     made = read(openai, entry, "OpenAI batch")
-    assert made == {"model": None, "status": "api_error", "error": said}
+    status = "blocked" if said.startswith("content_filter") else "api_error"
+    assert made == {"model": None, "status": status, "error": said}
+
+
+CALL = {"function": {"arguments": '{"a": 1}'}}
+CHAT = {
+    "model": "M",
+    "choices": [{"finish_reason": "tool_calls", "message": {"tool_calls": [CALL]}}],
+}
+CLAUDE = {"model": "M", "stop_reason": "end_turn", "content": [{"type": "text", "text": "{}"}]}
+
+
+@pytest.mark.parametrize(
+    ("entry", "kind", "said"),
+    [
+        ({"custom_id": ID, "response": CHAT}, "OpenAI batch", {"response": '{"a": 1}'}),
+        ({"recordId": ID, "modelOutput": CHAT}, "Bedrock batch", {"response": '{"a": 1}'}),
+        ({"recordId": ID, "modelOutput": CLAUDE}, "Bedrock batch", {"response": "{}"}),
+        (
+            {"recordId": ID, "error": {"errorCode": 400, "errorMessage": "no"}},
+            "Bedrock batch",
+            {"status": "api_error", "error": "400 no"},
+        ),
+        ({"recordId": ID, "modelOutput": {"generation": "x"}}, "Bedrock batch", "Bedrock: "),
+        ({"request": {}, "response": {"candidates": []}}, "Vertex batch", "Vertex AI: "),
+    ],
+)
+def test_lines_of_other_clouds_are_read_or_refused_by_name(entry, kind, said):
+    assert kind_of(entry) == kind
+    if isinstance(said, str):
+        with pytest.raises(PredictionsError, match=said):
+            list(_READERS[kind](entry, Counter()))
+        return
+    (made,) = _READERS[kind](entry, Counter())
+    assert made.request == ("two_segments/07", 2, 900)
+    assert said.items() <= made.fields.items()
 
 
 def responses(**body: object) -> dict:

@@ -33,10 +33,10 @@ from inspect_ai.model import (
 )
 
 
-def output(content, stop="stop", error=None) -> ModelOutput:
+def output(content, stop="stop", error=None, **more) -> ModelOutput:
     message = ChatMessageAssistant(content=content, model="M")
     choice = ChatCompletionChoice(message=message, stop_reason=stop)
-    return ModelOutput(model="M", choices=[choice], error=error)
+    return ModelOutput(model="M", choices=[choice], error=error, **more)
 
 
 def sample(row_id, content="x", stop="stop", epoch=1, **more) -> EvalSample:
@@ -57,7 +57,15 @@ SAMPLES = [
     sample("two_segments/07", "again", epoch=2),
     sample("two_segments-08-S3-B900", [ContentReasoning(reasoning="hm"), ContentText(text="y")]),
     sample("two_segments/09", "cut", "max_tokens"),
-    sample("two_segments/10", "cut", "model_length"),
+    sample("two_segments/10", "cut", "model_length", output=output("cut", "model_length",
+        usage=ModelUsage(input_tokens=9, output_tokens=5, total_tokens=14))),
+    # Calls that the provider refused are no replies.
+    sample("two_segments/22", "too long", "model_length"),
+    sample("two_segments/23", "flagged", "content_filter"),
+    sample("two_segments/24", output=ModelOutput(), error=EvalError(
+        message=repr(ValueError("\nRequest:\n{\n}\n\n" + repr(ValueError(
+            "Error code: 400 - {'error': {'code': 'bad', 'message': 'no'}}")))),
+        traceback="", traceback_ansi="")),
     sample("two_segments/11", "", "content_filter"),
     sample("two_segments/12", "odd", "unknown"),
     sample("two_segments/13", output=ModelOutput(), error=EvalError(
@@ -130,9 +138,12 @@ def test_every_sample_comes_with_what_became_of_it(log):
     assert status == {
         **dict.fromkeys(("07", "08", "12", "17", "18", "19")),
         **dict.fromkeys(("09", "10", "15"), "truncated"),
-        **dict.fromkeys(("13", "14", "16", "20"), "api_error"),
-        "11": "blocked",
+        **dict.fromkeys(("13", "14", "16", "20", "22", "24"), "api_error"),
+        **dict.fromkeys(("11", "23"), "blocked"),
     }
+    errors = {row_id[-2:]: line["error"] for (row_id, _), line in told.items() if "error" in line}
+    assert (errors["22"], errors["23"], errors["24"]) == ("too long", "flagged", "400 bad: no")
+    assert "response" not in told["two_segments/23", 0]
     assert told["two_segments/13", 0]["error"] == "lost"
     assert told["two_segments/20", 0]["error"] == "openai.InternalServerError: 500 - no"
     assert len(found.problems) == 1
@@ -181,8 +192,11 @@ def test_members_of_one_name_are_refused(tmp_path):
     path = write_log(tmp_path / "log.eval", SAMPLES[:1])
     members = members_of(path)
     with pytest.warns(UserWarning, match="Duplicate name"):
-        write_archive(path, [*members.items(), *members.items()])
-    with pytest.raises(PredictionsError, match="2 members called"):
+        write_archive(path, [*members.items()] * 2)
+    assert len(list(read_file(str(path), Counter()))) == 1  # it was asked twice
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        write_archive(path, [*members.items()] * 101)
+    with pytest.raises(PredictionsError, match="101 members called"):
         list(read_file(str(path), Counter()))
 
 

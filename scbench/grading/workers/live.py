@@ -1,0 +1,121 @@
+"""Answers graded as they come, from any thread, and none of them behind a simulation.
+
+Worker processes do it, as for a file: some for heavy tasks, whose items wait for each other alone,
+and one for all others. They start with the first answer and end with this process.
+"""
+
+import atexit
+import json
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
+from threading import Lock
+from typing import TypeVar
+
+from scbench.base.model import Instance, Status
+from scbench.catalog import SECONDS, get_task
+from scbench.grading.rows.wire import WireOutcome
+from scbench.grading.workers.worker import Progress, Start, WorkItem, grade_items, start_worker
+from scbench.machine.processes import WorkerProcesses, main_not_imported, processors
+
+MEMORY = 4 * 2**30
+"""Bytes of address space of a worker."""
+_T = TypeVar("_T")
+
+
+class LiveGrader:
+    """Worker processes for single answers.
+
+    An answer that takes too long, or whose process dies, is tried once more; then it is a
+    ``grader_error``, which is no zero.
+    """
+
+    def __init__(self, workers: int | None = None, seconds: float | None = None) -> None:
+        self._counts = {True: workers or processors(), False: 1}
+        self._seconds = seconds
+        self._pools: dict[bool, WorkerProcesses] = {}
+        self._lock = Lock()
+        atexit.register(self.close)
+
+    def submit(self, instance: Instance, line: bytes) -> "Future[WireOutcome]":
+        """Have a line of predictions graded, which is about this instance."""
+        task = get_task(instance.task)
+        limit = self._seconds or (task.seconds if task.heavy else SECONDS)
+        item = WorkItem(0, line, instance.id, key=(instance.task, instance.all_params))
+        outcome: Future[WireOutcome] = Future()
+
+        def attempt(reasons: tuple[str, ...]) -> None:
+            def take(done: "Future[list[tuple[int, WireOutcome]]]") -> None:
+                error = done.exception()
+                if error is None:
+                    outcome.set_result(done.result()[0][1])
+                    return
+                told = (*reasons, _attempt_words(error, limit))
+                if len(told) == 1:
+                    attempt(told)
+                else:
+                    why = f"{', then '.join(dict.fromkeys(told))}; tried twice"
+                    outcome.set_result(WireOutcome(Status.GRADER_ERROR.value, reason=why))
+
+            self._call(task.heavy, limit, grade_items, (item,)).add_done_callback(take)
+
+        attempt(())
+        return outcome
+
+    def run(self, function: Callable[..., _T], *arguments: object) -> _T:
+        """Call a function in a process for heavy tasks, and wait for what it returns or raises."""
+        return self._call(True, SECONDS, function, *arguments).result()
+
+    def _call(
+        self,
+        heavy: bool,  # noqa: FBT001  (which pool)
+        seconds: float,
+        function: Callable[..., _T],
+        *arguments: object,
+    ) -> "Future[_T]":
+        with self._lock:
+            pool = self._pools.get(heavy)
+            if pool is None:
+                start = (Start({}, MEMORY), Progress())
+                pool = WorkerProcesses(self._counts[heavy], start_worker, start)
+                with main_not_imported():
+                    pool.submit(_ready).result()
+                self._pools[heavy] = pool
+            future = pool.submit(function, *arguments, seconds=seconds)
+            if future.done() and isinstance(future.exception(), BrokenProcessPool):
+                del self._pools[heavy]
+            return future
+
+    def close(self) -> None:
+        """Stop the processes, and what they are at."""
+        with self._lock:
+            pools, self._pools = self._pools, {}
+        for pool in pools.values():
+            pool.close()
+
+
+def _ready() -> bool:
+    return True
+
+
+def _attempt_words(error: BaseException, seconds: float) -> str:
+    if isinstance(error, TimeoutError):
+        return f"no verdict within {seconds:g} s"
+    return f"{type(error).__name__}: {error}"
+
+
+@cache
+def live_grader(workers: int | None = None, seconds: float | None = None) -> LiveGrader:
+    """Return who grades single answers in this process, with so many workers for heavy tasks.
+
+    Args:
+        workers: None for one per usable processor.
+        seconds: limit of one answer; None for each task's own.
+    """
+    return LiveGrader(workers, seconds)
+
+
+def line_of(instance_id: str, **fields: object) -> bytes:
+    """Return a line of predictions as a worker reads it."""
+    return json.dumps({"id": instance_id, **fields}, ensure_ascii=False).encode(errors="replace")

@@ -1,0 +1,154 @@
+"""Tasks for Harbor: one folder an instance, for agents with tools; and the verifier in them.
+
+The agent works in a container, is told what every prompt says, and writes ``answer.json``. The
+verifier has a container of its own, which the agent cannot read and which needs no network: it
+grades that file as `scbench-grade` does. Source: harbor 0.25 ``models/task/config.py``,
+``models/task/verifier_mode.py``, ``verifier/verifier.py``.
+"""
+
+import json
+import shlex
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from scbench.base import __version__
+from scbench.base.errors import PredictionsError
+from scbench.base.model import Instance, Prediction
+from scbench.formats.custom_id import RequestKey
+from scbench.formats.imports.harbor_jobs import ANSWER, answer_fields
+from scbench.reward import outcome, packed, unpacked
+
+_PROMPT = """{prompt}
+
+Write your final answer, in the form asked for above and nothing else, to `{answer}`.{images}
+"""
+_IMAGES = " The pictures are `{names}`."
+_ENVIRONMENT = """FROM python:3.11-slim
+WORKDIR {folder}
+{copies}"""
+_VERIFIER = """FROM python:3.11-slim
+RUN pip install --no-cache-dir scbench=={version}
+COPY . /tests/
+WORKDIR {folder}
+"""
+_TEST = """#!/bin/sh
+# Grades the answer offline. The paths can be given, to try it without containers.
+exec python3 -m scbench.integrations.harbor \\
+    "${SCBENCH_TESTS:-/tests}" "${SCBENCH_ANSWER:-%s}" "${SCBENCH_LOGS:-/logs/verifier}"
+"""
+_SOLVE = """#!/bin/sh
+# Holds a right answer: keep it out of reach of whatever is evaluated.
+printf '%%s' %s > "${SCBENCH_ANSWER:-%s}"
+"""
+_AGENT_SECONDS = 3600.0
+_VERIFIER_SECONDS = 900.0
+
+
+def write_tasks(
+    instances: Iterable[Instance],
+    folder: Path,
+    release: str,
+    floors: Mapping[str, float],
+    solutions: Mapping[str, str] | None = None,
+) -> list[Path]:
+    """Write a folder for each instance, and return them.
+
+    Args:
+        instances: of one release.
+        folder: of all.
+        release: its version.
+        floors: by instance.
+        solutions: right answers by instance, as JSON, for Harbor's oracle; None for no such files.
+
+    Raises:
+        PredictionsError: a folder is there already.
+    """
+    paths = []
+    for instance in instances:
+        name = RequestKey(instance.id).custom_id
+        path = folder / name
+        if path.exists():
+            raise PredictionsError(f"{path} is there already; name another --out, or move it away")
+        images = {f"picture-{i}.png": data for i, data in enumerate(instance.images, 1)}
+        listed = _IMAGES.format(names="`, `".join(images)) if images else ""
+        prompt = _PROMPT.format(prompt=instance.prompt, answer=ANSWER, images=listed)
+        home = str(Path(ANSWER).parent)
+        copies = f"COPY *.png {home}/\n" if images else ""
+        check = {"instance": packed(instance), "floor": floors.get(instance.id)}
+        files: dict[str, str | bytes] = {
+            "task.toml": _task_toml(instance, name, release),
+            "instruction.md": prompt,
+            "environment/Dockerfile": _ENVIRONMENT.format(folder=home, copies=copies),
+            **{f"environment/{image}": data for image, data in images.items()},
+            "tests/Dockerfile": _VERIFIER.format(version=__version__, folder=home),
+            "tests/instance.json": json.dumps(check),
+            "tests/test.sh": _TEST % ANSWER,
+        }
+        if solutions is not None and instance.id in solutions:
+            files["solution/solve.sh"] = _SOLVE % (shlex.quote(solutions[instance.id]), ANSWER)
+        for file, content in files.items():
+            target = path / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content if isinstance(content, bytes) else content.encode())
+            if target.suffix == ".sh":
+                target.chmod(0o755)
+        paths.append(path)
+    return paths
+
+
+def _task_toml(instance: Instance, name: str, release: str) -> str:
+    tables: dict[str, dict[str, Any]] = {
+        "task": {
+            "name": f"scbench/{name}",
+            "version": release,
+            "description": f"{instance.id} of the Spatial Competence Benchmark",
+            "keywords": ["spatial", instance.bucket, instance.task],
+        },
+        "metadata": {
+            "id": instance.id,
+            "release": release,
+            "instance_hash": instance.content_hash,
+            "difficulty": instance.difficulty,
+            "category": instance.bucket,
+        },
+        "agent": {"timeout_sec": _AGENT_SECONDS},
+        "environment": {"workdir": str(Path(ANSWER).parent)},
+        "verifier": {"timeout_sec": _VERIFIER_SECONDS, "environment_mode": "separate"},
+        "verifier.environment": {"network_mode": "no-network"},
+    }
+    # Strings, numbers and lists of strings are the same in JSON and TOML.
+    lines = ['schema_version = "1.4"', f'artifacts = ["{ANSWER}"]']
+    for table, values in tables.items():
+        lines += ["", f"[{table}]"]
+        lines += [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+    return "\n".join(lines) + "\n"
+
+
+def verify(tests: Path, answer: Path, logs: Path) -> int:
+    """Grade an answer, write ``reward.json``, and return the exit code of the verifier.
+
+    Without a score there is no such file: Harbor counts that as an error, and never as a zero.
+    """
+    check = json.loads((tests / "instance.json").read_bytes())
+    instance = unpacked(check["instance"])
+    prediction = Prediction.model_validate({"id": instance.id, **answer_fields(answer)})
+    result = outcome(instance, prediction)
+    logs.mkdir(parents=True, exist_ok=True)
+    (logs / "outcome.json").write_text(
+        json.dumps({"status": result.status, "reason": result.reason, "score": result.score})
+    )
+    if result.score is None:
+        sys.stderr.write(f"{instance.id} is unscored ({result.status}): {result.reason}\n")
+        return 1
+    rewards = {"reward": result.score, "score": result.score}
+    floor = check["floor"]
+    if floor is not None and floor < 1:
+        rewards["normalized_score"] = min(1.0, max(0.0, (result.score - floor) / (1 - floor)))
+    (logs / "reward.json").write_text(json.dumps(rewards))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(verify(*map(Path, sys.argv[1:4])))
