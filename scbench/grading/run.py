@@ -303,10 +303,10 @@ def grade_file(
             )
             scheduler.incidents += checkpoint.remarks
             collector = Collector(completer, coverage, checkpoint, problems, scheduler, on_progress)
-            before = _state(options.predictions)
+            before = _file_state(options.predictions)
             with open_predictions(options.predictions) as stream:
                 collector.collect(collector.queue(stream, digest, shard), interrupts, on_wait)
-            if _state(options.predictions) != before:
+            if _file_state(options.predictions) != before:
                 problems.add(Problem("changed_file", _CHANGED))
             facts = RunFacts(
                 options,
@@ -334,7 +334,7 @@ def grade_file(
     return report
 
 
-def _state(path: str) -> tuple[int, ...] | None:
+def _file_state(path: str) -> tuple[int, ...] | None:
     """Return what differs when a file was written to or replaced; None of what is no file."""
     try:
         about = Path(path).stat()
