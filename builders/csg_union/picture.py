@@ -46,7 +46,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     canvas = Canvas(3 * _PITCH, height)
     for k, (name, across, up) in enumerate(_VIEWS):
         left = k * _PITCH + 60
-        _axes(canvas, (left, _TOP), name, (across, up), (half, unit))
+        _ruled_plane(canvas, (left, _TOP), name, (across, up), (half, unit))
 
         def at(point: list[float], left: int = left, across: int = across, up: int = up) -> Point:
             # Rounded first to what no machine computes otherwise.
@@ -62,7 +62,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     return (canvas,)
 
 
-def _axes(
+def _ruled_plane(
     canvas: Canvas, corner: Point, name: str, axes: tuple[int, int], size: tuple[int, int]
 ) -> None:
     (left, top), (half, unit) = corner, size

@@ -83,7 +83,7 @@ def stands(points: Sequence[tuple[int, int]], shift: int) -> bool:
         if _oriented(points, (a, b, c), shift)[0] <= 0:
             return False
         d = beyond.get((b, a))
-        if d is not None and _circle(points, (a, b, c), d, shift)[1] >= 0:
+        if d is not None and _circle_bounds(points, (a, b, c), d, shift)[1] >= 0:
             return False
     return _hull_stands(points, {edge for edge in beyond if edge[::-1] not in beyond}, shift)
 
@@ -122,7 +122,7 @@ def _oriented(
     return _cross(_minus(b, a, shift), _minus(c, a, shift))
 
 
-def _circle(
+def _circle_bounds(
     points: Sequence[tuple[int, int]], corner: tuple[int, int, int], other: int, shift: int
 ) -> Interval:
     """Return bounds of a determinant that is negative if the other point is outside the circle.

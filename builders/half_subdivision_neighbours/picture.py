@@ -18,7 +18,10 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     boxes = {leaf: _box(leaf, axes, parts) for leaf in params.leaves}
     layers, finest = parts["z"], max(parts["x"], parts["y"])
     across, down, side = max(
-        ((a, -(-layers // a), _side(a, -(-layers // a), finest)) for a in range(1, layers + 1)),
+        (
+            (a, -(-layers // a), _layer_side(a, -(-layers // a), finest))
+            for a in range(1, layers + 1)
+        ),
         key=lambda shape: (shape[2], -shape[0]),
     )
     if side < _DOT * finest:
@@ -54,7 +57,7 @@ def words(params: Params) -> dict[str, str]:
     return {"shown": shown[params.dimension], "deepest": str(deepest)}
 
 
-def _side(across: int, down: int, finest: int) -> int:
+def _layer_side(across: int, down: int, finest: int) -> int:
     """Return the pixels of a layer's side, if so many stand beside and below each other."""
     room = min((1540 - _MARGIN) // across - _MARGIN, (768 - _MARGIN) // down - _HEAD - 12)
     return min(room, 720) // finest * finest

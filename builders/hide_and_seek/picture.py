@@ -18,7 +18,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     """Draw plan and view beside each other, and the measures below."""
     wide, high = (n // 2 for n in params.image)
     canvas = Canvas(_VIEW[0] + 510, 620)
-    _plan(canvas, params)
+    _draw_plan(canvas, params)
     canvas.text(_VIEW[0], 16, "camera's view", 2, GREY)
     canvas.frame(_VIEW[0] - 1, _VIEW[1] - 1, wide + 2, high + 2, BLACK)
     hull = hull_corners([_seen(params, corner) for corner in _corners(params)])
@@ -33,7 +33,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     return (canvas,)
 
 
-def _plan(canvas: Canvas, params: Params) -> None:
+def _draw_plan(canvas: Canvas, params: Params) -> None:
     canvas.text(20, 16, "plan: x to the right, y upwards", 2, GREY)
     (left, top), radius = _MIDDLE, int(params.max_distance * _SCALE)
     rim = [floor((radius**2 - dx * dx) ** 0.5 + 0.5) for dx in range(radius + 1)]

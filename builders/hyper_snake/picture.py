@@ -26,12 +26,12 @@ def draw(params: Params, style: str) -> tuple[Canvas, ...]:
     if params.start in params.food or min(params.size) < 2:
         return ()  # it would need one more sign, or hide an axis
     across, down = params.size[::2], params.size[1::2] or (1,)
-    side = next((side for side in range(40, 7, -1) if _fits(across, down, side)), 0)
+    side = next((side for side in range(40, 7, -1) if _fits_canvas(across, down, side)), 0)
     if not side:
         return ()
     symbols = style == "symbols"
     signs = dict.fromkeys(params.walls, "W") | dict.fromkeys(params.food, "F") | {params.start: "S"}
-    canvas = Canvas(*(_extent(sizes, side) + 2 * _MARGIN for sizes in (across, down)))
+    canvas = Canvas(*(_pixels_along(sizes, side) + 2 * _MARGIN for sizes in (across, down)))
     for outer in product(*map(range, params.size[2:])):
         left = _MARGIN + _place(across, (0, *outer[::2]), side)
         top = _MARGIN + _place(down, (0, *outer[1::2]), side)
@@ -50,8 +50,8 @@ def draw(params: Params, style: str) -> tuple[Canvas, ...]:
     return (canvas,)
 
 
-def _fits(across: Sequence[int], down: Sequence[int], side: int) -> bool:
-    width, height = (_extent(sizes, side) + 2 * _MARGIN for sizes in (across, down))
+def _fits_canvas(across: Sequence[int], down: Sequence[int], side: int) -> bool:
+    width, height = (_pixels_along(sizes, side) + 2 * _MARGIN for sizes in (across, down))
     return width <= LONG_EDGE and height <= 768 and width * height <= MOST_PIXELS
 
 
@@ -59,7 +59,7 @@ def _gap(level: int, side: int) -> int:
     return _GAPS[level] * side // 8
 
 
-def _extent(sizes: Sequence[int], side: int) -> int:
+def _pixels_along(sizes: Sequence[int], side: int) -> int:
     """Return the pixels from the first to the last cell along the axes of one direction."""
     return _place(sizes, [n - 1 for n in sizes], side) + side + 1
 

@@ -51,7 +51,7 @@ def indexed_png(pixels: ArrayLike, palette: Sequence[Colour], *, packed: bool = 
         raw = np.pad(rows - above, ((0, 0), (1, 0)), constant_values=_UP).tobytes()
     else:
         raw = np.pad(rows, ((0, 0), (1, 0)), constant_values=_NO_FILTER).tobytes()
-    stream = _repetitions(raw) if packed else _stored(raw)
+    stream = _repetitions(raw) if packed else _stored_blocks(raw)
     chunks = (
         (b"IHDR", struct.pack(">IIBBBBB", width, height, depth, _INDEXED, 0, 0, 0)),
         (b"PLTE", b"".join(map(bytes, palette))),
@@ -75,7 +75,7 @@ def _packed_bits(rows: Bytes, depth: int) -> Bytes:
     return np.packbits(bits.reshape(len(rows), -1), axis=1)
 
 
-def _stored(raw: bytes) -> bytes:
+def _stored_blocks(raw: bytes) -> bytes:
     blocks = []
     for start in range(0, len(raw), _STORED_MAX):
         block = raw[start : start + _STORED_MAX]

@@ -59,20 +59,20 @@ def modality_table(paths: Sequence[str | Path], *, partial: bool = False) -> pl.
     rows: list[dict[str, Any]] = []
     for own in filter(None, plain.values()):
         results = read_results([*own, *drawn], partial=partial, tell_apart=True, both_prompts=True)
-        for rung, part in _by_rung(results):
-            rows += _gaps(part, rung)
+        for rung, part in _rung_parts(results):
+            rows += _gap_lines_of(part, rung)
     if not rows:
         raise ResultsError("no run has scores of text and of pictures")
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _by_rung(results: pl.DataFrame) -> Iterator[tuple[int | None, pl.DataFrame]]:
+def _rung_parts(results: pl.DataFrame) -> Iterator[tuple[int | None, pl.DataFrame]]:
     rungs = {name: rung_of(name) for name in results["id"].unique()}
     for rung in sorted({*rungs.values()}, key=lambda value: value or 0):
         yield rung, results.filter(pl.col("id").is_in([n for n, r in rungs.items() if r == rung]))
 
 
-def _gaps(results: pl.DataFrame, rung: int | None) -> Iterator[dict[str, Any]]:
+def _gap_lines_of(results: pl.DataFrame, rung: int | None) -> Iterator[dict[str, Any]]:
     """Yield the lines of the runs that answered both, over the instances that both have."""
     for style, words in ON_PICTURES.items():
         models = {name for name in results["model"].unique() if words in name}

@@ -102,7 +102,7 @@ def read_results(
     own = results.filter(~_REWORDED) if both_prompts else results
     if 0 < own.height < results.height:
         check_results(own, partial=partial)
-        results = _joined(results, own["release"][0])
+        results = _of_one_release(results, own["release"][0])
     else:
         check_results(results, partial=partial)
     return results.filter(pl.col("instance_hash").is_not_null())
@@ -195,7 +195,7 @@ def _prompt_words(row_id: str) -> str:
     return ON_PICTURES[style] if style else ON_TERSE if plain_id(row_id) != row_id else ""
 
 
-def _joined(results: pl.DataFrame, release: str) -> pl.DataFrame:
+def _of_one_release(results: pl.DataFrame, release: str) -> pl.DataFrame:
     """Return results of several prompts, each checked by itself, as those of one release."""
     named = results.with_columns(
         release=pl.when(_REWORDED & pl.col("release").str.starts_with(own_name(release)))

@@ -5,6 +5,7 @@ import json
 
 import jsonschema_rs
 import pytest
+from pydantic import TypeAdapter
 
 from scbench.base.errors import PredictionsError
 from scbench.formats.custom_id import read_custom_id
@@ -165,3 +166,16 @@ def test_files_are_never_written_over(tmp_path):
     with pytest.raises(PredictionsError, match="is there already"):
         write_files([b"4\n"], tmp_path / "new", limits)
     assert paths[0].read_bytes() == b"1\n2\n"
+
+
+def test_the_sdk_takes_lines_with_two_pictures():
+    sdk = pytest.importorskip("openai.types", reason="extra [inspect]")
+    release, row_id = find_release(), "tetrahedra_shadow_projection/02-picture"
+    rows = {row.id: row for row in chosen_instances(release.pictures(), None, {row_id})}
+    chat = line(rows, Form.OPENAI_CHAT, row_id, structured=True)["body"]
+    user = TypeAdapter(sdk.chat.ChatCompletionUserMessageParam).validate_python(chat["messages"][0])
+    assert [part["type"] for part in user["content"]] == ["text", "image_url", "image_url"]
+    body = line(rows, Form.OPENAI_RESPONSES, row_id, structured=True)["body"]
+    TypeAdapter(sdk.responses.response_input_param.Message).validate_python(body["input"][0])
+    params = TypeAdapter(sdk.responses.response_create_params.ResponseCreateParamsNonStreaming)
+    assert params.validate_python(body)["model"] == "M"

@@ -46,7 +46,7 @@ def test_what_another_version_drew_is_known_by_its_hash(copy, forge, key):
     (copy / EDGES).write_bytes((copy / SHIKAKU).read_bytes())
 
     def older(record: dict) -> None:
-        place = record if key in record else record["libraries"]
+        place = record if key == "package_version" else record["libraries"]
         assert place[key] in {__version__, installed(key), LOOK}
         place[key] = "0.0.1"
 

@@ -84,7 +84,7 @@ def test_a_release_becomes_one_commit_with_a_tag(hub, sound):
     ]
     assert_published(hub, sound)
     # Parquet goes to the storage of large files, text into the commit.
-    assert hub.count("PUT", "/store/") == 5
+    assert hub.count("PUT", "/store/") == 7
     assert hub.count("POST", "/commit/") == 1
 
 
@@ -92,7 +92,7 @@ def test_a_dry_run_looks_and_changes_nothing(hub, sound):
     release = open_release(sound)
     lines = plan_upload(release, REPO).lines(release)
     assert lines[0] == "create the data set repository org/scbench"
-    assert "as tester, upload 18 files" in lines[1]
+    assert "as tester, upload 20 files" in lines[1]
     assert lines[2].startswith("leave out eval.yaml: the Hub refuses evaluation frameworks")
     assert lines[3:] == ["tag the commit v0.0.1", "download v0.0.1 and compare every byte"]
     assert hub.repos == {}
@@ -104,7 +104,7 @@ def test_a_dry_run_needs_no_token(hub, sound, monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "none"))
     release = open_release(sound)
     lines = plan_upload(release, REPO, dry_run=True).lines(release)
-    assert lines[1].startswith("upload 18 files")
+    assert lines[1].startswith("upload 20 files")
     assert "ask for a token: set HF_TOKEN, or run `hf auth login`" in lines
     assert hub.repos == {}
 
@@ -193,7 +193,7 @@ def test_large_files_that_arrived_are_not_sent_again(hub, sound):
     sent = hub.count("PUT", "/store/")
     hub.faults.clear()
     publish(sound)
-    assert hub.count("PUT", "/store/") == sent == 5
+    assert hub.count("PUT", "/store/") == sent == 7
 
 
 def test_a_passing_fault_is_not_even_noticed(hub, sound):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from scbench.base.errors import did_you_mean
-from scbench.base.model import CONFIGS, task_of
+from scbench.base.model import LADDER, PICTURES, TERSE, task_of
 from scbench.catalog import all_tasks
 from scbench.formats.predictions import Digest, Line, Problem, open_predictions, read_predictions
 from scbench.grading.rows.columns import RunKey
@@ -100,7 +100,7 @@ class Coverage:
             )
             reasons.append(
                 f"{_of_tasks(self.not_chosen)} that were not chosen; choose them by name or "
-                f"bucket, --tasks {', '.join([*buckets, *CONFIGS[:-1]])} or {CONFIGS[-1]}"
+                f"bucket, --tasks {', '.join([*buckets, LADDER, TERSE])} or {PICTURES}"
             )
         if self.excluded:
             reasons.append(
