@@ -37,6 +37,8 @@ _AXIS = {
 _LOOK: Spec = {
     "font": "sans-serif",
     "background": "transparent",
+    # Fonts differ from one reader to the next, and some are wider.
+    "padding": {"left": 24, "right": 12, "top": 6, "bottom": 6},
     "range": {"category": list(COLOURS[:-1])},
     "style": {key: {"fill": _INK} for key in ("guide-label", "guide-title", "group-title")},
     "text": {"color": _INK},
