@@ -77,7 +77,7 @@ class Sheet:
 
 
 KEYS = frozenset(
-    {"model", "setting", "budget", "task", "bucket", "turn", "run", "parameter", "state", "subtask"}
+    {"model", "setting", "budget", "task", "bucket", "item", "turn", "run", "parameter", "subtask"}
 )
 """Headings of columns that name a row, where they come first."""
 

@@ -139,6 +139,8 @@ def show(
     """
     if (predictions is not None) + (results is not None) + reference > 1:
         misused("choose one of --predictions, --results and --reference")
+    if out is not None and text:
+        misused("--text prints and --out writes: choose one")
     with reported_errors("report"):
         form = _file_form(item, out)
         if form in {"png", "html"} or open_page:
