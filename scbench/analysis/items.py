@@ -133,7 +133,7 @@ def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
 
 
 _ITEM_COLUMNS = (
-    Column("task", task_title, is_words=True),
+    Column("item", "id", is_words=True),
     Column("subtask", "subtask"),
     Column("difficulty", lambda row: row["difficulty"] or "-", is_words=True),
     Column("runs", "runs"),

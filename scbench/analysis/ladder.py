@@ -432,11 +432,6 @@ def _shared_answers(first: Climb, second: Climb) -> tuple[list[int], list[int]]:
     return [i for i, _ in pairs], [j for _, j in pairs]
 
 
-_SPACING = 4
-"""Signs of the chart from one rung to the next."""
-_BARS = " ▁▂▃▄▅▆▇█"
-
-
 def level_words(row: Row, name: str = "") -> str:
     """Return a level as it is read: a number of rungs, "below 1", or a dash."""
     return row[f"{name}beyond"] or number(f"{name}level", ".1f")(row)
@@ -475,67 +470,21 @@ _LEVELS = (
     Column("fit", lambda row: row["misfit"] or "", is_words=True),
     Column("floor", number("floor", missing="")),
 )
+_DROPS = ("floor", "slope", "readable", "fit")
 
 
-def ladder_sheets(frame: pl.DataFrame, rungs: pl.DataFrame, *, chart: bool = True) -> list[Sheet]:
-    """Lay out a table of `ladder_table`, a sheet for each run.
-
-    Args:
-        frame: the table.
-        rungs: of the same results, see `rung_table`.
-        chart: whether to draw each line with signs.
-    """
-    means: dict[tuple[Any, ...], dict[int, float | None]] = {}
-    for row in rungs.iter_rows(named=True):
-        line = tuple(row[name] for name in (*RUN, "task"))
-        means.setdefault(line, {})[row["rung"]] = row["above"]
+def ladder_sheets(frame: pl.DataFrame) -> list[Sheet]:
+    """Lay out a table of `ladder_table`, a sheet for each run."""
     runs = frame.partition_by(RUN, maintain_order=True)
     sheets = []
     for part in runs:
         rows = part.to_dicts()
-        top = max(row["rungs"] for row in rows)
-        ruler = " " + "".join(str(rung).ljust(_SPACING) for rung in range(1, top + 1)).rstrip()
-        charts = (
-            Column(ruler, partial(_track, top), is_words=True),
-            Column("by rung", partial(_spark, means), is_words=True),
-        )
-        # Once, below the last table.
-        notes = (
-            [*notes_of("ladder"), *(notes_of("ladder_chart") if chart else [])]
-            if part is runs[-1]
-            else []
-        )
+        notes = notes_of("ladder") if part is runs[-1] else []  # once, below the last table
         if any(row["coverage"] < 1 for row in rows):
             notes.append("Answers without a score are left out: scored/asked for.")
-        columns = [*_LEVELS, *(charts if chart else ())]
         title = f"Levels, {run_words(rows[0])}"
-        sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows)))
+        sheets.append(sheet_of(title, _LEVELS, rows, notes, after_sums(rows), _DROPS))
     return sheets
-
-
-def _track(top: int, row: Row) -> str:
-    """Draw a level with its interval on a line from the first rung to the top."""
-    if row["level"] is None and row["beyond"] is None:
-        return ""
-    width = (top - 1) * _SPACING + 3
-    end = (row["rungs"] - 1) * _SPACING + 2
-
-    def place(value: float | None, beyond: int) -> int:
-        return beyond if value is None else round((value - FIRST) * _SPACING) + 1
-
-    low, high = place(row["low"], 0), place(row["high"], end)
-    at = place(row["level"], 0 if row["beyond"] == f"below {FIRST:g}" else end)
-    signs = ["·" if i % _SPACING == 1 else " " for i in range(width)]
-    signs[low : high + 1] = "─" * (high + 1 - low)
-    signs[min(at, width - 1)] = "●"
-    return "".join(signs).rstrip()
-
-
-def _spark(means: Mapping[tuple[Any, ...], Mapping[int, float | None]], row: Row) -> str:
-    """Draw means by rung as bars; a dot where there is none."""
-    by_rung = means.get(tuple(row[name] for name in (*RUN, "task")), {})
-    heights = (by_rung[rung] for rung in sorted(by_rung))
-    return "".join("·" if m is None else _BARS[round(m * (len(_BARS) - 1))] for m in heights)
 
 
 _LEVEL_PAIRS = (

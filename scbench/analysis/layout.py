@@ -10,7 +10,6 @@ import sys
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import takewhile, zip_longest
 from typing import Any, NamedTuple
 
@@ -78,7 +77,7 @@ class Sheet:
 
 
 KEYS = frozenset(
-    {"model", "setting", "budget", "task", "bucket", "turn", "run", "parameter", "state", "subtask"}
+    {"model", "setting", "budget", "task", "bucket", "item", "turn", "run", "parameter", "subtask"}
 )
 """Headings of columns that name a row, where they come first."""
 
@@ -128,22 +127,6 @@ def markdown(sheet: Sheet) -> str:
     lines += [f"| {' | '.join(map(cell, row))} |" for row in sheet.rows]
     lines += ["", *sheet.notes, *([""] if sheet.notes else [])]
     return "\n".join(lines)
-
-
-def html_table(sheet: Sheet) -> str:
-    """Return a sheet as a table of HTML."""
-
-    def cells(kind: str, row: Sequence[str]) -> str:
-        sides = ("left" if head in sheet.words else "right" for head in sheet.heads)
-        return "".join(
-            f'<{kind} style="text-align:{side}">{escape(cell)}</{kind}>'
-            for side, cell in zip(sides, row, strict=True)
-        )
-
-    rows = "".join(f"<tr>{cells('td', row)}</tr>" for row in sheet.rows)
-    notes = "".join(f"<p>{escape(note)}</p>" for note in sheet.notes)
-    title = f"<caption>{escape(sheet.title)}</caption>"
-    return f"<table>{title}<tr>{cells('th', sheet.heads)}</tr>{rows}</table>{notes}"
 
 
 _LATEX = {
@@ -294,7 +277,7 @@ class _Table:
     def _line(self, sizes: Mapping[int, int], row: Sequence[Sequence[str]]) -> Iterator[str]:
         cells: list[list[str]] = []
         for i, size in sizes.items():
-            pieces = [piece for line in row[i] for piece in _broken(line, size)]
+            pieces = [piece for line in row[i] for piece in _split_words(line, size)]
             is_words = self.sheet.heads[i] in self.sheet.words
             cells.append([_padded(piece, size, left=is_words) for piece in pieces])
         blank = [" " * size for size in sizes.values()]
@@ -303,7 +286,7 @@ class _Table:
             yield _GUTTER.join(whole).rstrip()
 
 
-def _broken(line: str, size: int) -> list[str]:
+def _split_words(line: str, size: int) -> list[str]:
     """Break a line into pieces that fit, at blanks if it can be."""
     if cell_len(line) <= size:
         return [line]

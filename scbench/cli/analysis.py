@@ -51,7 +51,7 @@ from scbench.base.errors import ReleaseError, ResultsError, did_you_mean
 from scbench.base.model import LOOP_SETTINGS
 from scbench.cli.console import draws, names_in, say
 from scbench.cli.options import Commands
-from scbench.cli.printing import PEOPLE, Files, Out, Plot, Result, Style, table_command
+from scbench.cli.printing import PEOPLE, Files, Plot, Result, Style, table_command
 from scbench.grading.means import RUN
 from scbench.grading.score_tables import score_table
 from scbench.release.load import Release, find_release
@@ -302,8 +302,6 @@ def ladder(
     model: str | None = None,
     release: str | None = None,
     plot: Plot = None,
-    style: Style = "table",
-    out: Out = None,
 ) -> Result:
     """Show how far models get on the ladder.
 
@@ -326,8 +324,8 @@ def ladder(
         return Result(table, [gap_sheet(table)])
     climbs = climbs_of(read_ladders(results))
     table, by_rung = ladder_table(climbs), rung_table(climbs)
-    sheets = ladder_sheets(_lines_by(table, by), by_rung, chart=style != "latex")
-    chart = bound(ladder_chart, _lines_by(table, by), by_rung)
+    sheets = ladder_sheets(_lines_by(table, by))
+    chart = bound(ladder_chart, table, by_rung)
     return Result(by_rung if rungs else table, sheets, chart)
 
 

@@ -78,19 +78,3 @@ def build(
             f"{len(done.refused)} refused"
         )
         raise typer.Exit(PROBLEMS if any(part.refused for _, part in parts) else 0)
-
-
-@app.command("eval-results")
-def eval_results(
-    receipt: Path, dataset: str, revision: str | None = None, source: str | None = None
-) -> None:
-    """Print the Hub's evaluation file of a model.
-
-    It belongs into .eval_results/ of its repository.
-    """
-    with reported_errors("leaderboard", required=True):
-        from scbench.leaderboard.grade import read_receipt
-        from scbench.leaderboard.page import hub_results
-
-        text = hub_results(read_receipt(receipt), dataset, revision=revision, source=source)
-        print(text, end="")  # noqa: T201

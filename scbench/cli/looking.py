@@ -4,30 +4,31 @@ import sys
 import tempfile
 import time
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from scbench.analysis.results import read_results
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import Instance, task_of
+from scbench.base.progress import listen
 from scbench.catalog import get_task
 from scbench.cli.console import NEEDS, misused, plain, reported_errors, require, say
 from scbench.cli.options import Commands, ToolSetting
 from scbench.cli.printing import Files, write_file
-from scbench.cli.progress import Quiet, progress
+from scbench.cli.progress import progress
 from scbench.formats.predictions import Line
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.processes import processors
 from scbench.release.load import Release, find_release
 from scbench.report import single
 from scbench.report.draw.solids import solid_file
-from scbench.report.gallery import Look, contact_sheet, right_and_wrong, run_cases, write_gallery
+from scbench.report.gallery import Look, contact_sheet, right_and_wrong, write_gallery
 from scbench.report.items import Item
 from scbench.report.page import WrittenReport, write_report
 from scbench.report.paging import transcript
 from scbench.report.picture import draw_of, sheet_png, sheet_svg, solids_of
-from scbench.report.single import RunChoice, grade_line
+from scbench.report.single import grade_line
 
 app = Commands()
 
@@ -93,7 +94,7 @@ def make_report(
             items=items,
             # Even with one processor, what draws must be a process that can be stopped.
             workers=max(workers or processors(), 2),
-            on_item=_told(bar),
+            on_item=lambda done, total: bar.done(done, done, total),
         )
     failed = output.without_picture
     if failed:
@@ -138,6 +139,8 @@ def show(
     """
     if (predictions is not None) + (results is not None) + reference > 1:
         misused("choose one of --predictions, --results and --reference")
+    if out is not None and text:
+        misused("--text prints and --out writes: choose one")
     with reported_errors("report"):
         form = _file_form(item, out)
         if form in {"png", "html"} or open_page:
@@ -235,63 +238,45 @@ def _open_page(name: str, page: str) -> None:
 def gallery(
     folder: Path,
     release: str | None = None,
-    results: Path | None = None,
-    model: str | None = None,
-    setting: ToolSetting | None = None,
-    budget: int | None = None,
-    sample: int | None = None,
     rungs: str | None = None,
     scale: float | None = None,
     dark: bool = False,
 ) -> None:
     """Draw one item of every task.
 
-    With its reference answer, as PNG files; with --results, with a model's answer.
-
-    An index.html shows them all; gallery.md holds them for a page in Markdown. A contact sheet has
-    a right and a wrong answer to every task in one picture, or a few rungs of each.
+    With its reference answer, as PNG files. An index.html shows them all; gallery.md holds them for
+    a page in Markdown. A contact sheet has a right and a wrong answer to every task in one picture,
+    or a few rungs of each.
     """
     with reported_errors("report"):
         sheet = rungs is not None or folder.suffix.lower() in {".svg", ".png"}
-        if sheet:
-            _check_sheet(folder, results)
+        if sheet and folder.suffix.lower() not in {".svg", ".png"}:
+            raise ReleaseError(
+                f"a contact sheet is written as .svg or .png, not as {folder.name!r}"
+            )
         require(*NEEDS["report"])
-        source = find_release(release or (_release_of_results(results) if results else None))
+        source = find_release(release)
         with progress(
             None, quiet=False, doing="drawing", done="drew", things="pictures", estimate=True
         ) as bar:
+            listen(lambda done, total: bar.done(done, done, total))
             if sheet:
-                _contact_sheet(source, folder, rungs, scale or 1, dark, bar)
-                return
-            cases = None
-            if results is not None:
-                cases = run_cases(source, results, RunChoice(model, setting, budget, sample))
-            count = write_gallery(
-                source, folder, processors(), Look(scale, dark), cases, _told(bar)
-            )
-        say(f"{folder}: {count} pictures")
-
-
-def _told(bar: Quiet) -> Callable[[int, int], object]:
-    return lambda done, total: bar.done(done, done, total)
-
-
-def _check_sheet(out: Path, results: Path | None) -> None:
-    if out.suffix.lower() not in {".svg", ".png"}:
-        raise ReleaseError(f"a contact sheet is written as .svg or .png, not as {out.name!r}")
-    if results is not None:
-        raise ReleaseError("a contact sheet holds stored answers; with --results name a folder")
+                _contact_sheet(source, folder, rungs, scale or 1, dark)
+            else:
+                count = write_gallery(source, folder, processors(), Look(scale, dark))
+                say(f"{folder}: {count} pictures")
+            listen(None)
 
 
 def _contact_sheet(
-    release: Release, out: Path, rungs: str | None, scale: float, dark: bool, bar: Quiet
+    release: Release, out: Path, rungs: str | None, scale: float, dark: bool
 ) -> None:
     if rungs is None:
-        svg = right_and_wrong(release, processors(), dark=dark, on_picture=_told(bar))
+        svg = right_and_wrong(release, processors(), dark=dark)
     else:
         numbers = [part.strip() for part in rungs.split(",")]
         if not all(part.isascii() and part.isdecimal() and len(part) < 5 for part in numbers):
             raise ReleaseError(f"--rungs takes numbers such as 1,4,8, not {rungs!r}")
         rung_numbers = list(dict.fromkeys(map(int, numbers)))
-        svg = contact_sheet(release, rung_numbers, processors(), dark=dark, on_picture=_told(bar))
+        svg = contact_sheet(release, rung_numbers, processors(), dark=dark)
     write_file(out, svg.encode() if out.suffix.lower() == ".svg" else sheet_png(svg, scale))

@@ -19,7 +19,15 @@ from scbench.base.errors import ResultsError
 from scbench.formats.predictions import Problem
 from scbench.grading.checkpoint import WORK, ResultsWriter
 from scbench.grading.options import Options, choose_tasks
-from scbench.grading.output import FORGED, PROBLEMS, RESULTS, SUMMARY, Problems, check_place
+from scbench.grading.output import (
+    FORGED,
+    PROBLEMS,
+    RESULTS,
+    SUMMARY,
+    Problems,
+    check_place,
+    summary_of,
+)
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.rows.columns import Completer, RunKey, column_types
 from scbench.grading.rows.coverage import Coverage
@@ -168,7 +176,7 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
     )
     completer = Completer(index_of(release, tasks, exclude_withdrawn=options.exclude_withdrawn))
     coverage = Coverage(completer.index.known_ids)
-    work = _workplace(out)
+    work = _workplace(out, summary["predictions"]["sha256"])
     problems = Problems(work.path / PROBLEMS)
     try:
         rows = ResultsWriter(work.path / "rows")
@@ -186,8 +194,11 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
         work.remove()
 
 
-def _workplace(out: Path) -> WorkFolder:
+def _workplace(out: Path, digest: str) -> WorkFolder:
     check_place(out, (), "", None, begun=False, restart=True)
+    earlier = summary_of(out)
+    if earlier is not None and earlier["predictions"].get("sha256") != digest:
+        raise ResultsError(f"{out} holds the results of other predictions; choose another --out")
     try:
         out.mkdir(parents=True, exist_ok=True)
         work = WorkFolder(out / WORK)

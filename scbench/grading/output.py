@@ -80,11 +80,12 @@ def check_sources(folder: Path, files: Sequence[str]) -> None:
     Raises:
         ResultsError: it does.
     """
-    earlier = _summary(folder)
+    earlier = summary_of(folder)
     if earlier is not None:
-        # Before version 3, a summary had but the name of one file.
-        stored = earlier["predictions"].get("files") or [earlier["predictions"]["file"]]
-        if stored != sources(folder, files) and stored != [Path(file).name for file in files]:
+        now, stored = sources(folder, files), earlier["predictions"].get("files")
+        if stored is None:  # a summary of an earlier version has but the name of one file
+            now, stored = [Path(file).name for file in files], [earlier["predictions"]["file"]]
+        if now != stored or "-" in now:  # nobody knows what was piped
             _refuse(folder, earlier, f"the results of {', '.join(stored[:5])}")
 
 
@@ -124,7 +125,7 @@ def check_place(
             raise ResultsError(f"{path} is a folder; move it away, or choose another --out")
     if not there or begun:
         return
-    earlier = _summary(folder)
+    earlier = summary_of(folder)
     if earlier is None:
         raise ResultsError(
             f"{there[0]} was not written by scbench-grade, and would be overwritten; move it away, "
@@ -167,10 +168,11 @@ def check_report(path: Path, predictions: str) -> None:
 
 def is_ours(folder: Path) -> bool:
     """Return whether a folder holds the results of a run."""
-    return _summary(folder) is not None
+    return summary_of(folder) is not None
 
 
-def _summary(folder: Path) -> dict[str, Any] | None:
+def summary_of(folder: Path) -> dict[str, Any] | None:
+    """Return the summary of a run that a folder holds; None if there is none."""
     try:
         summary = json.loads((folder / SUMMARY).read_bytes())
         complete = isinstance(summary["release"]["version"] + summary["predictions"]["file"], str)

@@ -5,7 +5,7 @@ scripts. What does not depend on results stands in ``assets/charts.json``.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
@@ -37,6 +37,8 @@ _AXIS = {
 _LOOK: Spec = {
     "font": "sans-serif",
     "background": "transparent",
+    # Fonts differ from one reader to the next, and some are wider.
+    "padding": {"left": 24, "right": 12, "top": 6, "bottom": 6},
     "range": {"category": list(COLOURS[:-1])},
     "style": {key: {"fill": _INK} for key in ("guide-label", "guide-title", "group-title")},
     "text": {"color": _INK},
@@ -85,43 +87,23 @@ def _in_points(rows: list[Spec], *names: str) -> list[Spec]:
 
 
 def score_chart(table: pl.DataFrame) -> Spec:
-    """Return normalized scores with their intervals, a line for each bucket or task.
-
-    The table is of `scbench.analysis.paper.paper_table`.
-    """
-    marks = [
-        {"line": name, "series": _run_name(row), "value": row["normalized"]}
-        | {"low": row["normalized_low"], "high": row["normalized_high"]}
-        for name, row in _named_lines(table)
-    ]
-    return _dots("Normalized scores with 95 % intervals.", "normalized score", marks, [0, 100])
+    """Return normalized scores by line of a `scbench.analysis.paper.paper_table`."""
+    columns = ("normalized", "normalized_low", "normalized_high")
+    return _dots(table, columns, _run_name, "normalized score", [0, 100])
 
 
 def difference_chart(table: pl.DataFrame) -> Spec:
-    """Return differences of runs with their intervals: overall, by bucket and by task.
-
-    The table is of `scbench.analysis.compare.compare_runs`.
-    """
-    marks = [
-        {"line": name, "series": f"{row['second']} minus {row['first']}"}
-        | {"value": row["difference"], "low": row["low"], "high": row["high"]}
-        for name, row in _named_lines(table)
-    ]
+    """Return differences by line of a `scbench.analysis.compare.compare_runs`."""
+    columns = ("difference", "low", "high")
     title = "difference of normalized scores"
-    return _dots("Differences with 95 % intervals.", title, marks, None)
+    return _dots(table, columns, lambda row: f"{row['second']} minus {row['first']}", title)
 
 
 def sample_chart(table: pl.DataFrame) -> Spec:
-    """Return pass@k with its interval, a line for each bucket and task.
-
-    The table is of `scbench.analysis.samples.pass_at_k`.
-    """
-    marks = [
-        {"line": name, "series": f"{_run_name(row)} pass@{row['k']}", "value": row["pass_at_k"]}
-        | {"low": row["pass_low"], "high": row["pass_high"]}
-        for name, row in _named_lines(table)
-    ]
-    return _dots("Pass@k with 95 % intervals.", "share of items passed", marks, [0, 100])
+    """Return pass@k by line of a `scbench.analysis.samples.pass_at_k`."""
+    columns = ("pass_at_k", "pass_low", "pass_high")
+    words: _Words = lambda row: f"{_run_name(row)} pass@{row['k']}"  # noqa: E731
+    return _dots(table, columns, words, "share of items passed", [0, 100])
 
 
 def turn_chart(table: pl.DataFrame) -> Spec:
@@ -148,16 +130,30 @@ def _named_lines(table: pl.DataFrame, *, sums: bool = False) -> list[tuple[str, 
     ]
 
 
-def _dots(description: str, title: str, marks: list[Spec], domain: list[int] | None) -> Spec:
+_Words = Callable[[Mapping[str, Any]], str]
+
+
+def _dots(
+    table: pl.DataFrame,
+    columns: Sequence[str],
+    words: _Words,
+    title: str,
+    domain: list[int] | None = None,
+) -> Spec:
     """Return values with their intervals, some series on a line; as wide as a paper's column."""
-    values = [row for row in _in_points(marks, "value", "low", "high") if row["value"] is not None]
-    series = list(dict.fromkeys(row["series"] for row in values))
+    marks = [
+        {"line": name, "series": words(row)}
+        | dict(zip(("value", "low", "high"), map(row.get, columns), strict=True))
+        for name, row in _named_lines(table)
+        if row[columns[0]] is not None
+    ]
+    series = list(dict.fromkeys(row["series"] for row in marks))
     return _chart(
         "dots",
-        description=description,
-        values=values,
+        description=f"{title.capitalize()} with 95 % intervals.",
+        values=_in_points(marks, "value", "low", "high"),
         title=title,
-        lines=list(dict.fromkeys(row["line"] for row in values)),
+        lines=list(dict.fromkeys(row["line"] for row in marks)),
         series=series,
         step=18 if len(series) < 2 else 11,
         legend=None if len(series) < 2 else {"orient": "bottom", "columns": 1, "labelLimit": 320},

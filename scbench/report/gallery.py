@@ -15,11 +15,10 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from scbench.analysis.results import read_results
 from scbench.base.canonical import canonical_json
-from scbench.base.errors import ReleaseError, ResultsError
+from scbench.base.errors import ReleaseError
 from scbench.base.model import Instance, Verdict, rung_of
-from scbench.base.progress import no_progress
+from scbench.base.progress import beat
 from scbench.catalog import MANIFOLDS, Task, all_tasks, get_task
 from scbench.machine.files import scratch_beside
 from scbench.machine.processes import map_in_processes
@@ -28,16 +27,11 @@ from scbench.report.draw.colours import ROLES
 from scbench.report.draw.png import with_palette
 from scbench.report.html import asset, render_page
 from scbench.report.items import (
-    COLUMNS,
     Graded,
-    Item,
     answer_of,
-    items_of,
     picture_of,
-    same_instance,
 )
 from scbench.report.picture import Picture, draw_of, sheet_png, sheet_svg
-from scbench.report.single import RunChoice
 from scbench.scoring.judge import judge
 
 FONT = "Liberation Sans"
@@ -68,9 +62,6 @@ class Case(NamedTuple):
     task: str
     params: str
     answer: str | None
-    whose: str = "a right answer"
-    graded: tuple[Graded, ...] | None = None
-    """What was found; None to judge the answer now."""
     look: Look = PLAIN
 
 
@@ -116,11 +107,8 @@ def _case_picture(case: Case) -> Picture:
     task = get_task(case.task)
     params = task.params_model.model_validate_json(case.params)
     try:
-        if case.graded is not None:
-            verdicts = tuple(part.verdict() for part in case.graded)
-        else:
-            answer = json.loads(case.answer or "null")
-            verdicts = tuple(map(_read_back, judge(task, params, answer)))
+        answer = json.loads(case.answer or "null")
+        verdicts = tuple(map(_read_back, judge(task, params, answer)))
         picture = picture_of(task, case.params, case.answer, verdicts)
     except Exception as error:
         raise ReleaseError(
@@ -154,11 +142,7 @@ def _read_back(verdict: Verdict) -> Verdict:
     return Graded(verdict.score, canonical_json(checks), metrics, ()).verdict()
 
 
-def draw_cases(
-    to_draw: Sequence[Case],
-    workers: int = 1,
-    on_picture: Callable[[int, int], object] = no_progress,
-) -> dict[str, bytes]:
+def draw_cases(to_draw: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
     """Return PNG files by task.
 
     Raises:
@@ -167,21 +151,14 @@ def draw_cases(
     """
     return {
         case.task: data
-        for case, data in zip(
-            to_draw, draw_each(to_draw, draw_case, workers, on_picture), strict=True
-        )
+        for case, data in zip(to_draw, draw_each(to_draw, draw_case, workers), strict=True)
     }
 
 
 def draw_each(
-    to_draw: Sequence[Case],
-    draw: Callable[[Case], bytes],
-    workers: int = 1,
-    on_picture: Callable[[int, int], object] = no_progress,
+    to_draw: Sequence[Case], draw: Callable[[Case], bytes], workers: int = 1
 ) -> list[bytes]:
     """Return PNG files of cases, in their order, drawn in processes that see no fonts.
-
-    How many are drawn, and of how many, is told after each.
 
     Raises:
         ReleaseError: one cannot be drawn.
@@ -204,7 +181,7 @@ def draw_each(
         pictures = {}
         for i, call in zip(order, calls, strict=True):
             pictures[i] = call.result()
-            on_picture(len(pictures), len(order))
+            beat(len(pictures), len(order))
     return [pictures[i] for i in range(len(to_draw))]
 
 
@@ -217,47 +194,15 @@ def _forget_fonts(folder: str) -> None:
     os.environ["FONTCONFIG_FILE"] = str(config)
 
 
-def run_cases(release: Release, results: Path, selection: RunChoice) -> list[Case]:
-    """Return a case of each task from stored results: the first answer short of full marks, or any.
-
-    Raises:
-        ResultsError: the results cannot be read, or nothing in them is meant.
-    """
-    instances = release.instances()
-    rows = read_results([results], COLUMNS, partial=True)
-    by_task: dict[str, Item] = {}
-    for item in items_of(rows):
-        instance = same_instance(item, instances)
-        if instance is None or not selection.fits(item.run) or draw_of(get_task(item.task)) is None:
-            continue
-        if item.task not in by_task or (item.failed and not by_task[item.task].failed):
-            by_task[item.task] = item
-    if not by_task:
-        raise ResultsError(f"{results} holds no answer on release {release.version} that fits")
-    return [
-        Case(
-            item.id,
-            item.task,
-            instances[item.id].all_params,
-            item.answer,
-            f"what {item.run[0]} answered",
-            item.graded,
-        )
-        for item in by_task.values()
-    ]
-
-
 def write_gallery(
     release: Release,
     folder: Path,
     workers: int = 1,
     look: Look = PLAIN,
-    to_draw: Sequence[Case] | None = None,
-    on_picture: Callable[[int, int], object] = no_progress,
 ) -> int:
     """Write the gallery of a release: a PNG file for each task, index.html and gallery.md.
 
-    The folder must not exist. It shows instances with reference answers, or ``to_draw``.
+    The folder must not exist. It shows instances with reference answers.
 
     Returns:
         How many pictures there are.
@@ -270,14 +215,13 @@ def write_gallery(
         raise ReleaseError(f"{folder} exists; name a folder that does not")
     catalog = all_tasks()
     tasks = [catalog[name] for name in release.manifest.tasks if name in catalog]
-    if to_draw is None:
-        to_draw = list(cases(tasks, list(release.instances().values()), release.references()))
-    to_draw = [case._replace(look=look) for case in to_draw]
+    shown = cases(tasks, list(release.instances().values()), release.references())
+    to_draw = [case._replace(look=look) for case in shown]
     try:
         with scratch_beside(folder) as scratch:
             root = scratch / "gallery"
             root.mkdir()
-            for task, data in draw_cases(to_draw, workers, on_picture).items():
+            for task, data in draw_cases(to_draw, workers).items():
                 (root / f"{task}.png").write_bytes(data)
             (root / "index.html").write_text(_page(release, to_draw), "utf-8")
             (root / "gallery.md").write_text(markdown(to_draw), "utf-8")
@@ -289,7 +233,7 @@ def write_gallery(
 
 def alt_text(case: Case) -> str:
     """Return the alternative text of a picture, for people who cannot see it."""
-    return f"{get_task(case.task).title}: instance {case.instance_id} with {case.whose}"
+    return f"{get_task(case.task).title}: instance {case.instance_id} with a right answer"
 
 
 def markdown(to_draw: Iterable[Case]) -> str:
@@ -336,12 +280,7 @@ def _listed(rungs: Sequence[int]) -> str:
 
 
 def contact_sheet(
-    release: Release,
-    rungs: Sequence[int] = RUNGS,
-    workers: int = 1,
-    *,
-    dark: bool = False,
-    on_picture: Callable[[int, int], object] = no_progress,
+    release: Release, rungs: Sequence[int] = RUNGS, workers: int = 1, *, dark: bool = False
 ) -> str:
     """Return the contact sheet of a release's ladder as an SVG file, rungs from left to right.
 
@@ -356,7 +295,7 @@ def contact_sheet(
     measures = experiment.measures if experiment else {}
     rung_cases = [case._replace(look=Look(None, dark)) for case in _cases(ladder, rungs)]
     ink = ROLES["ink"][dark]
-    pictures = draw_each(rung_cases, draw_thumbnail, workers, on_picture)
+    pictures = draw_each(rung_cases, draw_thumbnail, workers)
     block = len(rungs) * (_CELL_WIDTH + _GAP)
     row = _NAME + _CELL_HEIGHT + _FOOT
     tasks = list(dict.fromkeys(case.task for case in rung_cases))
@@ -383,13 +322,7 @@ def contact_sheet(
     return _contact_sheet_file(parts, width, height, dark=dark)
 
 
-def right_and_wrong(
-    release: Release,
-    workers: int = 1,
-    *,
-    dark: bool = False,
-    on_picture: Callable[[int, int], object] = no_progress,
-) -> str:
+def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -> str:
     """Return a contact sheet of every task as an SVG file: a right answer, and a wrong one.
 
     The wrong one is the counterexample to the same instance that comes nearest to full marks.
@@ -415,7 +348,7 @@ def right_and_wrong(
         for case in right
         for answer in (case.answer, wrong[case.instance_id].answer)
     ]
-    pictures = draw_each(pairs, draw_case, workers, on_picture)
+    pictures = draw_each(pairs, draw_case, workers)
     width_each, height_each = 2.4 * _CELL_WIDTH, 2.4 * _CELL_HEIGHT
     ink = ROLES["ink"][dark]
     parts = [

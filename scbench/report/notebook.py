@@ -7,14 +7,11 @@ from typing import Any
 import polars as pl
 from typing_extensions import override
 
-from scbench.analysis.layout import html_table
 from scbench.analysis.paper import paper_table
-from scbench.analysis.results import NEEDED, release_weights
+from scbench.analysis.results import NEEDED
 from scbench.analysis.results import read_results as rows_of
-from scbench.analysis.sheets import overview_sheets
 from scbench.base.errors import ResultsError
 from scbench.grading.means import RUN
-from scbench.grading.score_tables import score_table
 from scbench.report.charts import Spec, draw, score_chart
 
 
@@ -48,17 +45,12 @@ class Runs(pl.DataFrame):
     def _repr_html_(self, *, _from_series: bool = False) -> str:
         if not self._is_whole():
             return super()._repr_html_(_from_series=_from_series)
-        rows = self if "usage" in self.columns else self.with_columns(usage=pl.lit(None, pl.String))
-        table = score_table(rows, "bucket", release_weights(rows))
-        return "".join(map(html_table, overview_sheets("Scores", table)))
+        shown = (*RUN, "bucket", "n", "normalized", "normalized_low", "normalized_high", "mean")
+        return paper_table(self).select(shown)._repr_html_()
 
     @override
     def to_pandas(self, **options: Any) -> Any:
-        """Return the rows as a frame of pandas.
-
-        Raises:
-            ResultsError: pandas or pyarrow is not installed.
-        """
+        """Return the rows as a frame of pandas; an error says what to install for it."""
         try:
             return super().to_pandas(**options)
         except ModuleNotFoundError:
@@ -76,11 +68,5 @@ class Runs(pl.DataFrame):
 def read_results(
     paths: str | Path | Sequence[str | Path], columns: Sequence[str] = (), **options: bool
 ) -> Runs:
-    """Return the rows of results as `scbench.analysis.results.read_results` does, to be looked at.
-
-    Args:
-        paths: a ``results.parquet`` file or the folder that holds it, or several.
-        columns: more columns to read.
-        options: partial, tell_apart and both_prompts.
-    """
+    """Return what `scbench.analysis.results.read_results` does, to be looked at."""
     return Runs(rows_of(paths, columns, **options))

@@ -326,6 +326,6 @@ def _ladder(results: pl.DataFrame) -> Values | None:
         return None
     climbs = climbs_of(results)
     table, rungs = ladder_table(climbs), rung_table(climbs)
-    sheets = ladder_sheets(table, rungs, chart=False)
+    sheets = ladder_sheets(table)
     chart = draw(ladder_chart(table, rungs), "svg").decode()
     return {"chart": chart, "runs": [(sheet.title, _table_values(sheet)) for sheet in sheets]}

@@ -58,8 +58,8 @@ def _gaps(results: pl.DataFrame) -> Iterator[str]:
         counts = dict(missing["status"].value_counts().iter_rows())
         statuses = ", ".join(f"{counts[s.value]} {s}" for s in Status if s.value in counts)
         yield (
-            f"{missing.height} of {results.height} scores are missing ({statuses}). They are no "
-            "zeros: means are over the rest."
+            f"{missing.height} of {results.height} scores are missing ({statuses}). Means are over "
+            "the others."
         )
     errors = results.filter(results["status"] == Status.GRADER_ERROR.value).height
     if errors:

@@ -76,6 +76,9 @@ def test_no_result_is_lost(grade, tmp_path):
         assert "choose another --out, or say --restart" in done.stderr
         assert grade(*args, "--restart").returncode == 0
         assert grade(*again, "--restart").returncode == 0
+    lines = (tmp_path / "a/p.jsonl").read_bytes()
+    assert grade("-", "--partial", stdin=lines).returncode == 0
+    assert "holds the results of -" in grade("-", "--partial", stdin=lines).stderr
 
 
 def test_junk_costs_its_own_lines_only(grade, tmp_path):

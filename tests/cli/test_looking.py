@@ -140,23 +140,6 @@ def test_show_asks_for_the_library_before_it_works(inside, monkeypatch):
     assert "trimesh is not installed; this needs `pip install 'scbench[report]'`" in done.stderr
 
 
-def test_a_gallery_of_a_run_has_what_failed(inside, graded, tmp_path):
-    run = ("gallery", "g", "--results", graded, "--model", "sloppy", "--scale", 1)
-    done = inside(*run)
-    assert done.returncode == 0, done.stderr
-    assert "g: 2 pictures" in done.stderr
-    assert sorted(path.name for path in (tmp_path / "g").glob("*.png")) == [
-        "maze_3d.png",
-        "shikaku_rectangles.png",
-    ]
-    assert "with what sloppy answered" in (tmp_path / "g" / "index.html").read_text("utf-8")
-    done = inside("gallery", "h", "--results", graded, "--setting", "tools")
-    assert done.returncode == 2
-    assert "holds no answer on release" in done.stderr
-    done = inside("gallery", "g.png", "--results", graded)
-    assert "with --results name a folder" in done.stderr
-
-
 def test_show_opens_the_browser_if_asked(inside, tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", lambda uri: opened.append(uri) or True)

@@ -130,7 +130,6 @@ def test_wrong_usage_is_told(inside, tmp_path):
         ("submission", "grade", "nowhere", "--no-report"),
         ("submission", "pack", "nowhere"),
         ("leaderboard", "build", "nowhere", "--no-report"),
-        ("leaderboard", "eval-results", "nowhere", "--dataset", "a/b"),
     ):
         done = inside(*args)
         assert done.returncode == 2, args
@@ -189,12 +188,7 @@ def test_a_board_is_built_and_built_again(entry, inside, small, tmp_path):
     assert "1 submission, 1 by their receipts; 0 refused" in done.stderr
     assert (tmp_path / "site/index.html").read_bytes() == first
     assert pl.read_parquet(tmp_path / "site/leaderboard.parquet").height == 2 + 2
-    done = inside(
-        *("leaderboard", "eval-results", "site/graded/aurora/receipt.json"),
-        *("--dataset", "scbench/scbench"),
-    )
-    assert done.returncode == 0
-    assert done.stdout == (tmp_path / "site/eval_results/aurora.yaml").read_text("utf-8")
+    assert (tmp_path / "site/eval_results/aurora.yaml").exists()
     spoil(entry)
     done = inside(*args)
     assert done.returncode == 1

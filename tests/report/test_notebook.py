@@ -19,7 +19,7 @@ def runs(make_results, tmp_path):
 def test_runs_are_a_line_a_table_and_a_chart(runs, tmp_path):
     assert repr(runs) == "<Runs: 2 runs, 8 rows, release 9.9.9>"
     assert "<td" in runs._repr_html_()
-    assert "50.0" in runs._repr_html_()
+    assert "0.5" in runs._repr_html_()
     chart = runs.plot("task")
     assert chart._repr_svg_().startswith("<svg")
     chart.save(tmp_path / "c.png", dark=True)

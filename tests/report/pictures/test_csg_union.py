@@ -72,7 +72,7 @@ def test_a_bent_face_is_filled(drawn):
     picture = drawn(TASK, answer, params=two_cubes())
     wrong = of(picture.panels[0].view, Mesh, "wrong")
     assert bounds(*wrong)[1][2] == 11
-    assert "faces are not flat" in picture.caption
+    assert "1 face is not flat" in picture.caption
 
 
 def test_faces_that_cut_each_other_are_filled(drawn):

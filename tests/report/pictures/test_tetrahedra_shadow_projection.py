@@ -62,7 +62,7 @@ def test_bodies_that_cut_each_other_are_thick_in_every_view(drawn, shapes):
     assert marks.labels == ("0 cuts 1", "1 cuts 0")
     (edges,) = shapes(side, "path", "wrong")
     assert edges.get("d").count("M") == 12
-    assert "1 pairs cut each other" in picture.caption
+    assert "1 pair cut each other" in picture.caption
 
 
 def test_a_tall_stack_lies_on_its_side_and_is_squeezed_in_space(drawn, answers):
