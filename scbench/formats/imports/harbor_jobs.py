@@ -68,7 +68,10 @@ def read_job(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         run = {"tools": [f"{agent} under Harbor"]} if isinstance(agent, str) else {}
         made = request._replace(sample=tries[request.id])
         tries[request.id] += 1
-        yield number, Reply(made, model or agent, {**_trial_fields(result, file.parent), "run": run})
+        yield (
+            number,
+            Reply(made, model or agent, {**_trial_fields(result, file.parent), "run": run}),
+        )
 
 
 def _trial_fields(result: object, trial: Path) -> dict[str, Any]:
