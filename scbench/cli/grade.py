@@ -86,6 +86,7 @@ def grade(
         take_in = bound(
             verdicts.taken_in, files or [], quiet=quiet, mapped=mapped, model=model, setting=setting
         )
+        folder = out or Path("scbench-results", _stem((files or ["-"])[0], shard))
         if not files:
             verdicts.tell_self_test(chosen_release, selection, limits, style, quiet=quiet)
         elif check:
@@ -103,7 +104,6 @@ def grade(
                 )
             verdicts.tell_check(path, checked, style, imported=imported is not None)
         else:
-            folder = out or Path("scbench-results", _stem(files[0], shard))
             path, imported = take_in(folder=folder)
             options = Options(
                 predictions=path,

@@ -162,8 +162,8 @@ _CODE = re.compile(r"[\"']code[\"']\s*:\s*[\"'](\w+)|^(?:\d{3} )?(\w+): ")
 
 def failure(message: str) -> State:
     """Return how a call ended that the provider did not take, by what it said."""
-    match = _CODE.search(message)
-    blocked = match is not None and finish_status(match[1] or match[2]) is Status.BLOCKED
+    codes = {match[1] or match[2] for match in _CODE.finditer(message)}
+    blocked = Status.BLOCKED in map(finish_status, codes)
     return State(Status.BLOCKED if blocked else Status.API_ERROR, None)
 
 
