@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
 from scbench.base.errors import PredictionsError
-from scbench.cli.console import misused, names_in, reported_errors, require
+from scbench.cli.console import misused, names_in, reported_errors
 from scbench.cli.options import Commands, ScoreForm, ToolSetting, Version
 from scbench.cli.start import start
 from scbench.machine.processes import check_memory, processors, start_server
@@ -66,9 +66,8 @@ def grade(
         if flag and (check or self_test):
             misused(f"--{name} goes with grading, not with --check or --self-test")
     # What a report needs is said before grading, which can take long.
-    with reported_errors("report" if report else None, required=True):
+    with reported_errors("report" if report else log, required=True):
         check_memory()
-        require(*filter(None, [log]))
         if not check and cluster is None:
             # It gets ready while the release is read.
             start_server("scbench.grading.workers.worker")
