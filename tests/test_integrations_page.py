@@ -6,12 +6,19 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import polars as pl
 from loopback import Loopback
 
+import scbench
+from scbench.formats.prompts import Form, Request, Settings, line_of
+
 PAGE = Path(__file__).parents[1] / "docs" / "integrations.md"
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+(OFFLINE,) = re.findall(
+    r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE
+)
 FENCES = PAGE.read_text("utf-8").count("\n```\n") + PAGE.read_text("utf-8").endswith("\n```")
 
 
@@ -41,7 +48,35 @@ def prepare(folder: Path, block: str) -> None:
 
 
 def test_all_blocks_are_commands():
-    assert len(BLOCKS) == FENCES >= 5
+    assert len(BLOCKS) + 1 == FENCES >= 5
+
+
+def test_the_script_for_vllm_writes_predictions(tmp_path, monkeypatch):
+    """Of its library a stand-in: models need more than this machine has."""
+    instances = scbench.load_release().instances()
+    asked = [instances["two_segments/07"], instances["polynomial_curve_fitting/04"]]
+    lines = [line_of(Request(one, 1, None), Form.SCBENCH, Settings()) for one in asked]
+    (tmp_path / "prompts.jsonl").write_bytes(b"".join(lines))
+    talks = []
+    said = SimpleNamespace(text="I would draw it.", finish_reason="length", token_ids=[1, 2])
+    answer = SimpleNamespace(outputs=[said], prompt_token_ids=[3])
+    stand_in = ModuleType("vllm")
+    stand_in.SamplingParams = dict
+    stand_in.LLM = lambda _: SimpleNamespace(
+        chat=lambda given, _: talks.extend(given) or [answer] * 2
+    )
+    monkeypatch.setitem(sys.modules, "vllm", stand_in)
+    monkeypatch.chdir(tmp_path)
+    exec(OFFLINE, {})  # noqa: S102
+    first, second = (talk[0]["content"] for talk in talks)
+    assert first == asked[0].prompt
+    assert [part["type"] for part in second] == ["text", "image_url"]
+    report = scbench.grade_file(
+        tmp_path / "offline.jsonl", tmp_path / "out", partial=True, workers=1
+    )
+    rows = report.results.filter(pl.col("status") != "missing")
+    assert rows.select("status", "sample").rows() == [("truncated", 1)] * 2
+    assert json.loads(rows["usage"][0]) == {"input_tokens": 1, "output_tokens": 2}
 
 
 def test_the_blocks_run_one_after_the_other(tmp_path, monkeypatch):

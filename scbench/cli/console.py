@@ -26,6 +26,8 @@ NEEDS = {
     "cluster": ("dask", "distributed"),
     "hub": ("huggingface_hub", "fsspec"),
     "inspect": ("inspect_ai",),
+    "mlflow": ("mlflow",),
+    "wandb": ("wandb",),
 }
 """Libraries that only some commands need, by the extra that brings them."""
 

@@ -3,7 +3,7 @@
 from functools import partial as bound
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from scbench.base.errors import PredictionsError
 from scbench.cli.console import misused, names_in, reported_errors
@@ -43,6 +43,7 @@ def grade(
     cluster: str | None = None,
     run_file: Path | None = None,
     report: bool = False,
+    log: Literal["wandb", "mlflow"] | None = None,
     style: ScoreForm = "table",
     quiet: bool = False,
     version: Version = False,
@@ -61,11 +62,11 @@ def grade(
     """
     if (not files) != self_test:
         misused("name a predictions file, or use --self-test (see --help)")
-    for name, flag in (("report", report), ("shard", shard), ("cluster", cluster)):
+    for name, flag in (("report", report), ("shard", shard), ("cluster", cluster), ("log", log)):
         if flag and (check or self_test):
             misused(f"--{name} goes with grading, not with --check or --self-test")
     # What a report needs is said before grading, which can take long.
-    with reported_errors("report" if report else None, required=True):
+    with reported_errors("report" if report else log, required=True):
         check_memory()
         if not check and cluster is None:
             # It gets ready while the release is read.
@@ -117,7 +118,7 @@ def grade(
                 described=() if run_file is None else read_run_file(run_file),
                 imported=imported,
             )
-            verdicts.grade_and_tell(options, style, report=report, quiet=quiet)
+            verdicts.grade_and_tell(options, style, report=report, quiet=quiet, log=log)
 
 
 def _shard_of(text: str | None, *, imported: bool) -> "Shard | None":

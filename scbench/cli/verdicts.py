@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import polars as pl
 import typer
@@ -228,7 +228,13 @@ def _bytes_to_come(predictions: str) -> int | None:
 
 
 def grade_and_tell(
-    options: Options, style: ScoreForm, *, report: bool, quiet: bool, least: int = 0
+    options: Options,
+    style: ScoreForm,
+    *,
+    report: bool,
+    quiet: bool,
+    least: int = 0,
+    log: Literal["wandb", "mlflow"] | None = None,
 ) -> NoReturn:
     """Grade, print the tables, and exit.
 
@@ -238,6 +244,7 @@ def grade_and_tell(
         report: whether to write the HTML report as well.
         quiet: whether nothing is printed but tables and errors.
         least: exit code if grading itself finds nothing amiss.
+        log: experiment tracker that gets the results, too.
     """
     if report:
         check_report(options.out / REPORT, options.predictions)
@@ -250,7 +257,22 @@ def grade_and_tell(
     tell_report(graded, options.out, style, quiet=quiet)
     if report:
         _write_html(options, graded, quiet=quiet)
+    if log is not None:
+        _log_results(log, options, graded, quiet=quiet)
     raise typer.Exit(graded.exit_code or least)
+
+
+def _log_results(
+    tracker: Literal["wandb", "mlflow"], options: Options, graded: RunReport, *, quiet: bool
+) -> None:
+    from scbench.integrations.trackers import log_results
+
+    config = {"release": options.release.version, "hash": options.release.manifest.rows_hash}
+    names = ("summary.json", "results.parquet", REPORT)
+    with reported_errors(tracker):
+        log_results(tracker, graded.tables, config, [options.out / name for name in names])
+    if not quiet:
+        say(f"logged by {tracker}")
 
 
 def _write_html(options: Options, graded: RunReport, *, quiet: bool) -> None:

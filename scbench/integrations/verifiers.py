@@ -90,7 +90,9 @@ class SpatialTask(vf.Task[SpatialData]):
         """
         replies = trace.assistant_messages
         finish = trace.calls[-1].finish_reason if trace.calls else None
-        said = message_text(message_to_wire(replies[-1])) if replies else None
+        # Their wire has "" for what a filter left out: nothing was said, which is no empty answer.
+        spoken = [one for one in replies[-1:] if one.content is not None or one.tool_calls]
+        said = message_text(message_to_wire(spoken[0])) if spoken else None
         text, state = ended(said, finish)
         last_reply = reply(RequestKey(self.key), None, text, state, {})
         line = with_turns(last_reply, trace.info).line(None, None)

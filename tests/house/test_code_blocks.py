@@ -30,7 +30,7 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
 SESSIONS = re.findall(
     r"^def (\w+)\(session", (ROOT / "noxfile.py").read_text("utf-8"), re.MULTILINE
 )
-OF_OTHERS = {"trl"}
+OF_OTHERS = {"trl", "vllm"}
 """Libraries that pages import and the suite does not install."""
 
 

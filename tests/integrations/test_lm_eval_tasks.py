@@ -1,15 +1,19 @@
 """The tasks for lm-evaluation-harness: what their files cover, and the functions they name."""
 
 import io
+import json
 import runpy
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 import yaml
+from loopback import Loopback
 from PIL import Image
+from stored_replies import graded, run_lm_eval
 
 from scbench.base.errors import PredictionsError
+from scbench.formats.imports.entries import NO_REPLY
 from scbench.release.load import find_release
 
 FOLDER = Path(str(files("scbench.integrations"))) / "lm_eval"
@@ -102,3 +106,16 @@ def test_configs_and_tasks(documents, asked, count):
 def test_the_config_pictures_is_refused_in_words(documents):
     with pytest.raises(PredictionsError, match="config pictures is not put through this harness"):
         documents["load"](config="pictures")
+
+
+def test_a_call_that_a_filter_ended_is_no_zero(tmp_path):
+    """The harness logs neither the reason nor that there was no text; it is told to."""
+    withheld = {"role": "assistant", "content": None}
+    with Loopback(lambda _: withheld) as served:
+        (samples,) = run_lm_eval(served.url, ["scbench_two_segments"], 1, tmp_path / "out", {})
+    (line,) = map(json.loads, samples.read_text().splitlines())
+    assert line["filtered_resps"] == [NO_REPLY]
+    assert "score" not in line
+    assert graded(samples, tmp_path / "graded") == {
+        "unnamed": {"two_segments/00": ("api_error", None)}
+    }

@@ -31,6 +31,8 @@ from scbench.reward import unpacked
 FOLDER = Path(str(files("scbench.integrations"))) / "verifiers_env"
 WITHHELD = "maze_3d/00"
 PICTURED = "polynomial_curve_fitting/04"
+REFUSED = {"two_segments/20": ("long!", "api_error"), "two_segments/21": ("invalid!", "blocked")}
+"""Calls that the provider refuses with 400, and what comes of them."""
 
 PROGRAM = """
 import json, sys
@@ -128,10 +130,13 @@ def play(cache: Path, out: Path) -> None:
     out.mkdir()
     replies = stored_replies()
     withheld = find_release().instances([WITHHELD.partition("/")[0]])[WITHHELD].prompt
-    ids = [*replies, WITHHELD, PICTURED]
+    ids = [*replies, WITHHELD, PICTURED, *REFUSED]
     tasks = list(dict.fromkeys(row_id.partition("/")[0] for row_id in ids))
     with playing(replies) as served:
         served.faults[withheld] = ["filter!"]
+        refused = find_release().instances(["two_segments"])
+        for row_id, (fault, _) in REFUSED.items():
+            served.faults[refused[row_id].prompt] = [fault]
         command = [
             *(sys.executable, "-c", PROGRAM, json.dumps(ASKED), str(out / "loaded.json")),
             *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
@@ -146,7 +151,7 @@ def test_rewards_are_the_scores_of_the_command(played):
     replies = stored_replies()
     _, traces, _ = played
     episodes = {one["task"]["key"]: one for one in map(json.loads, traces.read_text().splitlines())}
-    assert episodes.keys() == {*replies, WITHHELD, PICTURED}
+    assert episodes.keys() == {*replies, WITHHELD, PICTURED, *REFUSED}
     for row_id, one in replies.items():
         (trace,) = episodes[row_id]["traces"]
         assert trace["rewards"] == {"scbench": {"score": one.score, "weight": 1.0}}
@@ -156,6 +161,7 @@ def test_rewards_are_the_scores_of_the_command(played):
     env = os.environ | {"PATH": path}
     subprocess.run(command, cwd=traces.parents[2], check=True, capture_output=True, env=env)
     others = {WITHHELD: ("api_error", None), PICTURED: ("refused", 0.0)}
+    others |= {row_id: (status, None) for row_id, (_, status) in REFUSED.items()}
     assert rows(traces.parents[2] / "by-verifiers" / "results.parquet") == {
         "my-model": expected(replies) | others
     }
@@ -177,8 +183,10 @@ def test_what_cannot_be_graded_is_an_error_and_no_reward(played):
 def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
     instances = find_release().instances()
     _, _, asked = played
-    wanted = sorted(instances[row_id].prompt for row_id in [*stored_replies(), WITHHELD, PICTURED])
-    assert sorted(map(prompt_of, asked)) == wanted
+    wanted = {
+        instances[row_id].prompt for row_id in [*stored_replies(), WITHHELD, PICTURED, *REFUSED]
+    }
+    assert {*map(prompt_of, asked)} == wanted
     (pictured,) = (one for one in asked if not isinstance(one["messages"][0]["content"], str))
     parts = [part["type"] for part in pictured["messages"][0]["content"]]
     assert parts == ["text", *["image_url"] * len(instances[PICTURED].images)]
@@ -230,7 +238,7 @@ def test_the_folder_is_what_the_hub_takes():
     assert project["project"]["version"] == __version__
     assert project["project"]["readme"] == "README.md"
     needs = project["project"]["dependencies"]
-    assert f"scbench>={__version__},<3" in needs
+    assert f"scbench>={__version__},<4" in needs
     assert "verifiers>=0.4,<0.5" in needs
     (package,) = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
     assert (FOLDER / package / "__init__.py").is_file()

@@ -162,8 +162,8 @@ _CODE = re.compile(r"[\"']code[\"']\s*:\s*[\"'](\w+)|^(?:\d{3} )?(\w+): ")
 
 def failure(message: str) -> State:
     """Return how a call ended that the provider did not take, by what it said."""
-    match = _CODE.search(message)
-    blocked = match is not None and finish_status(match[1] or match[2]) is Status.BLOCKED
+    codes = {match[1] or match[2] for match in _CODE.finditer(message)}
+    blocked = Status.BLOCKED in map(finish_status, codes)
     return State(Status.BLOCKED if blocked else Status.API_ERROR, None)
 
 
@@ -425,6 +425,13 @@ def _camel_or_snake(value: object, name: str) -> Any:  # noqa: ANN401  (JSON)
     return dig(value, snake) if field is None else field
 
 
+NO_REPLY = "(there was no reply)"
+"""What our tasks have lm-eval write where a call came back without text, as filters leave it."""
+_ABSENT = (
+    "the call came back without text: a filter, or nothing but reasoning; it is not logged why"
+)
+
+
 def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
     """Read a line of ``samples_*.jsonl``; several replies to a document are so many samples.
 
@@ -444,7 +451,8 @@ def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
         raise PredictionsError(f"{request.id}: the line holds no reply in resps")
     for place, text in enumerate(texts):
         tried = request._replace(sample=request.sample + place)
-        yield reply(tried, None, text, _ENDED, {})
+        absent = text == NO_REPLY
+        yield failed(tried, _ABSENT) if absent else reply(tried, None, text, _ENDED, {})
 
 
 def lighteval(entry: Entry) -> Iterator[Reply]:

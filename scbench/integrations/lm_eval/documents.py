@@ -7,6 +7,8 @@ named on the command line: ``--metadata '{"release": "fresh"}'``. Sources: lm-ev
 
 import io
 import logging
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +18,7 @@ from PIL import Image, ImageFile
 import scbench
 from scbench.base.errors import PredictionsError
 from scbench.base.model import PICTURES
+from scbench.formats.imports.entries import NO_REPLY
 from scbench.formats.prompts import select
 from scbench.reward import cached_release, instance_of
 
@@ -23,6 +26,7 @@ _log = logging.getLogger("scbench")
 
 Document = Mapping[str, Any]
 
+_PLACEHOLDER = "LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER"
 _loaded: set[bool] = set()
 """Whether documents with pictures, and without, were asked for."""
 _opened: dict[str, list[ImageFile.ImageFile]] = {}
@@ -48,6 +52,7 @@ def load(
             request alone).
     """
     _loaded.add(images)
+    _mark_absent_replies()
     if len(_loaded) > 1:
         raise PredictionsError(
             "scbench_images needs its own run: together with prompts without pictures the harness "
@@ -71,6 +76,17 @@ def load(
     return {"test": datasets.Dataset.from_list(documents)}
 
 
+def _mark_absent_replies() -> None:
+    """Have the harness tell replies that never came from empty ones, which it does not by itself.
+
+    It has a setting for that, read from the environment when its models are imported.
+    """
+    os.environ.setdefault(_PLACEHOLDER, NO_REPLY)
+    models = sys.modules.get("lm_eval.models.api_models")
+    if models is not None and not getattr(models, _PLACEHOLDER, NO_REPLY):
+        setattr(models, _PLACEHOLDER, NO_REPLY)
+
+
 def process_results(document: Document, results: Sequence[str | None]) -> dict[str, float]:
     """Return the score of a reply, in [0, 1]; nothing if it cannot be graded.
 
@@ -81,7 +97,7 @@ def process_results(document: Document, results: Sequence[str | None]) -> dict[s
     if any(picture.tile for picture in _opened.get(document["id"], ())):
         _log.warning("%s was asked without its pictures, so there is no score", document["id"])
         return {}
-    if text is None:
+    if text is None or text == NO_REPLY:
         _log.warning("%s: there is no reply, so there is no score", document["id"])
         return {}
     result = scbench.outcome(document["id"], text, document["release"])

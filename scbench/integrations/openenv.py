@@ -1,0 +1,146 @@
+"""The loop as an environment of OpenEnv: reset, step and state over HTTP and WebSockets.
+
+::
+
+    uvicorn --factory scbench.integrations.openenv:app
+
+A session plays trials one after the other, as `scbench.loop.Environment` does; a split is a config
+of the release, and a task of it an instance. Source: openenv 0.10 ``core/env_server``.
+"""
+
+from functools import lru_cache, partial
+from typing import Any
+
+from openenv.core.env_server import Action, Environment, Observation, State, create_app
+from typing_extensions import override
+
+from scbench.base.errors import PredictionsError
+from scbench.base.model import LADDER, TERSE, Instance, Setup, Status
+from scbench.formats.prompts import data_urls, select
+from scbench.grading.workers.live import live_grader
+from scbench.loop import Environment as Trial
+from scbench.loop import playable
+from scbench.release.load import find_release
+from scbench.reward import instance_of
+
+SPLITS = ("default", TERSE, LADDER)
+
+
+class Reply(Action):
+    """What the model said, verbatim."""
+
+    reply: str
+
+
+class Shown(Observation):
+    """What the model is shown then. The reward is the score of the reply, if it is an answer.
+
+    A trial that ends without an answer has the reward 0, one that cannot be judged here has none.
+    """
+
+    observation: str
+    images: list[str] = []
+
+
+class TrialState(State):
+    """Where the trial stands, and the line of a predictions file that holds it so far."""
+
+    instance_id: str | None = None
+    prediction: dict[str, Any] | None = None
+
+
+@lru_cache(maxsize=64)
+def _split_instances(release: str | None, split: str, setting: str) -> list[Instance]:
+    if split not in SPLITS:
+        raise PredictionsError(f"no split {split!r}; there are {', '.join(SPLITS)}")
+    tasks = {*playable(setting)}
+    chosen = select(find_release(release), split).instances
+    return [instance for instance in chosen if instance.task in tasks]
+
+
+class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
+    """One session: trials in one setting of the loop, on the instances of one release."""
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self, setup: Setup, release: str | None = None) -> None:
+        super().__init__()
+        self._setup = setup
+        self._release = release
+        self._trial = Trial(setup, live_grader().run)
+        self._state = TrialState()
+
+    def _instances(self, split: str) -> list[Instance]:
+        return _split_instances(self._release, split, self._setup.setting)
+
+    @override
+    def reset(
+        self,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        *,
+        split: str = "default",
+        index: int | None = None,
+        id: str | None = None,
+        **_: Any,
+    ) -> Shown:
+        """Begin with an id's instance, or one of a split: at a place, or counted by the seed."""
+        if id is not None:
+            instance = instance_of(id, self._release)
+        else:
+            rows = self._instances(split)
+            instance = rows[(seed or 0) % len(rows) if index is None else index]
+        first = self._trial.reset(instance)
+        self._state = TrialState(episode_id=episode_id, instance_id=instance.id)
+        return Shown(observation=first, images=data_urls(instance), metadata={"id": instance.id})
+
+    @override
+    def step(self, action: Reply, timeout_s: float | None = None, **_: Any) -> Shown:
+        """Take the model's reply."""
+        step = self._trial.step(action.reply)
+        self._state.step_count += 1
+        status = step.info.get("status")
+        reward = step.info.get("score")
+        if reward is None and step.done and (status is None or Status(status).scored):
+            reward = 0.0
+        return Shown(
+            observation=step.observation, done=step.done, reward=reward, metadata=step.info
+        )
+
+    @property
+    @override
+    def state(self) -> TrialState:
+        """Where the trial stands."""
+        if self._state.instance_id is not None:
+            self._state.prediction = self._trial.prediction()
+        return self._state
+
+    def list_splits(self) -> list[str]:
+        """Return the configs of a release that have prompts."""
+        return [*SPLITS]
+
+    def num_tasks(self, split: str) -> int:
+        """Return how many instances can be played."""
+        return len(self._instances(split))
+
+    def get_task(self, split: str, index: int) -> dict[str, Any]:
+        """Return what an instance is, without its prompt."""
+        row = self._instances(split)[index]
+        return {"index": index} | row.model_dump(include={"id", "task", "bucket", "difficulty"})
+
+    def list_tasks(self, split: str) -> list[dict[str, Any]]:
+        """Return all of them."""
+        return [self.get_task(split, index) for index in range(self.num_tasks(split))]
+
+
+def app(setup: Setup | None = None, release: str | None = None, sessions: int = 64) -> Any:  # noqa: ANN401
+    """Return the application, for so many sessions at once; by default three answers each."""
+    environment = partial(SpatialEnvironment, setup or Setup(setting="retry"), release)
+    return create_app(
+        environment,
+        Reply,
+        Shown,
+        env_name="scbench",
+        max_concurrent_envs=sessions,
+        state_cls=TrialState,
+    )

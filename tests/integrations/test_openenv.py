@@ -1,0 +1,84 @@
+"""The loop as an environment of OpenEnv, served and asked by its own library elsewhere."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from stored_replies import installed
+from trials import SCRIPTS, played
+
+PROGRAM = """
+import asyncio, json, sys, threading, time, urllib.request
+import uvicorn
+from openenv.core.generic_client import GenericEnvClient
+from scbench.integrations.openenv import app
+from scbench.loop import Setup
+
+setting, scripts, sessions = json.loads(sys.argv[1])
+server = uvicorn.Server(uvicorn.Config(app(Setup(setting=setting), sessions=sessions), port=0,
+                                       log_level="error"))
+threading.Thread(target=server.run, daemon=True).start()
+while not server.started:
+    time.sleep(0.05)
+port = server.servers[0].sockets[0].getsockname()[1]
+base = f"http://127.0.0.1:{port}"
+
+def posted(route, **body):
+    data = json.dumps(body).encode()
+    request = urllib.request.Request(f"{base}/scbench/{route}", data,
+                                     {"Content-Type": "application/json"})
+    return json.load(urllib.request.urlopen(request))
+
+async def play(row_id, replies):
+    async with GenericEnvClient(base_url=base, message_timeout_s=600) as client:
+        told = [(await client.reset(id=row_id)).observation["observation"]]
+        await ready.wait()
+        for reply in replies:
+            result = await client.step({"reply": reply})
+            told.append((result.observation["observation"], result.reward, result.done))
+            if result.done:
+                break
+        return row_id, told, (await client.state())["prediction"]
+
+async def main():
+    global ready
+    ready = asyncio.Barrier(sessions)  # all are open at once
+    names = [*scripts]
+    chosen = [names[i % len(names)] for i in range(sessions)]
+    return await asyncio.gather(*(play(name, scripts[name]) for name in chosen))
+
+done = asyncio.run(main())
+first = posted("task", split="default", index=0)
+print(json.dumps([done, posted("num_tasks", split="ladder"), first]))
+"""
+
+
+@pytest.mark.parametrize("setting", SCRIPTS)
+def test_64_sessions_play_as_in_a_plain_loop(setting, pytestconfig):
+    folder = installed(pytestconfig.cache.mkdir("packages"), "openenv==0.10.0")
+    asked = json.dumps([setting, SCRIPTS[setting], 64])
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, asked],
+        env=os.environ | {"PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    trials, count, first = json.loads(done.stdout.splitlines()[-1])
+    plain = played(setting)
+    assert len(trials) == 64
+    assert {row_id for row_id, *_ in trials} == plain.keys()
+    for row_id, told, prediction in trials:
+        turns = plain[row_id].turns
+        assert [observation for observation, *_ in told[1:]] == [
+            one["observation"] for one in turns
+        ]
+        assert prediction == json.loads(json.dumps(plain[row_id].prediction()))
+        ends = [over for *_, over in told[1:]]
+        assert ends == [False] * (len(turns) - 1) + [True]
+        assert told[-1][1] is not None
+    assert count["num_tasks"] > 10
+    assert first["task"]["index"] == 0

@@ -1,0 +1,66 @@
+"""``scbench-grade --log``: what the real libraries keep, without a network."""
+
+import json
+import os
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+from stored_replies import installed
+
+import scbench
+from scbench.integrations.trackers import _logged_runs
+
+LINES = [
+    {"id": "two_segments/07", "model": "a", "response": "none"},
+    {"id": "two_segments/08", "model": "b", "status": "api_error", "error": "500"},
+]
+LIBRARIES = {
+    "wandb": ("wandb==0.31.0", {"WANDB_MODE": "offline", "WANDB_SILENT": "true"}),
+    "mlflow": ("mlflow==3.17.2", {"MLFLOW_TRACKING_URI": "sqlite:///mlflow.db"}),
+}
+
+
+@pytest.fixture
+def predictions(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in LINES))
+    return path
+
+
+def test_each_run_is_logged_with_the_means_of_its_tables(predictions, tmp_path):
+    report = scbench.grade_file(predictions, tmp_path / "out", partial=True, workers=1)
+    runs = [*_logged_runs(report.tables, {"release": "r"})]
+    assert [run.name for run in runs] == ["a", "b"]
+    for run in runs:
+        table = report.tables["bucket"].filter(pl.col("model") == run.name)
+        (mean,) = table.filter(pl.col("bucket") == "axiomatic")["mean"]
+        assert run.metrics.get("axiomatic/mean") == mean
+        assert run.config["model"] == run.name
+        assert {*run.tables} == {"bucket", "task"}
+        assert all({*frame["model"]} == {run.name} for frame in run.tables.values())
+    assert "mean" not in runs[1].metrics  # a call that failed is no zero
+
+
+@pytest.mark.parametrize("tracker", LIBRARIES)
+def test_offline_it_keeps_tables_scores_and_files(tracker, predictions, tmp_path, pytestconfig):
+    package, settings = LIBRARIES[tracker]
+    folder = installed(pytestconfig.cache.mkdir("packages"), package)
+    program = "from scbench.cli.grade import run; run()"
+    options = (str(predictions), "--partial", "--workers", "1", "--out", "out", "--log", tracker)
+    done = subprocess.run(
+        [sys.executable, "-c", program, *options],
+        env=os.environ | {"PYTHONPATH": str(folder)} | settings,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert f"logged by {tracker}" in done.stderr, done.stderr[-2000:]
+    kept = [path.name for path in tmp_path.rglob("*") if path.is_file()]
+    assert sum(name.startswith("bucket") and name.endswith(".json") for name in kept) == 2
+    if tracker == "mlflow":
+        assert kept.count("results.parquet") == 3
+    else:
+        assert sum(name.endswith(".wandb") for name in kept) == 2
