@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from scbench.graders.shared.short_answers import MAX_LENGTH, tidy
+from scbench.scoring.answers.shape import Shape
 from scbench.scoring.answers.visible import WORDS
 
 _MARK = re.compile(
@@ -35,7 +36,7 @@ _MARK = re.compile(
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
 _SIGNS = ("tag", "boxed", "sign", "colon", "equals")
-_NONE = re.compile(
+NONE = re.compile(
     rf"(?:{'|'.join(WORDS['none']['words'])})"
     r"(?=\Z|[.!,;(\n]|\s(?:because|since|as|for)\b|\s[-\u2013\u2014])",
     re.IGNORECASE,
@@ -55,17 +56,12 @@ _FENCE = re.compile(
 
 
 class Words(NamedTuple):
-    """What may be an answer in words: tidied, where from, where it begins, about where it ends."""
+    """What may be an answer in words, where from, where it begins, and about where it ends."""
 
-    value: str
+    content: str
     source: str
     start: int
     end: int
-
-    @property
-    def is_none(self) -> bool:
-        """Whether they say no more than that there is no answer."""
-        return self.source == "marked" and _NONE.match(self.value) is not None
 
 
 def marks_in(text: str) -> list[tuple[re.Match[str], bool]]:
@@ -75,26 +71,27 @@ def marks_in(text: str) -> list[tuple[re.Match[str], bool]]:
     return [(mark, any(mark[name] for name in _SIGNS)) for mark in _MARK.finditer(text)]
 
 
-def marked(mark: re.Match[str], *, is_list: bool) -> Iterator[Words]:
+def marked(mark: re.Match[str], shape: Shape) -> Iterator[Words]:
     """Yield what a mark points at: all of it, or what is stressed. An object is read elsewhere."""
-    for content in _marked_contents(mark, is_list=is_list):
-        value = tidy(content.strip()) if len(content) <= MAX_LENGTH else ""
-        if value and not _OBJECT.search(value):
+    for content in _marked_contents(mark, is_list=shape.is_list or shape.bare_text is not None):
+        if len(content) <= MAX_LENGTH and not _OBJECT.search(content):
             at = max(mark.string.find(content, mark.end()), mark.end())
-            yield Words(value, "marked", mark.start(), at + len(content))
+            yield Words(content, "marked", mark.start(), at + len(content))
 
 
-def unmarked(text: str, *, is_list: bool) -> Iterator[Words]:
+def unmarked(text: str, shape: Shape) -> Iterator[Words]:
     """Yield what the last fence holds, or else the whole text or its last paragraph of a word."""
     blocks = fenced(text)
     for start, block in blocks[-1:]:
-        yield Words(_answer_lines(block, is_list=is_list), "fence", start, start + len(block))
-    if not blocks:
-        *before, last = re.split(r"\n[ \t\r>]{0,20}\n", text.strip())
-        value = _answer_lines(last, is_list=is_list)
+        yield Words(_answer_lines(block, shape), "fence", start, start + len(block))
+    if not blocks and shape.bare_text:
+        yield Words(text, "whole", 0, len(text))
+    elif not blocks:
+        *before, last = re.split(r"\n[ \t\r]{0,20}\n", text.strip())
+        value = _answer_lines(last, shape)
         # A word at the end of prose is an answer; one at the end of a list of words need not be.
         is_last = len(value.split()) == 1 and len((before or [""])[-1].split()) > 2
-        if not before or is_last or (is_list and before[-1].endswith(":")):
+        if not before or is_last or (shape.is_list and before[-1].endswith(":")):
             yield Words(value, "whole", 0, len(text))
 
 
@@ -138,7 +135,7 @@ def _lines_below(lines: list[str], *, is_list: bool) -> str:
     content: list[str] = []
     for line in lines:
         if not _is_frame(line):
-            content.append(line.removeprefix("> "))
+            content.append(line)
         if content and (_is_frame(line) or not is_list):
             break
     return "\n".join(content)
@@ -151,12 +148,13 @@ def _is_frame(line: str) -> bool:
     return framing or line.startswith("```") or not line.strip("*_`#- ")
 
 
-def _answer_lines(text: str, *, is_list: bool) -> str:
+def _answer_lines(text: str, shape: Shape) -> str:
     """Return a line, or the lines of a list; nothing if it is anything else."""
-    if len(text) > 2 * MAX_LENGTH:
+    if shape.bare_text:
+        return text
+    if len(text) > 2 * MAX_LENGTH or _OBJECT.search(text):
         return ""
     lines = [tidy(line) for line in text.split("\n") if not _is_frame(line)]
-    single = len(lines) == 1 and len(lines[0]) <= (MAX_LENGTH if is_list else _LINE)
-    short_lines = is_list and all(len(line) <= _LINE and len(line.split()) <= 3 for line in lines)
-    value = tidy("\n".join(lines)) if single or short_lines else ""
-    return "" if _OBJECT.search(value) else value
+    single = len(lines) == 1 and len(lines[0]) <= (MAX_LENGTH if shape.is_list else _LINE)
+    are_short = all(len(line) <= _LINE and len(line.split()) <= 3 for line in lines)
+    return "\n".join(lines) if single or (shape.is_list and are_short) else ""
