@@ -8,6 +8,7 @@ list, all lines up to a blank one. Whether it can be read is asked of the task's
 
 import re
 from collections.abc import Iterator
+from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
 from scbench.graders.shared.short_answers import MAX_LENGTH, tidy
@@ -47,8 +48,11 @@ _HTML = re.compile(
 _STRESSED = re.compile(r"\s{0,20}(\*\*|__|`|\$)(?=\S)([^*`$\n]{1,200})(?<=\S)\1")
 _OBJECT = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*\s*:)""")
 """The beginning of an object, which is read elsewhere or cannot be read."""
+_BRACED = re.compile(r"((?:[^{}\\]|\\.|\{(?:[^{}\\]|\\.|\{[^{}]*\})*\})*)\}", re.DOTALL)
 _LINE = 300
 """Longest line, in characters, that is taken as an answer where nothing marks it."""
+# A fence is a line of backticks or tildes and maybe a language; it is closed by a line of as many
+# of them alone, by the next fence with a language, or by the end of the text.
 _FENCE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[^`~\n]*\n(.*?)(?:^[ \t]*(?:\1[`~]*[ \t\r]*$|(?=\1\w))|\Z)",
     re.MULTILINE | re.DOTALL,
@@ -96,49 +100,26 @@ def unmarked(text: str, shape: Shape) -> Iterator[Words]:
 
 
 def fenced(text: str) -> list[tuple[int, str]]:
-    """Return start and content of the fenced blocks of a text that are not blank.
-
-    A fence is a line of three or more backticks or tildes and maybe a language; it is closed by a
-    line of as many of them alone, by the next fence with a language, or by the end of the text.
-    """
+    """Return start and content of the fenced blocks of a text that are not blank."""
     return [(block.start(2), block[2]) for block in _FENCE.finditer(text) if block[2].strip()]
 
 
 def _marked_contents(mark: re.Match[str], *, is_list: bool) -> tuple[str, ...]:
     after = mark.string[mark.end() : mark.end() + MAX_LENGTH]
-    if mark["tag"]:
-        content, closing, _ = after.partition("</")
-        return (content,) if closing else ()
     if mark["boxed"]:
-        return (_braced(after),)
-    first, *lines = after.partition("</")[0].split("\n")
-    if not tidy(first.strip()):
-        return (_lines_below(lines, is_list=is_list),)
+        braced = _BRACED.match(after)
+        return (re.sub(r"\\([{}_%$])", r"\1", braced[1]),) if braced else ()
+    content, closing, _ = after.partition("</")
+    if mark["tag"]:
+        return (content,) if closing else ()
+    first, *lines = content.split("\n")
+    if _is_frame(first):
+        said = [*takewhile(lambda line: not _is_frame(line), dropwhile(_is_frame, lines))]
+        return ("\n".join(said if is_list else said[:1]),)
     stressed = _STRESSED.match(first)
     if stressed and not is_list:
         return (stressed[2],)
     return (first, stressed[2]) if stressed else (first,)
-
-
-def _braced(text: str) -> str:
-    r"""Return text up to the brace that closes the one before it; ``\{`` is a brace in it."""
-    depth = 1
-    for brace in re.finditer(r"\\.|[{}]", text, re.DOTALL):
-        depth += {"{": 1, "}": -1}.get(brace.group(), 0)
-        if depth == 0:
-            return re.sub(r"\\([{}_%$])", r"\1", text[: brace.start()])
-    return ""
-
-
-def _lines_below(lines: list[str], *, is_list: bool) -> str:
-    """Return the first line that says something, or all of them up to a blank one."""
-    content: list[str] = []
-    for line in lines:
-        if not _is_frame(line):
-            content.append(line)
-        if content and (_is_frame(line) or not is_list):
-            break
-    return "\n".join(content)
 
 
 def _is_frame(line: str) -> bool:

@@ -64,7 +64,12 @@ _REPAIRS = {'"': "line_breaks", "'": "python_literal", "\\": "escaped_quotes"}
 """By the first character of a string that is not JSON; others are in curly quotes."""
 _LITERALS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
-_OPENING, _CLOSING = frozenset(_CLOSES), frozenset(_CLOSES.values())
+_SIGNS = {
+    **dict.fromkeys(_CLOSES, "open"),
+    **dict.fromkeys(_CLOSES.values(), "close"),
+    ",": "comma",
+    ":": "colon",
+}
 _ELLIPSIS = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w)")
 _NAME = re.compile(
     r"\s*+(?:\.{2,}|\u2026|[<$%*?,}]|-?(?!nan\b|inf)[^\W\d]\w*+(?!\Z))", re.IGNORECASE
@@ -164,31 +169,24 @@ class _Reader:
         opened.clear()
         self._out, self._repairs = [], []
         self._open(text[start], start)
-        at, last = start + 1, None
+        end, last = start + 1, ""
         while opened:
-            top = opened[-1]
-            state = top.state
-            sign = text[at : at + 1]  # most tokens are one of these
-            if state == "next" and sign == ",":
-                self._comma(top)
-                at += 1
-            elif state == "next" and sign in _CLOSING and self._close(sign, top, at + 1):
-                at += 1
-            elif state == "value" and sign in _OPENING and len(opened) < _DEPTH:
-                self._open(sign, at)
-                at += 1
-            elif state == "value" and top.opening != "{" and (run := _RUN.match(text, at)):
-                self._put(top, run[1])
-                top.is_list |= "," in run[1]
-                at = run.end()
-            else:
-                token = _TOKEN.match(text, at)
-                if token is None or not self._take(token, top):
-                    return self._fail(max(at, start + 1), top, last)
-                at, last = token.end(), token
-        return at
+            top, at = opened[-1], end
+            part = text[at : at + 1]  # most tokens are one of these
+            kind = _SIGNS.get(part, "")
+            if kind:
+                end = at + 1
+            elif top.state == "value" and top.opening != "{" and (run := _RUN.match(text, at)):
+                kind, part, end = "run", run[1], run.end()
+            elif token := _TOKEN.match(text, at):
+                kind = token.lastgroup or ""
+                part, end = token[kind], token.end()
+            if not kind or not self._take(kind, part, top, end):
+                return self._fail(at, top, last)
+            last = part if kind in {"text", "comment"} else ""
+        return end
 
-    def _fail(self, at: int, top: Span, last: re.Match[str] | None) -> int:
+    def _fail(self, at: int, top: Span, last: str) -> int:
         """Note the objects that are broken; return where to go on."""
         text = self._text
         cut = _CUT_KEY.match(text, at) if top.state == "key" else None
@@ -198,14 +196,13 @@ class _Reader:
         # The form that a prompt shows, {"answer": ...}, and code that makes an answer,
         # {"answer": result} or {answer}, are no attempt at one.
         is_code = _NAME if top.state in {"value", "colon"} else _ELLIPSIS
-        if not is_code.match(text, at):
-            for span in self._opened:
-                if span.known:
-                    span.state, span.end = "broken", span.known
-                    self.known.append(span)
-        if last and last.end() == at and last.lastgroup in {"text", "comment"} and self._restarts:
-            self._restarts -= 1  # it may have begun at an apostrophe
-            inside = _START.search(text, last.start(last.lastgroup) + 1, at)
+        for span in () if is_code.match(text, at) else self._opened:
+            if span.known:
+                span.state, span.end = "broken", span.known
+                self.known.append(span)
+        if last and self._restarts:  # this text may have begun at an apostrophe
+            self._restarts -= 1
+            inside = _START.search(text, at - len(last) + 1, at)
             return inside.start() if inside else at
         # In a long row of brackets, none but the last ones can be read.
         row = _ROW.match(text, at) if len(self._opened) == _DEPTH else None
@@ -216,54 +213,51 @@ class _Reader:
         self._opened.append(Span(mark, start, self._out, self._repairs, len(self._out), state))
         self._out.append("{" if mark == "{" else "[")
 
-    def _comma(self, top: Span) -> None:
-        top.is_list, top.state = True, "key" if top.opening == "{" else "value"
-        self._out.append(",")
-
     def _repair(self, name: str) -> None:
         self._repairs.append((len(self._out), name))
 
-    def _take(self, token: re.Match[str], top: Span) -> bool:
+    def _take(self, kind: str, part: str, top: Span, end: int) -> bool:
         """Take a token as what may come; False if it may not."""
-        kind = token.lastgroup or ""
-        part, state = token[kind], top.state
+        state = top.state
         if kind in {"open", "close"} and part[0] == "\\":
             self._repair("latex_escapes")
         match kind:
             case "comma" if state == "next":
-                self._comma(top)
+                top.is_list, top.state = True, "key" if top.opening == "{" else "value"
+                self._out.append(",")
             case "open" if state == "value" and len(self._opened) < _DEPTH:
-                self._open(part[-1], token.end() - 1)
+                self._open(part[-1], end - 1)
             case "close":
-                return self._close(part[-1], top, token.end())
+                return self._close(part[-1], top, end)
             case "colon" if state == "colon":
                 if part == "=":
                     self._repair("equals_sign")
                 top.state = "value"
                 self._out.append(":")
+            case "run":
+                top.is_list |= "," in part
+                self._put(top, part, end)
             case "text" if state in {"key", "value"}:
-                self._put(top, self._string(part), token.start())
+                self._put(top, self._string(part), end)
             case "number" if state == "value":
-                number = part.lstrip("+")
-                if "." in part:
-                    number = _POINT.sub(lambda point: "0." if point[1] else ".0", number)
+                number = _POINT.sub(lambda point: "0." if point[1] else ".0", part.lstrip("+"))
                 if number != part:
                     self._repair("python_literal")
-                self._put(top, number)
+                self._put(top, number, end)
             case "word" if state == "key" and top.opening == "{":
                 self._repair("unquoted_key")
-                self._put(top, f'"{part}"', token.start())
+                self._put(top, f'"{part}"', end)
             case "word" if state == "value" and (literal := _LITERALS.get(part.lower())):
                 if part != literal:
                     self._repair("python_literal")
-                self._put(top, literal)
+                self._put(top, literal, end)
             case "comment":
                 self._repair(kind)
             case _:
                 return False
         return True
 
-    def _put(self, top: Span, json_text: str, start: int = 0) -> None:
+    def _put(self, top: Span, json_text: str, end: int) -> None:
         self._out.append(json_text)
         if top.state != "key":
             top.state = "next"
@@ -272,7 +266,7 @@ class _Reader:
         key = folded(str(parsed(json_text)) if "\\" in json_text else json_text[1:-1])
         top.keys.append(key)
         if key in self._names:
-            top.known = start
+            top.known = end
 
     def _close(self, mark: str, top: Span, end: int) -> bool:
         empty, trailing = len(self._out) == top.first + 1, self._out[-1] == ","

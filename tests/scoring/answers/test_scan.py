@@ -254,14 +254,14 @@ def test_what_was_repaired_elsewhere_is_not_recorded():
 @pytest.mark.parametrize(
     ("text", "starts"),
     [
-        ('{"a": [1, NaN]}', [(0, 1)]),
-        ('{"a": [1', [(0, 1)]),
+        ('{"a": [1, NaN]}', [(0, 4)]),
+        ('{"a": [1', [(0, 4)]),
         ('{"b": [1', []),
         ('{"a": ...}', []),
         ('{"a": <number>}', []),
         ('{"a": x}', []),
         ("{a}", []),
-        ('see {"a": 1} and {"a": 1 2}', [(17, 18)]),
+        ('see {"a": 1} and {"a": 1 2}', [(17, 21)]),
     ],
 )
 def test_where_an_object_breaks_off_is_told(text, starts):
