@@ -1,20 +1,27 @@
 r"""Finding the answer in a reply: one rule for every task and model (docs/answers.md).
 
 The last JSON object in the reply counts. Three stages: what is visible
-(`scbench.scoring.answers.visible`), which values in it may be the answer
-(`scbench.scoring.answers.candidates`, `scbench.scoring.answers.marks`), and, here, which counts.
+(`scbench.scoring.answers.visible`), which objects in it may be the answer
+(`scbench.scoring.answers.candidates`), and, here, which counts; without an object, a bare value.
+
+A mark is ``Answer:``, ``Final answer:`` and what other languages have for it (``words.toml``),
+``<answer>`` or ``\boxed{``; without an object, also "The answer is" and a heading that says no more
+than "Answer". What it points at is the rest of its line, else the next one that says anything; of a
+list, all lines up to a blank one. Whether words can be read is asked of the task's grader.
 Prose is not weighed. Every step is linear in the length of the text.
 """
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import dropwhile, takewhile
 
 from pydantic import JsonValue
 
 from scbench.base.model import Prediction
-from scbench.graders.shared.short_answers import HEDGES, tidy
+from scbench.graders.shared.short_answers import HEDGES, MAX_LENGTH, tidy
 from scbench.scoring.answers.candidates import (
     Candidate,
     Extraction,
@@ -23,10 +30,9 @@ from scbench.scoring.answers.candidates import (
     place_of,
     spans_of,
 )
-from scbench.scoring.answers.marks import NONE, Words, marked, marks_in, unmarked
 from scbench.scoring.answers.scan import Span, folded
 from scbench.scoring.answers.shape import Shape
-from scbench.scoring.answers.visible import shown, visible
+from scbench.scoring.answers.visible import WORDS, shown, visible
 
 __all__ = ["PLAIN_TEXT", "Extraction", "find_answer", "from_field", "from_response", "visible"]
 
@@ -43,6 +49,48 @@ _FAR = 200
 _MAX_WORDS = 5
 _DIRECT = re.compile(r"(?:[\s*_`$>~\\(]|```\w*\s|</?\w+>)*(?:\w+\s*[=:]\s*)?")
 _ASSIGNED = re.compile(r"(\w+)[*`'\"]{0,4}\s{0,9}(?P<sign>[=:])[\s*`]{0,9}\Z")
+_MARK = re.compile(
+    rf"""
+    (?P<tag> <(?:final[ _-]?)?(?:answer|solution)\b[^<>]{{0,60}}> | <final> )
+    | (?P<boxed> \\boxed\s{{0,5}}\{{ )
+    | (?=[^\W\d_]) (?<![^\W_])(?<![\"'<.])(?<!\bno\s)(?<!other\s)(?<!any\s)
+      (?P<final> final [ _-]{{1,3}} )?
+      (?: answer | ans(?=[:.]) | (?(final) (?: result | solution | output ) | (?!) )
+        | {"|".join(WORDS["marks"]["words"])} ) (?![a-z]) [*_`]{{0,4}}
+      (?: [^\S\n]{{0,20}}
+          (?P<sign> [:\uff1a] | (?(final) (?: = | \u2192 | -> | [-\u2013\u2014][ ] ) | (?!) ) )
+        | (?: \s[^\S\n]{{0,20}} (?: {"|".join(WORDS["marks"]["is"])} ) (?![^\W_]) | [\u662f\u306f] )
+          (?: [ ] (?!possib|probab|like)(?:[a-z]{{2,12}}ly|thus|therefore|then|just|indeed|hence)\b
+              ,? )?
+          [^\S\n]{{0,20}} (?P<colon> [:\uff1a] )? )
+      (?: [*_`]{{1,4}} (?=\s) )?
+    | ^ [#>*_ \t]{{0,12}} (?: (?:my|the) [ ]{{1,3}} )? (?: final [ ]{{1,3}} )?
+      answer [*_ \t]{{0,12}} $
+    | ^ [>*_` \t]{{0,12}} answer [*_`]{{0,4}} [ \t]{{0,20}} (?P<equals> = )
+    """,
+    re.IGNORECASE | re.VERBOSE | re.MULTILINE,
+)
+_SIGNS = ("tag", "boxed", "sign", "colon", "equals")
+_NONE = re.compile(
+    rf"(?:{'|'.join(WORDS['none']['words'])})"
+    r"(?=\Z|[.!,;(\n]|\s(?:because|since|as|for)\b|\s[-\u2013\u2014])",
+    re.IGNORECASE,
+)
+_HTML = re.compile(
+    r"</?(?:b|strong|i|em|u|p|br|div|span|code|mark|font|h[1-6])\b[^<>]{0,80}>", re.IGNORECASE
+)
+_STRESSED = re.compile(r"\s{0,20}(\*\*|__|`|\$)(?=\S)([^*`$\n]{1,200})(?<=\S)\1")
+_OBJECT = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*\s*:)""")
+"""The beginning of an object, which is read elsewhere or cannot be read."""
+_BRACED = re.compile(r"((?:[^{}\\]|\\.|\{(?:[^{}\\]|\\.|\{[^{}]*\})*\})*)\}", re.DOTALL)
+_LINE = 300
+"""Longest line, in characters, that is taken as an answer where nothing marks it."""
+# A fence is a line of backticks or tildes and maybe a language; it is closed by a line of as many
+# of them alone, by the next fence with a language, or by the end of the text.
+_FENCE = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[^`~\n]*\n(.*?)(?:^[ \t]*(?:\1[`~]*[ \t\r]*$|(?=\1\w))|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def find_answer(
@@ -66,11 +114,7 @@ def from_response(
 ) -> Extraction | None:
     """Return the answer in a model's text; None if there is none.
 
-    Args:
-        response: the text.
-        shape: of the task's answers.
-        readable: for answers in words, what the task's grader says of one; by default only their
-            types are asked.
+    Of words, it asks what the task's grader says; by default, whether they are few.
     """
     text, repairs = shown(response)
     found = _Reader(text, shape, readable or _typed).answer()
@@ -91,8 +135,9 @@ class _Reader:
         self.key = shape.keys[0] if len(shape.keys) == 1 else ""
         self.spans = spans_of(text, shape)
         self.outer = [span for span in self.spans if span.is_outer]
-        marks = marks_in(text)[-_MARKS:] if self.key else []
-        self.marks = [(mark, sign) for mark, sign in marks if not self._is_inside(mark.start())]
+        plain = _HTML.sub(lambda tag: " " * len(tag.group()), text) if self.key else ""
+        marks = deque(_MARK.finditer(plain), maxlen=_MARKS)
+        self.marks = [mark for mark in marks if not self._is_inside(mark.start())]
 
     def _is_inside(self, place: int) -> bool:
         """Whether a place lies in an object or array."""
@@ -121,7 +166,8 @@ class _Reader:
 
     def _last_marked(self, after: int = 0, *, signed: bool = False) -> Candidate | None:
         """Return what the last mark behind a place says that says anything."""
-        for mark, sign in reversed(self.marks):
+        for mark in reversed(self.marks):
+            sign = any(mark[name] for name in _SIGNS)
             if mark.start() < after:
                 break
             if (sign or not signed) and (one := self._marked(mark, sign=sign)):
@@ -130,28 +176,33 @@ class _Reader:
 
     def _marked(self, mark: re.Match[str], *, sign: bool) -> Candidate | None:
         """Return the value behind a mark, or that there is none; None if it is neither."""
-        at = bisect_left(self.outer, mark.end(), key=lambda span: span.start)
+        shape, end = self.shape, mark.end()
+        at = bisect_left(self.outer, end, key=lambda span: span.start)
         for span in self.outer[at : at + 1]:
-            near = span.start <= mark.end() + _FAR
-            is_direct = near and _DIRECT.fullmatch(self.text[mark.end() : span.start])
-            if is_direct and (one := self._of(span, "marked")):
+            is_near = span.start <= end + _FAR and _DIRECT.fullmatch(self.text[end : span.start])
+            if is_near and (one := self._of(span, "marked")):
                 return one
-        for words in marked(mark, self.shape):
+        for content in _pointed_at(mark, is_list=shape.is_list or shape.bare_text is not None):
             # "The answer is valid: the counts are 3, 4 and 5" is a sentence.
-            is_value = sign or not self.shape.is_list or ":" not in words.content
-            if is_value and (one := self._of_words(words)):
+            is_sentence = shape.is_list and not sign and ":" in content
+            if is_sentence or len(content) > MAX_LENGTH or _OBJECT.search(content):
+                continue
+            at = max(mark.string.find(content, end), end) + len(content)
+            if one := self._of_words(content, "marked", mark.start(), at):
                 return one
+            if _NONE.match(tidy(content.strip())):
+                return Candidate(None, mark.start(), at)
         return None
 
-    def _of_words(self, words: Words) -> Candidate | None:
-        value, extraction = tidy(words.content.strip()), None
-        if self.shape.bare_text and self.shape.bare_text.fullmatch(words.content.strip()):
-            bare = words.content.strip("\n").rstrip()
-            extraction = Extraction({self.key: bare}, words.source, ("wrapped_bare_value",))
+    def _of_words(self, content: str, source: str, start: int, end: int) -> Candidate | None:
+        value, pattern, answer = tidy(content.strip()), self.shape.bare_text, None
+        if pattern and pattern.fullmatch(content.strip()):
+            answer, repair = content.strip("\n").rstrip(), "wrapped_bare_value"
         elif self.shape.is_short and value and not HEDGES.match(value) and self.readable(value):
-            extraction = Extraction({self.key: value}, words.source, (PLAIN_TEXT,))
-        is_none = words.source == "marked" and NONE.match(value) is not None
-        return Candidate(extraction, *words[2:]) if extraction or is_none else None
+            answer, repair = value, PLAIN_TEXT
+        if answer is None:
+            return None
+        return Candidate(Extraction({self.key: answer}, source, (repair,)), start, end)
 
     def _of(self, span: Span, source: str, *repairs: str) -> Candidate | None:
         value = span.parse()
@@ -172,9 +223,24 @@ class _Reader:
             if source and (one := self._of(span, source, *repairs)):
                 yield one
                 break
-        for words in unmarked(self.text, self.shape):
-            if not (self.marks and words.source == "whole") and (one := self._of_words(words)):
-                yield one
+        places = self._unmarked()
+        yield from filter(None, (self._of_words(*place) for place in places if place[0]))
+
+    def _unmarked(self) -> Iterator[tuple[str, str, int, int]]:
+        """Yield the last fence, or else the whole text or its last paragraph of a word."""
+        text, shape = self.text, self.shape
+        blocks = [block for block in _FENCE.finditer(text) if block[2].strip()]
+        for block in blocks[-1:]:
+            content = block[2] if shape.bare_text else _answer_lines(block[2], shape)
+            yield content, "fence", *block.span(2)
+        if blocks or self.marks:
+            return
+        *before, last = re.split(r"\n[ \t\r]{0,20}\n", text.strip())
+        value = text if shape.bare_text else _answer_lines(last, shape)
+        # A word at the end of prose is an answer; one at the end of a list of words need not be.
+        is_last = len(value.split()) == 1 and len((before or [""])[-1].split()) > 2
+        if not before or is_last or (shape.is_list and before[-1].endswith(":")) or shape.bare_text:
+            yield value, "whole", 0, len(text)
 
     def _place(self, span: Span) -> tuple[str, ...]:
         """Name the place of a value without its key, and its repair; blank if it has none."""
@@ -189,3 +255,39 @@ class _Reader:
         before, after = text[begin : span.start], text[span.end : end if end >= 0 else None]
         alone = re.fullmatch(r"[ \t_`$]*\**", before) and not after.strip(" \t\r*_`$.")
         return (place_of(text, span.start, span.end) if alone else "",)
+
+
+def _pointed_at(mark: re.Match[str], *, is_list: bool) -> tuple[str, ...]:
+    """Return what a mark points at: all of it, or what is stressed."""
+    after = mark.string[mark.end() : mark.end() + MAX_LENGTH]
+    if mark["boxed"]:
+        braced = _BRACED.match(after)
+        return (re.sub(r"\\([{}_%$])", r"\1", braced[1]),) if braced else ()
+    content, closing, _ = after.partition("</")
+    if mark["tag"]:
+        return (content,) if closing else ()
+    first, *lines = content.split("\n")
+    if _is_frame(first):
+        said = [*takewhile(lambda line: not _is_frame(line), dropwhile(_is_frame, lines))]
+        return ("\n".join(said if is_list else said[:1]),)
+    stressed = _STRESSED.match(first)
+    if stressed and not is_list:
+        return (stressed[2],)
+    return (first, stressed[2]) if stressed else (first,)
+
+
+def _is_frame(line: str) -> bool:
+    """Whether a line is blank, opens or closes a fence, or frames a formula."""
+    line = line.strip()
+    framing = line in {"\\[", "\\]", "\\(", "\\)", "$$"}
+    return framing or line.startswith("```") or not line.strip("*_`#- ")
+
+
+def _answer_lines(text: str, shape: Shape) -> str:
+    """Return a line, or the lines of a list; nothing if it is anything else."""
+    if len(text) > 2 * MAX_LENGTH or _OBJECT.search(text):
+        return ""
+    lines = [tidy(line) for line in text.split("\n") if not _is_frame(line)]
+    single = len(lines) == 1 and len(lines[0]) <= (MAX_LENGTH if shape.is_list else _LINE)
+    are_short = all(len(line) <= _LINE and len(line.split()) <= 3 for line in lines)
+    return "\n".join(lines) if single or (shape.is_list and are_short) else ""

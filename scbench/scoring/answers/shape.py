@@ -18,13 +18,11 @@ class Shape:
 
     Attributes:
         keys: required keys of the answer object.
-        names: all keys in it, at any depth, as `scbench.scoring.answers.scan.folded` makes them.
-        types: JSON types that the value of each required key can have.
-        entries: JSON types of the entries of those that are arrays.
+        names: all keys in it, at any depth, by how they are compared.
+        types, entries: JSON types of the values of those keys, and of the entries of arrays.
         inner: required keys of the value, where that is an object under the only key.
         is_short: whether ``answer`` is the only key and can hold a word or a number.
-        bare_text: what text must match to be the value of the only key without any JSON; the
-            attribute ``BARE_TEXT`` of the answer model.
+        bare_text: what text must match to be the value of the only key without any JSON.
     """
 
     keys: tuple[str, ...]

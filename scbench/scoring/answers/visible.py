@@ -8,7 +8,7 @@ that is never closed hides the rest. A tag between backticks is only spoken of.
 import html
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from scbench.base.data import packaged_toml
 from scbench.scoring.answers.scan import parsed
@@ -70,24 +70,12 @@ def _without_reasoning(reply: str) -> str:
     return "\n".join(filter(None, [*shown, text[at:]]))
 
 
-def _without_entities(text: str) -> str:
-    return html.unescape(text) if "&" in text and _ENTITIES.search(text) else text
-
-
-def _without_blanks(text: str) -> str:
-    return text if text.isascii() else _BLANK.sub(" ", _INVISIBLE.sub("", text))
-
-
-def _without_quotes(text: str) -> str:
-    return _QUOTE.sub("", text)
-
-
-_STEPS = {
+_STEPS: dict[str, Callable[[str], str]] = {
     "unwrapped_string": _unwrapped,
     "dropped_reasoning": _without_reasoning,
-    "html_entities": _without_entities,
-    "special_blanks": _without_blanks,
-    "quoted_lines": _without_quotes,
+    "html_entities": lambda text: html.unescape(text) if _ENTITIES.search(text) else text,
+    "special_blanks": lambda text: _BLANK.sub(" ", _INVISIBLE.sub("", text)),
+    "quoted_lines": lambda text: _QUOTE.sub("", text),
 }
 
 
