@@ -123,8 +123,7 @@ def from_response(
 
 def _typed(value: JsonValue) -> bool:
     """Whether words can be an answer, as far as that is seen without the instance."""
-    is_word = isinstance(value, str) and "\n" not in value and value.count(",") < 2
-    return not is_word or len(str(value).split()) <= _MAX_WORDS
+    return not isinstance(value, str) or len(value.split()) <= _MAX_WORDS or value.count(",") > 1
 
 
 class _Reader:

@@ -8,7 +8,7 @@ that is never closed hides the rest. A tag between backticks is only spoken of.
 import html
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from scbench.base.data import packaged_toml
 from scbench.scoring.answers.scan import parsed
@@ -79,44 +79,32 @@ _STEPS: dict[str, Callable[[str], str]] = {
 }
 
 
-def _tags(text: str) -> Iterator[tuple[int, int, str, bool]]:
-    """Yield start and end of each tag, its name, and whether it closes."""
-    for tag in _TAG.finditer(text):
-        kind = tag.lastgroup or ""
-        if tag["name"] is None:
-            yield tag.start(), tag.end(), kind[-1], kind.startswith("close")
-        elif not tag["rest"].endswith("/"):
-            closes = tag["slash"] or "end" in f"{tag['edge']}{tag['late']}".lower()
-            yield tag.start(), tag.end(), tag["name"].lower(), bool(closes)
-
-
 def _hidden_regions(text: str) -> list[tuple[int, int]]:
     """Return start and end of what tags hide."""
     regions: list[tuple[int, int]] = []
     opened: list[tuple[str, int]] = []
-    waiting = Counter[str]()
-    strays: list[int] = []
-    closed_at: dict[str, int] = {}
-    for start, end, name, closes in _tags(text):
-        if not closes:
+    waiting, closed_at = Counter[str](), Counter[str]()
+    for tag in _TAG.finditer(text):
+        kind, end, start = tag.lastgroup or "", tag.end(), tag.start()
+        name = (tag["name"] or kind[-1]).lower()
+        if (tag["rest"] or "").endswith("/"):
+            continue
+        ends = tag["slash"] or "end" in f"{tag['edge']}{tag['late']}".lower()
+        if not ends and not kind.startswith("close"):
             opened.append((name, start))
             waiting[name] += 1
-        elif not waiting[name]:
-            strays.append(end)
-        else:
-            other = ""
-            while other != name:  # what was opened or closed inside is hidden with it
-                other, first = opened.pop()
-                waiting[other] -= 1
-            while strays and strays[-1] > first:
-                strays.pop()
-            regions.append((first, end))
-            closed_at[name] = end
-    first = max(strays, default=0)
-    regions += [(0, first)] * bool(first)
+            continue
+        closed_at[name if waiting[name] else ""] = end
+        if not opened:
+            regions.append((0, end))
+        other = ""
+        while waiting[name] and other != name:  # what was opened inside is hidden with it
+            other, start = opened.pop()
+            waiting[other] -= 1
+        if other:
+            regions.append((start, end))
     for name, start in opened:
         # Reasoning that speaks of its own tag opens it once more than it closes it.
-        end = closed_at.get(name, -1)
-        if start >= first:
-            regions.append((start, end if end > start else len(text)))
+        end = max(closed_at[name], closed_at[""])
+        regions.append((start, end if end > start else len(text)))
     return regions
