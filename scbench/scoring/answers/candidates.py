@@ -9,6 +9,7 @@ one that is begun and cannot be read.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -42,8 +43,7 @@ class Extraction:
     repairs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """What may be the answer, and where it stands; without one if it leaves none."""
 
     extraction: Extraction | None
@@ -53,7 +53,7 @@ class Candidate:
 
 def spans_of(text: str, shape: Shape) -> list[Span]:
     """Return the values in a text that may hold the keys of an answer, or wrap them."""
-    return scan(text, {*map(folded, shape.keys), *_WRAPPERS})
+    return scan(text, {*map(folded, shape.keys), *_WRAPPERS}, shape.names)
 
 
 def objects(
@@ -111,19 +111,18 @@ def answer_in(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> Fitted |
     wrapped = (_noted("unwrapped_answer_key", fitted) for fitted in readings if fitted)
     if not shape.is_short and (fitted := next(wrapped, None)):
         return fitted
-    renamed = _renamed(value, shape.names)
-    if not isinstance(renamed, dict) or not all(key in renamed for key in shape.keys):
+    if not all(key in value for key in shape.keys):
         return next(wrapped, None)
-    repairs = ("key_case",) if renamed != value else ()
+    answer, repairs = dict(value), tuple[str, ...]()
     for key in shape.keys:
-        inside = renamed[key]
+        inside = value[key]
         own = _value_of(inside, key, shape, own=True)
         if own is None or (isinstance(inside, str) and "{" in inside):
             deeper = _noted("unwrapped_answer_key", answer_in(inside, shape, layers - 1))
             if own is None or deeper:
                 return deeper
-        renamed[key], repairs = own[0], (*repairs, *own[1])
-    return renamed, repairs
+        answer[key], repairs = own[0], (*repairs, *own[1])
+    return answer, repairs
 
 
 def _noted(repair: str, fitted: Fitted | None) -> Fitted | None:
@@ -175,13 +174,3 @@ def bare_value(value: JsonValue, shape: Shape) -> Fitted | None:
     is_array = isinstance(fitted[0], list) and not shape.is_short
     repair = f"wrapped_bare_{'array' if is_array else 'value'}"
     return {shape.keys[0]: fitted[0]}, (*fitted[1], repair)
-
-
-def _renamed(part: JsonValue, names: dict[str, str]) -> JsonValue:
-    """Return a value with its keys in the case that the answer's have."""
-    if isinstance(part, list):
-        return [_renamed(entry, names) for entry in part]
-    if not isinstance(part, dict):
-        return part
-    known = {names.get(folded(key), key): _renamed(inside, names) for key, inside in part.items()}
-    return known if len(known) == len(part) else part

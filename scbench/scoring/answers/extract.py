@@ -133,7 +133,7 @@ class _Reader:
         self.text, self.shape, self.readable = text, shape, readable
         self.key = shape.keys[0] if len(shape.keys) == 1 else ""
         self.spans = spans_of(text, shape)
-        self.outer = [span for span in self.spans if span.is_outer]
+        self.outer = [span for span in self.spans if not span.first]
         plain = _HTML.sub(lambda tag: " " * len(tag.group()), text) if self.key else ""
         marks = deque(_MARK.finditer(plain), maxlen=_MARKS)
         self.marks = [mark for mark in marks if not self._is_inside(mark.start())]

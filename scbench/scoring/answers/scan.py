@@ -10,7 +10,7 @@ import ast
 import json
 import re
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -64,13 +64,7 @@ _REPAIRS = {'"': "line_breaks", "'": "python_literal", "\\": "escaped_quotes"}
 """By the first character of a string that is not JSON; others are in curly quotes."""
 _LITERALS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
-_SIGNS = {
-    **dict.fromkeys(_CLOSES, "open"),
-    **dict.fromkeys(_CLOSES.values(), "close"),
-    ",": "comma",
-    ":": "colon",
-}
-_ELLIPSIS = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w)")
+_SIGNS = dict(zip("([{)]},:", ["open"] * 3 + ["close"] * 3 + ["comma", "colon"], strict=True))
 _NAME = re.compile(
     r"\s*+(?:\.{2,}|\u2026|[<$%*?,}]|-?(?!nan\b|inf)[^\W\d]\w*+(?!\Z))", re.IGNORECASE
 )
@@ -84,19 +78,18 @@ class Span:
     """A value in a text, rewritten as JSON but not parsed yet.
 
     Attributes:
-        opening: its first bracket.
-        start: where that stands.
-        keys: its keys as `folded` gives them, if it is an object.
+        opening, start: its first bracket, and where that stands.
+        first, last: its tokens; one that stands in no other begins with the first of all.
         state: what may come next: a ``key``, a ``colon``, a ``value``, or ``next``, a comma or the
             end; at last ``broken`` if the value could not be read to its end.
-        end: behind its last bracket; of a broken one, at its last key that was asked for.
-        first, last: its tokens.
+        keys, known: its keys as `folded` gives them; where the last one ends that was asked for.
+        end: behind its last bracket; of a broken one, at that key.
+        repairs: what was done to read it, each once, in order.
     """
 
     opening: str
     start: int
     _out: list[str]
-    _repairs: list[tuple[int, str]]
     first: int
     state: str
     keys: list[str] = field(default_factory=list)
@@ -104,22 +97,11 @@ class Span:
     is_list: bool = False
     end: int = 0
     last: int = 0
-
-    @property
-    def is_outer(self) -> bool:
-        """Whether it stands in no other."""
-        return not self.first
-
-    @property
-    def repairs(self) -> tuple[str, ...]:
-        """What was done to read it, each once, in order."""
-        inside = (name for at, name in self._repairs if self.first <= at <= self.last)
-        return tuple(dict.fromkeys(inside))
+    repairs: tuple[str, ...] = ()
 
     def parse(self) -> JsonValue | None:
         """Return the value; None if it is broken or the strict parser refuses it."""
-        is_whole = self.state != "broken"
-        return parsed(" ".join(self._out[self.first : self.last + 1])) if is_whole else None
+        return parsed(" ".join(self._out[self.first : self.last + 1]))
 
 
 @lru_cache(maxsize=4096)
@@ -136,14 +118,15 @@ def parsed(text: str) -> JsonValue | None:
         return None
 
 
-def scan(text: str, names: Collection[str]) -> list[Span]:
+def scan(text: str, names: Collection[str], spelt: Mapping[str, str] | None = None) -> list[Span]:
     """Return values of a text, by their ends: the last outer ones, and objects at any depth.
 
     Args:
         text: what a model said.
         names: keys, as `folded` gives them; objects with one of them are noted, also broken ones.
+        spelt: keys as they are spelt, by what `folded` gives.
     """
-    reader = _Reader(text, names)
+    reader = _Reader(text, names, spelt or {})
     at = 0
     while start := _START.search(text, at):
         at = reader.read(start.start())
@@ -154,20 +137,18 @@ def scan(text: str, names: Collection[str]) -> list[Span]:
 class _Reader:
     """Reads one value that stands in no other, and the next."""
 
-    def __init__(self, text: str, names: Collection[str]) -> None:
+    def __init__(self, text: str, names: Collection[str], spelt: Mapping[str, str]) -> None:
         self.known, self.outer = deque[Span](maxlen=_SPANS), deque[Span](maxlen=_SPANS)
-        self._text = text
-        self._names = names
+        self._text, self._names, self._spelt = text, names, spelt
         self._opened: list[Span] = []
         self._out: list[str] = []
-        self._repairs: list[tuple[int, str]] = []
         self._restarts = _RESTARTS
 
     def read(self, start: int) -> int:
         """Read the value; return where to go on."""
         text, opened = self._text, self._opened
         opened.clear()
-        self._out, self._repairs = [], []
+        self._out = []
         self._open(text[start], start)
         end, last = start + 1, ""
         while opened:
@@ -195,9 +176,9 @@ class _Reader:
             top.known = at
         # The form that a prompt shows, {"answer": ...}, and code that makes an answer,
         # {"answer": result} or {answer}, are no attempt at one.
-        is_code = _NAME if top.state in {"value", "colon"} else _ELLIPSIS
-        for span in () if is_code.match(text, at) else self._opened:
-            if span.known:
+        is_code = top.state != "next" and _NAME.match(text, at)
+        for span in self._opened:
+            if span.known and not is_code:
                 span.state, span.end = "broken", span.known
                 self.known.append(span)
         if last and self._restarts:  # this text may have begun at an apostrophe
@@ -210,11 +191,13 @@ class _Reader:
 
     def _open(self, mark: str, start: int) -> None:
         state = "key" if mark == "{" else "value"
-        self._opened.append(Span(mark, start, self._out, self._repairs, len(self._out), state))
+        self._opened.append(Span(mark, start, self._out, len(self._out), state))
         self._out.append("{" if mark == "{" else "[")
 
-    def _repair(self, name: str) -> None:
-        self._repairs.append((len(self._out), name))
+    def _repair(self, *names: str) -> None:
+        if names and self._opened:
+            top = self._opened[-1]
+            top.repairs = tuple(dict.fromkeys(top.repairs + names))
 
     def _take(self, kind: str, part: str, top: Span, end: int) -> bool:
         """Take a token as what may come; False if it may not."""
@@ -265,6 +248,9 @@ class _Reader:
         top.state = "colon"
         key = folded(str(parsed(json_text)) if "\\" in json_text else json_text[1:-1])
         top.keys.append(key)
+        if key in self._spelt and json_text != (spelt := f'"{self._spelt[key]}"'):
+            self._repair("key_case")
+            self._out[-1] = spelt
         if key in self._names:
             top.known = end
 
@@ -275,7 +261,7 @@ class _Reader:
         if mark == ")":
             if not (top.is_list or empty):
                 return False  # (1) is no tuple
-            self._repairs.append((top.first, "python_literal"))
+            self._repair("python_literal")
         if trailing:
             self._out.pop()
             if mark != ")":
@@ -283,6 +269,7 @@ class _Reader:
         top.end, top.last, top.state = end, len(self._out), "next"
         self._out.append("}" if mark == "}" else "]")
         self._opened.pop()
+        self._repair(*top.repairs)
         if self._opened:
             self._opened[-1].state = "next"
         else:
