@@ -72,16 +72,13 @@ def objects(
             closed_from = span.start
         if is_broken or (fitted is NOTHING and not _CLOSING.isdisjoint(span.keys)):
             yield Candidate(None, span.start, span.end)
-        elif fitted and fitted is not NOTHING and not _is_initial(text, span, fitted[0], shape):
+        elif fitted and fitted is not NOTHING:
+            empty = all(fitted[0][key] in ([], {}, "") for key in shape.keys)
+            if empty and _CODE.search(text[max(0, span.start - 60) : span.start]):
+                continue  # a program begins with such a value
             source = place_of(text, span.start, span.end)
             extraction = Extraction(fitted[0], source, (*span.repairs, *fitted[1]))
             yield Candidate(extraction, span.start, span.end)
-
-
-def _is_initial(text: str, span: Span, answer: dict[str, JsonValue], shape: Shape) -> bool:
-    """Whether a program begins with this answer: one without content, assigned or passed."""
-    empty = all(answer[key] in ([], {}, "") for key in shape.keys)
-    return empty and _CODE.search(text[max(0, span.start - 60) : span.start]) is not None
 
 
 def place_of(text: str, start: int, end: int) -> str:
@@ -161,9 +158,9 @@ def _value_of(
 
 def _is_placeholder(value: JsonValue) -> bool:
     """Whether a value only shows where one belongs."""
-    if isinstance(value, list):
-        return bool(value) and all(isinstance(v, str) and _is_placeholder(v) for v in value)
-    return isinstance(value, str) and _PLACEHOLDER.fullmatch(value) is not None
+    values = value if isinstance(value, list) else [value]
+    texts = [one for one in values if isinstance(one, str) and _PLACEHOLDER.fullmatch(one)]
+    return len(texts) == len(values) > 0
 
 
 def bare_value(value: JsonValue, shape: Shape) -> Fitted | None:

@@ -48,6 +48,8 @@ _EITHER = re.compile(
 _FAR = 200
 _MAX_WORDS = 5
 _DIRECT = re.compile(r"(?:[\s*_`$>~\\(]|```\w*\s|</?\w+>)*(?:\w+\s*[=:]\s*)?")
+_LINE_BEGINS = re.compile(r"(?<![^\n])[ \t_`$*]{0,20}\Z")
+_LINE_ENDS = re.compile(r"[ \t\r*_`$.]*+(?:\n|\Z)")
 _ASSIGNED = re.compile(r"(\w+)[*`'\"]{0,4}\s{0,9}(?P<sign>[=:])[\s*`]{0,9}\Z")
 _MARK = re.compile(
     rf"""
@@ -70,7 +72,6 @@ _MARK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
-_SIGNS = ("tag", "boxed", "sign", "colon", "equals")
 _NONE = re.compile(
     rf"(?:{'|'.join(WORDS['none']['words'])})"
     r"(?=\Z|[.!,;(\n]|\s(?:because|since|as|for)\b|\s[-\u2013\u2014])",
@@ -150,7 +151,8 @@ class _Reader:
         if last is None:
             best = max(self._bare(), key=lambda one: one.end, default=None)
         else:
-            best = self._last_marked(last.end, signed=True) or last
+            later = [one for one in self.marks if one.start() >= last.end and _has_sign(one)]
+            best = self._last_marked(later) or last
             before = next((one for one in candidates if one.end <= last.start), None)
             if best is last and before is not None and self._is_either(before, last):
                 return None
@@ -163,17 +165,11 @@ class _Reader:
         differ = one is not None and other is not None and one.value != other.value
         return differ and len(between) <= _FAR and _EITHER.fullmatch(between) is not None
 
-    def _last_marked(self, after: int = 0, *, signed: bool = False) -> Candidate | None:
-        """Return what the last mark behind a place says that says anything."""
-        for mark in reversed(self.marks):
-            sign = any(mark[name] for name in _SIGNS)
-            if mark.start() < after:
-                break
-            if (sign or not signed) and (one := self._marked(mark, sign=sign)):
-                return one
-        return None
+    def _last_marked(self, marks: list[re.Match[str]]) -> Candidate | None:
+        """Return what the last mark says that says anything."""
+        return next(filter(None, map(self._marked, reversed(marks))), None)
 
-    def _marked(self, mark: re.Match[str], *, sign: bool) -> Candidate | None:
+    def _marked(self, mark: re.Match[str]) -> Candidate | None:
         """Return the value behind a mark, or that there is none; None if it is neither."""
         shape, end = self.shape, mark.end()
         at = bisect_left(self.outer, end, key=lambda span: span.start)
@@ -183,7 +179,7 @@ class _Reader:
                 return one
         for content in _pointed_at(mark, is_list=shape.is_list or shape.bare_text is not None):
             # "The answer is valid: the counts are 3, 4 and 5" is a sentence.
-            is_sentence = shape.is_list and not sign and ":" in content
+            is_sentence = shape.is_list and not _has_sign(mark) and ":" in content
             if is_sentence or len(content) > MAX_LENGTH or _OBJECT.search(content):
                 continue
             at = max(mark.string.find(content, end), end) + len(content)
@@ -215,11 +211,10 @@ class _Reader:
         """Yield values without their key: behind marks, alone on their lines, assigned."""
         if not self.key:
             return
-        if one := self._last_marked():
+        if one := self._last_marked(self.marks):
             yield one
         for span in reversed(self.spans):
-            source, *repairs = self._place(span)
-            if source and (one := self._of(span, source, *repairs)):
+            if (place := self._place(span)) and (one := self._of(span, *place)):
                 yield one
                 break
         places = self._unmarked()
@@ -242,18 +237,18 @@ class _Reader:
             yield value, "whole", 0, len(text)
 
     def _place(self, span: Span) -> tuple[str, ...]:
-        """Name the place of a value without its key, and its repair; blank if it has none."""
-        text = self.text
-        if text.endswith("\\", 0, span.start):
-            return ("",)  # a formula
-        name = _ASSIGNED.search(text[max(0, span.start - 100) : span.start])
+        """Name the place of a value without its key, and its repair; nothing if it has none."""
+        before = self.text[max(0, span.start - 100) : span.start]
+        name = _ASSIGNED.search(before)
         if name and folded(name[1]) == folded(self.key):
-            return place_of(text, span.start, span.end), "assignment"
-        begin = text.rfind("\n", 0, span.start) + 1
-        end = text.find("\n", span.end)
-        before, after = text[begin : span.start], text[span.end : end if end >= 0 else None]
-        alone = re.fullmatch(r"[ \t_`$]*\**", before) and not after.strip(" \t\r*_`$.")
-        return (place_of(text, span.start, span.end) if alone else "",)
+            return place_of(self.text, span.start, span.end), "assignment"
+        is_alone = _LINE_BEGINS.search(before) and _LINE_ENDS.match(self.text, span.end)
+        return (place_of(self.text, span.start, span.end),) if is_alone else ()
+
+
+def _has_sign(mark: re.Match[str]) -> bool:
+    """Whether a mark has a colon or is a tag."""
+    return any(mark[name] for name in ("tag", "boxed", "sign", "colon", "equals"))
 
 
 def _pointed_at(mark: re.Match[str], *, is_list: bool) -> tuple[str, ...]:

@@ -11,6 +11,9 @@ from pydantic import BaseModel, JsonValue
 from scbench.schemas.base import json_schema
 from scbench.scoring.answers.scan import folded
 
+_TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
+_TYPES |= {dict: "object", type(None): "null"}
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -43,20 +46,13 @@ class Shape:
         types = self.types.get(key, frozenset())
         if isinstance(value, dict) and self.inner:
             return all(name in value for name in self.inner)
-        return not types or _type_of(value) in types
+        return not types or _TYPES[type(value)] in types
 
     def fits_bare(self, value: JsonValue, key: str) -> bool:
         """Whether a value without its key has the types of that, and of its entries."""
         types = self.entries.get(key, frozenset())
         entries = value if isinstance(value, list) and types else []
-        return self.fits(value, key) and all(_type_of(entry) in types for entry in entries)
-
-
-_TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
-
-
-def _type_of(value: JsonValue) -> str:
-    return _TYPES.get(type(value), "null" if value is None else "object")
+        return self.fits(value, key) and all(_TYPES[type(entry)] in types for entry in entries)
 
 
 @lru_cache(maxsize=256)
