@@ -12,11 +12,11 @@ Prose is not weighed. Every step is linear in the length of the text.
 """
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, islice, takewhile
 
 from pydantic import JsonValue
 
@@ -46,7 +46,6 @@ _EITHER = re.compile(
     re.IGNORECASE,
 )
 _FAR = 200
-_MAX_WORDS = 5
 _DIRECT = re.compile(r"(?:[\s*_`$>~\\(]|```\w*\s|</?\w+>)*(?:\w+\s*[=:]\s*)?")
 _LINE_BEGINS = re.compile(r"(?<![^\n])[ \t_`$*]{0,20}\Z")
 _LINE_ENDS = re.compile(r"[ \t\r*_`$.]*+(?:\n|\Z)")
@@ -72,6 +71,7 @@ _MARK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
+_SIGNS = ("tag", "boxed", "sign", "colon", "equals")
 _NONE = re.compile(
     rf"(?:{'|'.join(WORDS['none']['words'])})"
     r"(?=\Z|[.!,;(\n]|\s(?:because|since|as|for)\b|\s[-\u2013\u2014])",
@@ -115,16 +115,12 @@ def from_response(
 ) -> Extraction | None:
     """Return the answer in a model's text; None if there is none.
 
-    Of words, it asks what the task's grader says; by default, whether they are few.
+    Of words, it asks what the task's grader says; by default, whether they are few or a list.
     """
     text, repairs = shown(response)
-    found = _Reader(text, shape, readable or _typed).answer()
+    ask = readable or (lambda words: len(str(words).split()) < 6 or str(words).count(",") > 1)
+    found = _Reader(text, shape, ask).answer()
     return found and replace(found, repairs=tuple(dict.fromkeys((*repairs, *found.repairs))))
-
-
-def _typed(value: JsonValue) -> bool:
-    """Whether words can be an answer, as far as that is seen without the instance."""
-    return not isinstance(value, str) or len(value.split()) <= _MAX_WORDS or value.count(",") > 1
 
 
 class _Reader:
@@ -137,12 +133,8 @@ class _Reader:
         self.outer = [span for span in self.spans if not span.first]
         plain = _HTML.sub(lambda tag: " " * len(tag.group()), text) if self.key else ""
         marks = deque(_MARK.finditer(plain), maxlen=_MARKS)
-        self.marks = [mark for mark in marks if not self._is_inside(mark.start())]
-
-    def _is_inside(self, place: int) -> bool:
-        """Whether a place lies in an object or array."""
-        at = bisect_right(self.outer, place, key=lambda span: span.start) - 1
-        return at >= 0 and place < self.outer[at].end
+        inside = [range(span.start, span.end) for span in self.outer]
+        self.marks = [mark for mark in marks if not any(mark.start() in one for one in inside)]
 
     def answer(self) -> Extraction | None:
         """Return the answer; None if there is none."""
@@ -151,8 +143,9 @@ class _Reader:
         if last is None:
             best = max(self._bare(), key=lambda one: one.end, default=None)
         else:
-            later = [one for one in self.marks if one.start() >= last.end and _has_sign(one)]
-            best = self._last_marked(later) or last
+            marks = [one for one in self.marks if one.start() >= last.end]
+            later = (self._marked(one) for one in reversed(marks) if any(one.group(*_SIGNS)))
+            best = next(filter(None, later), last)
             before = next((one for one in candidates if one.end <= last.start), None)
             if best is last and before is not None and self._is_either(before, last):
                 return None
@@ -160,14 +153,9 @@ class _Reader:
 
     def _is_either(self, first: Candidate, second: Candidate) -> bool:
         """Whether two candidates that differ have nothing but "or" between them."""
-        between = self.text[first.end : second.start]
-        one, other = first.extraction, second.extraction
-        differ = one is not None and other is not None and one.value != other.value
-        return differ and len(between) <= _FAR and _EITHER.fullmatch(between) is not None
-
-    def _last_marked(self, marks: list[re.Match[str]]) -> Candidate | None:
-        """Return what the last mark says that says anything."""
-        return next(filter(None, map(self._marked, reversed(marks))), None)
+        between, one, other = self.text[first.end : second.start], *first[:1], *second[:1]
+        differ = one and other and one.value != other.value and len(between) <= _FAR
+        return bool(differ and _EITHER.fullmatch(between))
 
     def _marked(self, mark: re.Match[str]) -> Candidate | None:
         """Return the value behind a mark, or that there is none; None if it is neither."""
@@ -179,7 +167,7 @@ class _Reader:
                 return one
         for content in _pointed_at(mark, is_list=shape.is_list or shape.bare_text is not None):
             # "The answer is valid: the counts are 3, 4 and 5" is a sentence.
-            is_sentence = shape.is_list and not _has_sign(mark) and ":" in content
+            is_sentence = shape.is_list and not any(mark.group(*_SIGNS)) and ":" in content
             if is_sentence or len(content) > MAX_LENGTH or _OBJECT.search(content):
                 continue
             at = max(mark.string.find(content, end), end) + len(content)
@@ -190,14 +178,12 @@ class _Reader:
         return None
 
     def _of_words(self, content: str, source: str, start: int, end: int) -> Candidate | None:
-        value, pattern, answer = tidy(content.strip()), self.shape.bare_text, None
+        value, pattern, repair = tidy(content.strip()), self.shape.bare_text, PLAIN_TEXT
         if pattern and pattern.fullmatch(content.strip()):
-            answer, repair = content.strip("\n").rstrip(), "wrapped_bare_value"
-        elif self.shape.is_short and value and not HEDGES.match(value) and self.readable(value):
-            answer, repair = value, PLAIN_TEXT
-        if answer is None:
+            value, repair = content.strip("\n").rstrip(), "wrapped_bare_value"
+        elif not self.shape.is_short or HEDGES.match(value) or not (value and self.readable(value)):
             return None
-        return Candidate(Extraction({self.key: answer}, source, (repair,)), start, end)
+        return Candidate(Extraction({self.key: value}, source, (repair,)), start, end)
 
     def _of(self, span: Span, source: str, *repairs: str) -> Candidate | None:
         value = span.parse()
@@ -211,14 +197,11 @@ class _Reader:
         """Yield values without their key: behind marks, alone on their lines, assigned."""
         if not self.key:
             return
-        if one := self._last_marked(self.marks):
-            yield one
-        for span in reversed(self.spans):
-            if (place := self._place(span)) and (one := self._of(span, *place)):
-                yield one
-                break
-        places = self._unmarked()
-        yield from filter(None, (self._of_words(*place) for place in places if place[0]))
+        yield from islice(filter(None, map(self._marked, reversed(self.marks))), 1)
+        placed = ((span, self._place(span)) for span in reversed(self.spans))
+        values = (self._of(span, *place) for span, place in placed if place)
+        yield from islice(filter(None, values), 1)
+        yield from filter(None, (self._of_words(*place) for place in self._unmarked() if place[0]))
 
     def _unmarked(self) -> Iterator[tuple[str, str, int, int]]:
         """Yield the last fence, or else the whole text or its last paragraph of a word."""
@@ -244,11 +227,6 @@ class _Reader:
             return place_of(self.text, span.start, span.end), "assignment"
         is_alone = _LINE_BEGINS.search(before) and _LINE_ENDS.match(self.text, span.end)
         return (place_of(self.text, span.start, span.end),) if is_alone else ()
-
-
-def _has_sign(mark: re.Match[str]) -> bool:
-    """Whether a mark has a colon or is a tag."""
-    return any(mark[name] for name in ("tag", "boxed", "sign", "colon", "equals"))
 
 
 def _pointed_at(mark: re.Match[str], *, is_list: bool) -> tuple[str, ...]:
