@@ -195,14 +195,14 @@ class _Reader:
         self._out.append("{" if mark == "{" else "[")
 
     def _repair(self, *names: str) -> None:
-        if names and self._opened:
+        if any(names) and self._opened:
             top = self._opened[-1]
-            top.repairs = tuple(dict.fromkeys(top.repairs + names))
+            top.repairs = tuple(dict.fromkeys(filter(None, top.repairs + names)))
 
     def _take(self, kind: str, part: str, top: Span, end: int) -> bool:
         """Take a token as what may come; False if it may not."""
         state = top.state
-        if kind in {"open", "close"} and part[0] == "\\":
+        if part[0] == "\\" and kind != "text":
             self._repair("latex_escapes")
         match kind:
             case "comma" if state == "next":
@@ -213,34 +213,29 @@ class _Reader:
             case "close":
                 return self._close(part[-1], top, end)
             case "colon" if state == "colon":
-                if part == "=":
-                    self._repair("equals_sign")
+                self._repair("equals_sign" * (part == "="))
                 top.state = "value"
                 self._out.append(":")
             case "run":
                 top.is_list |= "," in part
-                self._put(top, part, end)
+                self._put(top, part, "", end)
             case "text" if state in {"key", "value"}:
-                self._put(top, self._string(part), end)
+                self._put(top, *_string(part), end)
             case "number" if state == "value":
                 number = _POINT.sub(lambda point: "0." if point[1] else ".0", part.lstrip("+"))
-                if number != part:
-                    self._repair("python_literal")
-                self._put(top, number, end)
+                self._put(top, number, "python_literal" * (number != part), end)
             case "word" if state == "key" and top.opening == "{":
-                self._repair("unquoted_key")
-                self._put(top, f'"{part}"', end)
+                self._put(top, f'"{part}"', "unquoted_key", end)
             case "word" if state == "value" and (literal := _LITERALS.get(part.lower())):
-                if part != literal:
-                    self._repair("python_literal")
-                self._put(top, literal, end)
+                self._put(top, literal, "python_literal" * (literal != part), end)
             case "comment":
                 self._repair(kind)
             case _:
                 return False
         return True
 
-    def _put(self, top: Span, json_text: str, end: int) -> None:
+    def _put(self, top: Span, json_text: str, repair: str, end: int) -> None:
+        self._repair(repair)
         self._out.append(json_text)
         if top.state != "key":
             top.state = "next"
@@ -258,14 +253,11 @@ class _Reader:
         empty, trailing = len(self._out) == top.first + 1, self._out[-1] == ","
         if _CLOSES[top.opening] != mark or not (top.state == "next" or trailing or empty):
             return False
-        if mark == ")":
-            if not (top.is_list or empty):
-                return False  # (1) is no tuple
-            self._repair("python_literal")
+        if mark == ")" and not (top.is_list or empty):
+            return False  # (1) is no tuple
+        self._repair("python_literal" if mark == ")" else "trailing_comma" * trailing)
         if trailing:
             self._out.pop()
-            if mark != ")":
-                self._repair("trailing_comma")
         top.end, top.last, top.state = end, len(self._out), "next"
         self._out.append("}" if mark == "}" else "]")
         self._opened.pop()
@@ -278,16 +270,15 @@ class _Reader:
             self.known.append(top)
         return True
 
-    def _string(self, literal: str) -> str:
-        """Return a string in quotes, whosever they are, as JSON."""
-        quotes = 3 if literal.startswith(("'''", '"""')) else 2 if literal[0] == "\\" else 1
-        text = literal[quotes:-quotes]
-        if not _SIMPLE.fullmatch(literal):
-            text = text.replace("\\\\", "\\") if quotes == 2 else text
-            text = _ESCAPE.sub(_as_json, text)
-        if f'"{text}"' != literal:
-            self._repair(_REPAIRS.get(literal[0], "curly_quotes"))
-        return f'"{text}"'
+
+def _string(literal: str) -> tuple[str, str]:
+    """Return a string in quotes, whosever they are, as JSON, and the repair."""
+    quotes = 3 if literal.startswith(("'''", '"""')) else 2 if literal[0] == "\\" else 1
+    text = literal[quotes:-quotes]
+    if not _SIMPLE.fullmatch(literal):
+        text = _ESCAPE.sub(_as_json, text.replace("\\\\", "\\") if quotes == 2 else text)
+    is_json = f'"{text}"' == literal
+    return f'"{text}"', "" if is_json else _REPAIRS.get(literal[0], "curly_quotes")
 
 
 def _as_json(part: re.Match[str]) -> str:

@@ -1,7 +1,6 @@
 """What is known of a task's answers before one is found: taken from the model of the answer."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -60,6 +59,7 @@ def shape_of(answer_model: type[BaseModel]) -> Shape:
     """Return the shape of a task's answers."""
     schema = json_schema(answer_model)
     keys = tuple(schema.get("required", ()))
+    objects = (schema, *schema.get("$defs", {}).values())
     parts = {key: _options(schema["properties"][key], schema) for key in keys}
     types = {key: _types(options) for key, options in parts.items()}
     items = {
@@ -70,7 +70,7 @@ def shape_of(answer_model: type[BaseModel]) -> Shape:
     scalars = {"boolean", "number", "string"}
     return Shape(
         keys,
-        names={folded(name): name for name in _all_keys(schema)},
+        names={folded(name): name for part in objects for name in part.get("properties", ())},
         types=types,
         entries={key: _types(options) for key, options in items.items()},
         inner=tuple(parts[keys[0]][0].get("required", ())) if len(keys) == 1 else (),
@@ -89,8 +89,3 @@ def _options(part: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any
 def _types(options: list[dict[str, Any]]) -> frozenset[str]:
     named = {option.get("type", "") for option in options} - {""}
     return frozenset("number" if name == "integer" else name for name in named)
-
-
-def _all_keys(schema: dict[str, Any]) -> Iterator[str]:
-    for part in (schema, *schema.get("$defs", {}).values()):
-        yield from part.get("properties", ())
