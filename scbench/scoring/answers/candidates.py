@@ -16,12 +16,11 @@ from pydantic import JsonValue
 from scbench.scoring.answers.scan import Span, folded, parsed, scan
 from scbench.scoring.answers.shape import Shape
 
-FINAL = frozenset({"answer", "finalanswer", "final", "result", "output"})
 _CLOSING = frozenset({"answer", "finalanswer", "final"})
-_WRAPPERS = FINAL | {"response", "arguments", "input", "parameters"}
-_LAYERS = 6
-_WORK = 4
-"""How often a text may be parsed again: objects can stand in one another."""
+_FINAL = _CLOSING | {"result", "output"}
+_WRAPPERS = _FINAL | {"response", "arguments", "input", "parameters"}
+_DEPTH = 6
+_WORK = 4  # how often a text may be parsed again: objects can stand in one another
 _PLACEHOLDER = re.compile(
     r"[.\u2026\s_?]+|<[^<>]*>|\[[\w\s]*\]|(?:your|the|insert|put|my)\b[\w\s]*\b(?:answer|value)\b[\w\s]*"
     r"|(?:final )?(?:answer|value|text|string)(?: here)?",
@@ -30,8 +29,7 @@ _PLACEHOLDER = re.compile(
 _CODE = re.compile(r"(?:(?<!answer)(?<!answer\s)=|[(]|\breturn|\byield)\s{0,9}\Z", re.IGNORECASE)
 Fitted = tuple[dict[str, JsonValue], tuple[str, ...]]
 """An answer, and what was done to it."""
-NOTHING: Fitted = ({}, ())
-"""What an object says that leaves no answer."""
+NOTHING: Fitted = ({}, ())  # what an object says that leaves no answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +54,7 @@ def spans_of(text: str, shape: Shape) -> list[Span]:
     return scan(text, {*map(folded, shape.keys), *_WRAPPERS}, shape.names)
 
 
-def objects(
-    text: str, spans: list[Span], shape: Shape, layers: int = _LAYERS
-) -> Iterator[Candidate]:
+def objects(text: str, spans: list[Span], shape: Shape, depth: int = _DEPTH) -> Iterator[Candidate]:
     """Yield the objects that may be the answer, or leave none, the one that ends last first."""
     asked, left, closed_from = {*map(folded, shape.keys)}, _WORK * len(text) + 1000, len(text)
     for span in reversed(spans):
@@ -66,7 +62,7 @@ def objects(
         if left < 0 or span.start >= closed_from:
             continue  # the second is a draft in what leaves no answer
         value = span.parse()
-        fitted = None if value is None else answer_in(value, shape, layers)
+        fitted = None if value is None else answer_in(value, shape, depth)
         is_broken = value is None and not asked.isdisjoint(span.keys)
         if fitted is NOTHING:
             closed_from = span.start
@@ -90,7 +86,7 @@ def place_of(text: str, start: int, end: int) -> str:
     return "fence" if opened and (not after or after.startswith("```")) else "embedded"
 
 
-def answer_in(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> Fitted | None:
+def answer_in(value: JsonValue, shape: Shape, layers: int = _DEPTH) -> Fitted | None:
     """Return the answer object in a value, `NOTHING` if it leaves none; None without one."""
     if not layers:
         return None
@@ -100,7 +96,7 @@ def answer_in(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> Fitted |
         return _noted("unwrapped_list", answer_in(value[0], shape, layers - 1))
     if not isinstance(value, dict):
         return None
-    finals = [inside for key, inside in value.items() if folded(key) in FINAL]
+    finals = [inside for key, inside in value.items() if folded(key) in _FINAL]
     if finals and all(inside is None for inside in finals):
         return NOTHING
     inner = [part for key, part in reversed(value.items()) if folded(key) in _WRAPPERS]

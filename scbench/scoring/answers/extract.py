@@ -4,11 +4,9 @@ The last JSON object in the reply counts. Three stages: what is visible
 (`scbench.scoring.answers.visible`), which objects in it may be the answer
 (`scbench.scoring.answers.candidates`), and, here, which counts; without an object, a bare value.
 
-A mark is ``Answer:``, ``Final answer:`` and what other languages have for it (``words.toml``),
-``<answer>`` or ``\boxed{``; without an object, also "The answer is" and a heading that says no more
-than "Answer". What it points at is the rest of its line, else the next one that says anything; of a
-list, all lines up to a blank one. Whether words can be read is asked of the task's grader.
-Prose is not weighed. Every step is linear in the length of the text.
+Prose is not weighed. A mark without a colon ("The answer is", a heading) counts without an object
+only. It points at the rest of its line, else the next one that says anything; of a list, all up to
+a blank one. Every step is linear in the length of the text.
 """
 
 import re
@@ -39,13 +37,11 @@ __all__ = ["PLAIN_TEXT", "Extraction", "find_answer", "from_field", "from_respon
 PLAIN_TEXT = "plain_text"
 """The repair of an answer in words: it was found by a mark or by its place."""
 Readable = Callable[[JsonValue], bool]
-"""Whether a value can be read as what the task asks for."""
-_MARKS = 50
+_MARKS, _FAR = 50, 200
 _EITHER = re.compile(
     r"(?:</?\w+>|```\w*|[\W_])*\bor\b(?:[\W_]*alternatively)?(?:</?\w+>|```\w*|[\W_])*",
     re.IGNORECASE,
 )
-_FAR = 200
 _DIRECT = re.compile(r"(?:[\s*_`$>~\\(]|```\w*\s|</?\w+>)*(?:\w+\s*[=:]\s*)?")
 _LINE_BEGINS = re.compile(r"(?<![^\n])[ \t_`$*]{0,20}\Z")
 _LINE_ENDS = re.compile(r"[ \t\r*_`$.]*+(?:\n|\Z)")
@@ -54,7 +50,7 @@ _MARK = re.compile(
     rf"""
     (?P<tag> <(?:final[ _-]?)?(?:answer|solution)\b[^<>]{{0,60}}> | <final> )
     | (?P<boxed> \\boxed\s{{0,5}}\{{ )
-    | (?=[^\W\d_]) (?<![^\W_])(?<![\"'<.])(?<!\bno\s)(?<!other\s)(?<!any\s)
+    | (?=[^\W\d_]) (?<![^\W_])(?<![\"'<.])(?<!\bno\s)(?<!other\s)(?<!any\s)(?<!lambda\s)
       (?P<final> final [ _-]{{1,3}} )?
       (?: answer | ans(?=[:.]) | (?(final) (?: result | solution | output ) | (?!) )
         | {"|".join(WORDS["marks"]["words"])} ) (?![a-z]) [*_`]{{0,4}}
@@ -77,15 +73,11 @@ _NONE = re.compile(
     r"(?=\Z|[.!,;(\n]|\s(?:because|since|as|for)\b|\s[-\u2013\u2014])",
     re.IGNORECASE,
 )
-_HTML = re.compile(
-    r"</?(?:b|strong|i|em|u|p|br|div|span|code|mark|font|h[1-6])\b[^<>]{0,80}>", re.IGNORECASE
-)
+_HTML = re.compile(r"(?i)</?(?:b|strong|i|em|u|p|br|div|span|code|mark|font|h[1-6])\b[^<>]{0,80}>")
 _STRESSED = re.compile(r"\s{0,20}(\*\*|__|`|\$)(?=\S)([^*`$\n]{1,200})(?<=\S)\1")
-_OBJECT = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*\s*:)""")
-"""The beginning of an object, which is read elsewhere or cannot be read."""
+_OBJECT = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*\s*:)""")  # is read elsewhere, or cannot be read
 _BRACED = re.compile(r"((?:[^{}\\]|\\.|\{(?:[^{}\\]|\\.|\{[^{}]*\})*\})*)\}", re.DOTALL)
-_LINE = 300
-"""Longest line, in characters, that is taken as an answer where nothing marks it."""
+_LINE = 300  # characters, at most, of an answer that nothing marks
 # A fence is a line of backticks or tildes and maybe a language; it is closed by a line of as many
 # of them alone, by the next fence with a language, or by the end of the text.
 _FENCE = re.compile(
@@ -110,14 +102,12 @@ def from_field(answer: JsonValue, shape: Shape) -> Extraction:
     return Extraction(answer, "answer")
 
 
-def from_response(
-    response: str, shape: Shape, readable: Readable | None = None
-) -> Extraction | None:
+def from_response(text: str, shape: Shape, readable: Readable | None = None) -> Extraction | None:
     """Return the answer in a model's text; None if there is none.
 
     Of words, it asks what the task's grader says; by default, whether they are few or a list.
     """
-    text, repairs = shown(response)
+    text, repairs = shown(text)
     ask = readable or (lambda words: len(str(words).split()) < 6 or str(words).count(",") > 1)
     found = _Reader(text, shape, ask).answer()
     return found and replace(found, repairs=tuple(dict.fromkeys((*repairs, *found.repairs))))
@@ -251,8 +241,8 @@ def _pointed_at(mark: re.Match[str], *, is_list: bool) -> tuple[str, ...]:
 def _is_frame(line: str) -> bool:
     """Whether a line is blank, opens or closes a fence, or frames a formula."""
     line = line.strip()
-    framing = line in {"\\[", "\\]", "\\(", "\\)", "$$"}
-    return framing or line.startswith("```") or not line.strip("*_`#- ")
+    framing = line.startswith("```") or line in {"\\[", "\\]", "\\(", "\\)", "$$"}
+    return framing or not line.strip("*_`#- ")
 
 
 def _answer_lines(text: str, shape: Shape) -> str:

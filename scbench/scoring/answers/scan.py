@@ -19,9 +19,7 @@ from pydantic import JsonValue
 from scbench.base.canonical import parse_json
 from scbench.base.errors import JsonError
 
-_DEPTH = 200
-_SPANS = 50
-_RESTARTS = 100
+_DEPTH, _SPANS, _RESTARTS = 200, 50, 100
 
 # Early releases of Python 3.11 match possessive groups wrongly, so only single characters are
 # repeated possessively; no position has two ways to go on, so there is nothing to try twice.
@@ -35,7 +33,6 @@ _NUMBER = r"-?\d++(?:\.\d++)?(?:[eE][-+]?\d++)?"
 _RUN = re.compile(
     rf"[ \t\r\n]*+({_NUMBER}(?:[ \t\r\n]*+,[ \t\r\n]*+{_NUMBER})*)(?=[ \t\r\n]*+[,\])])"
 )
-"""Plain numbers with commas between them, in one step."""
 _TOKEN = re.compile(
     r"""
     [ \t\r\n]*+
@@ -60,15 +57,13 @@ _ESCAPE = re.compile(
     r"""|(\\(?:x[\da-fA-F]{2}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|[0-3]?[0-7]{1,2}|[av'\n]))|(["\\\x00-\x1f])"""
 )
 _SIMPLE = re.compile(r"""(["'])[^"'\\\x00-\x1f]*+\1""")
-_REPAIRS = {'"': "line_breaks", "'": "python_literal", "\\": "escaped_quotes"}
-"""By the first character of a string that is not JSON; others are in curly quotes."""
+_REPAIRS = {'"': "line_breaks", "'": "python_literal", "\\": "escaped_quotes"}  # else curly quotes
 _LITERALS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _SIGNS = dict(zip("([{)]},:", ["open"] * 3 + ["close"] * 3 + ["comma", "colon"], strict=True))
 _NAME = re.compile(
     r"\s*+(?:\.{2,}|\u2026|[<$%*?,}]|-?(?!nan\b|inf)[^\W\d]\w*+(?!\Z))", re.IGNORECASE
 )
-"""What stands for a value in the form of an answer, and in code that makes one."""
 _CUT_KEY = re.compile(r"\s*+[\"'\u201c](\w{0,60})\s*+\Z")
 _POINT = re.compile(r"((?<!\d)\.)|\.(?!\d)")
 
@@ -77,14 +72,10 @@ _POINT = re.compile(r"((?<!\d)\.)|\.(?!\d)")
 class Span:
     """A value in a text, rewritten as JSON but not parsed yet.
 
-    Attributes:
-        opening, start: its first bracket, and where that stands.
-        first, last: its tokens; one that stands in no other begins with the first of all.
-        state: what may come next: a ``key``, a ``colon``, a ``value``, or ``next``, a comma or the
-            end; at last ``broken`` if the value could not be read to its end.
-        keys, known: its keys as `folded` gives them; where the last one ends that was asked for.
-        end: behind its last bracket; of a broken one, at that key.
-        repairs: what was done to read it, each once, in order.
+    Its `state` says what may come next: a ``key``, a ``colon``, a ``value``, or ``next``, a comma
+    or the end; at last, whether it is ``broken``. Of one that stands in no other, `first` is 0. Its
+    `keys` are as `folded` gives them; `known` is behind the last one that was asked for, and so is
+    the `end` of one that is broken.
     """
 
     opening: str
@@ -121,10 +112,8 @@ def parsed(text: str) -> JsonValue | None:
 def scan(text: str, names: Collection[str], spelt: Mapping[str, str] | None = None) -> list[Span]:
     """Return values of a text, by their ends: the last outer ones, and objects at any depth.
 
-    Args:
-        text: what a model said.
-        names: keys, as `folded` gives them; objects with one of them are noted, also broken ones.
-        spelt: keys as they are spelt, by what `folded` gives.
+    Objects are noted, also broken ones, if they have a key whose folded name is among `names`; the
+    keys in `spelt` are written as they are spelt there.
     """
     reader = _Reader(text, names, spelt or {})
     at = 0
@@ -195,9 +184,8 @@ class _Reader:
         self._out.append("{" if mark == "{" else "[")
 
     def _repair(self, *names: str) -> None:
-        if any(names) and self._opened:
-            top = self._opened[-1]
-            top.repairs = tuple(dict.fromkeys(filter(None, top.repairs + names)))
+        top = self._opened[-1]
+        top.repairs = tuple(dict.fromkeys(top.repairs + names))
 
     def _take(self, kind: str, part: str, top: Span, end: int) -> bool:
         """Take a token as what may come; False if it may not."""
@@ -213,7 +201,8 @@ class _Reader:
             case "close":
                 return self._close(part[-1], top, end)
             case "colon" if state == "colon":
-                self._repair("equals_sign" * (part == "="))
+                if part == "=":
+                    self._repair("equals_sign")
                 top.state = "value"
                 self._out.append(":")
             case "run":
@@ -235,7 +224,8 @@ class _Reader:
         return True
 
     def _put(self, top: Span, json_text: str, repair: str, end: int) -> None:
-        self._repair(repair)
+        if repair:
+            self._repair(repair)
         self._out.append(json_text)
         if top.state != "key":
             top.state = "next"
@@ -255,15 +245,16 @@ class _Reader:
             return False
         if mark == ")" and not (top.is_list or empty):
             return False  # (1) is no tuple
-        self._repair("python_literal" if mark == ")" else "trailing_comma" * trailing)
-        if trailing:
-            self._out.pop()
+        if mark == ")" or trailing:
+            self._repair("python_literal" if mark == ")" else "trailing_comma")
+            del self._out[len(self._out) - trailing :]
         top.end, top.last, top.state = end, len(self._out), "next"
         self._out.append("}" if mark == "}" else "]")
         self._opened.pop()
-        self._repair(*top.repairs)
         if self._opened:
             self._opened[-1].state = "next"
+            if top.repairs:
+                self._repair(*top.repairs)
         else:
             self.outer.append(top)
         if top.known:

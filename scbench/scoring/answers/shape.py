@@ -18,13 +18,10 @@ _TYPES |= {dict: "object", type(None): "null"}
 class Shape:
     """What is known of an answer before it is found.
 
-    Attributes:
-        keys: required keys of the answer object.
-        names: all keys in it, at any depth, by how they are compared.
-        types, entries: JSON types of the values of those keys, and of the entries of arrays.
-        inner: required keys of the value, where that is an object under the only key.
-        is_short: whether ``answer`` is the only key and can hold a word or a number.
-        bare_text: what text must match to be the value of the only key without any JSON.
+    Its required `keys`, and the JSON `types` of their values and of the `entries` of arrays; the
+    `names` of all keys at any depth; the required keys of the only value, if that is an object
+    (`inner`); whether ``answer`` is the only key and can hold a word or a number; and what text
+    must match to be the only value without any JSON.
     """
 
     keys: tuple[str, ...]

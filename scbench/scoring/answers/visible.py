@@ -14,7 +14,6 @@ from scbench.base.data import packaged_toml
 from scbench.scoring.answers.scan import parsed
 
 WORDS = packaged_toml("scbench.scoring.answers", "words.toml")
-"""Words of many languages and models, as regular expressions."""
 _PAIRS = WORDS["hidden"]["pairs"]
 _TAG = re.compile(
     rf"""
@@ -60,9 +59,8 @@ def _unwrapped(text: str) -> str:
 
 
 def _without_reasoning(reply: str) -> str:
-    text = reply
-    if "<|channel|>" in reply:
-        text = _HEADER.sub("\n", _ANALYSIS.sub("\n", reply))
+    has_channels = "<|channel|>" in reply
+    text = _HEADER.sub("\n", _ANALYSIS.sub("\n", reply)) if has_channels else reply
     shown, at = [], 0
     for start, end in sorted(_hidden_regions(text)):
         shown.append(text[at:start])
