@@ -267,12 +267,12 @@ def _string(literal: str) -> tuple[str, str]:
     quotes = 3 if literal.startswith(("'''", '"""')) else 2 if literal[0] == "\\" else 1
     text = literal[quotes:-quotes]
     if not _SIMPLE.fullmatch(literal):
-        text = _ESCAPE.sub(_as_json, text.replace("\\\\", "\\") if quotes == 2 else text)
+        text = _ESCAPE.sub(_escape, text.replace("\\\\", "\\") if quotes == 2 else text)
     is_json = f'"{text}"' == literal
     return f'"{text}"', "" if is_json else _REPAIRS.get(literal[0], "curly_quotes")
 
 
-def _as_json(part: re.Match[str]) -> str:
+def _escape(part: re.Match[str]) -> str:
     escape, other = part.groups()
     plain = ast.literal_eval(f'"{escape}"') if escape else other
     return part.group() if plain is None else json.dumps(plain)[1:-1]
