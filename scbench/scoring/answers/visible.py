@@ -17,7 +17,7 @@ WORDS = packaged_toml("scbench.scoring.answers", "words.toml")
 _PAIRS = WORDS["hidden"]["pairs"]
 _TAG = re.compile(
     rf"""
-    (?=[<&\[\u25c1Aa]) (?<![^`]`)
+    (?=[<&\[\u25c1]|\Aa|assi) (?: (?<!(?<!`)`) | (?=[^>\]\u25b7`]{{0,60}}[>\]\u25b7](?!`)) )
     (?: (?:<|&lt;) \|? (?P<slash>/)? \|? (?: (?!begin_|start_|end_) [a-z]{{1,12}} [:|_] )?
         (?P<edge> (?:begin|start|end)_ (?:of_)? )? (?P<name> {"|".join(WORDS["hidden"]["names"])} )
         (?P<late> _(?:begin|start|end) )? (?![\w-]) (?P<rest> [^<>&\n]{{0,200}} ) (?:>|&gt;)
