@@ -170,7 +170,7 @@ def _find(data: bytes) -> None:
         text = choices.remainder.decode("latin-1")
     extraction = find_answer(Prediction.model_construct(id="", response=text), shape)
     declines(text)
-    for span in scan(text, set(shape.keys)).outermost:
+    for span in scan(text, set(shape.keys)):
         assert 0 <= span.start < span.end <= len(text)
     if extraction is None:
         return

@@ -250,12 +250,9 @@ class Retry(Game):
 
 def last_object(reply: str, *keys: str) -> JsonValue | None:
     """Return the last JSON object in a reply that has one of these keys; None without one."""
-    result = scan(visible(reply), keys)
-    spans = [
-        span for span in (*result.outermost, *result.objects) if not set(keys).isdisjoint(span.keys)
-    ]
-    for span in sorted(spans, key=lambda span: -span.end)[:1]:
-        return span.parse()
+    for span in reversed(scan(visible(reply), keys)):
+        if not set(keys).isdisjoint(span.keys):
+            return span.parse()
     return None
 
 

@@ -1,53 +1,89 @@
 r"""Finding the answer in a reply: one rule for every task and model (docs/answers.md).
 
 The last JSON object in the reply counts. Three stages: what is visible
-(`scbench.scoring.answers.visible`), which values in it may be the answer
-(`scbench.scoring.answers.candidates`, `scbench.scoring.answers.marks`), and, here, which counts.
-Prose is not weighed. Every step is linear in the length of the text.
+(`scbench.scoring.answers.visible`), which objects in it may be the answer
+(`scbench.scoring.answers.candidates`), and, here, which counts; without an object, a bare value.
+
+Prose is not weighed. A mark without a colon ("The answer is", a heading) counts without an object
+only. It points at the rest of its line, else the next one that says anything; of a list, all up to
+a blank one. Every step is linear in the length of the text.
 """
 
-import html
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import dropwhile, islice, takewhile
 
 from pydantic import JsonValue
 
 from scbench.base.model import Prediction
-from scbench.graders.shared.short_answers import HEDGES
+from scbench.graders.shared.short_answers import HEDGES, MAX_LENGTH, tidy
 from scbench.scoring.answers.candidates import (
     Candidate,
     Extraction,
     bare_value,
-    by_end,
-    cut_at,
     objects,
     place_of,
-    scan_for,
+    spans_of,
 )
-from scbench.scoring.answers.marks import Words, fenced, marked, marks_in, unmarked
-from scbench.scoring.answers.scan import Scan, Span, folded, parsed
+from scbench.scoring.answers.scan import Span, folded
 from scbench.scoring.answers.shape import Shape
-from scbench.scoring.answers.visible import visible
+from scbench.scoring.answers.visible import WORDS, shown, visible
 
 __all__ = ["PLAIN_TEXT", "Extraction", "find_answer", "from_field", "from_response", "visible"]
 
 PLAIN_TEXT = "plain_text"
 """The repair of an answer in words: it was found by a mark or by its place."""
 Readable = Callable[[JsonValue], bool]
-"""Whether a value can be read as what the task asks for."""
-_MARKS = 50
-_INVISIBLE = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-_ENTITIES = re.compile(r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);")
+_MARKS, _FAR = 50, 200
 _EITHER = re.compile(
     r"(?:</?\w+>|```\w*|[\W_])*\bor\b(?:[\W_]*alternatively)?(?:</?\w+>|```\w*|[\W_])*",
     re.IGNORECASE,
 )
-_FAR = 200
-_MAX_WORDS = 5
 _DIRECT = re.compile(r"(?:[\s*_`$>~\\(]|```\w*\s|</?\w+>)*(?:\w+\s*[=:]\s*)?")
+_LINE_BEGINS = re.compile(r"(?<![^\n])[ \t_`$*]{0,20}\Z")
+_LINE_ENDS = re.compile(r"[ \t\r*_`$.]*+(?:\n|\Z)")
 _ASSIGNED = re.compile(r"(\w+)[*`'\"]{0,4}\s{0,9}(?P<sign>[=:])[\s*`]{0,9}\Z")
+_MARK = re.compile(
+    rf"""
+    (?P<tag> <(?:final[ _-]?)?(?:answer|solution)\b[^<>]{{0,60}}> | <final> )
+    | (?P<boxed> \\boxed\s{{0,5}}\{{ )
+    | (?=[^\W\d_]) (?<![^\W_])(?<![\"'<.])(?<!\bno\s)(?<!other\s)(?<!any\s)(?<!lambda\s)
+      (?P<final> final [ _-]{{1,3}} )?
+      (?: answer | ans(?=[:.]) | (?(final) (?: result | solution | output ) | (?!) )
+        | {"|".join(WORDS["marks"]["words"])} ) (?![a-z]) [*_`]{{0,4}}
+      (?: [^\S\n]{{0,20}}
+          (?P<sign> [:\uff1a] | (?(final) (?: = | \u2192 | -> | [-\u2013\u2014][ ] ) | (?!) ) )
+        | (?: \s[^\S\n]{{0,20}} (?: {"|".join(WORDS["marks"]["is"])} ) (?![^\W_]) | [\u662f\u306f] )
+          (?: [ ] (?!possib|probab|like)(?:[a-z]{{2,12}}ly|thus|therefore|then|just|indeed|hence)\b
+              ,? )?
+          [^\S\n]{{0,20}} (?P<colon> [:\uff1a] )? )
+      (?: [*_`]{{1,4}} (?=\s) )?
+    | ^ [#>*_ \t]{{0,12}} (?: (?:my|the) [ ]{{1,3}} )? (?: final [ ]{{1,3}} )?
+      answer [*_ \t]{{0,12}} $
+    | ^ [>*_` \t]{{0,12}} answer [*_`]{{0,4}} [ \t]{{0,20}} (?P<equals> = )
+    """,
+    re.IGNORECASE | re.VERBOSE | re.MULTILINE,
+)
+_SIGNS = ("tag", "boxed", "sign", "colon", "equals")
+_NONE = re.compile(
+    rf"(?:{'|'.join(WORDS['none']['words'])})"
+    r"(?=\Z|[.!,;(\n]|\s(?:because|since|as|for)\b|\s[-\u2013\u2014])",
+    re.IGNORECASE,
+)
+_HTML = re.compile(r"(?i)</?(?:b|strong|i|em|u|p|br|div|span|code|mark|font|h[1-6])\b[^<>]{0,80}>")
+_STRESSED = re.compile(r"\s{0,20}(\*\*|__|`|\$)(?=\S)([^*`$\n]{1,200})(?<=\S)\1")
+_OBJECT = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*\s*:)""")  # is read elsewhere, or cannot be read
+_BRACED = re.compile(r"((?:[^{}\\]|\\.|\{(?:[^{}\\]|\\.|\{[^{}]*\})*\})*)\}", re.DOTALL)
+_LINE = 300  # characters, at most, of an answer that nothing marks
+# A fence is a line of backticks or tildes and maybe a language; it is closed by a line of as many
+# of them alone, by the next fence with a language, or by the end of the text.
+_FENCE = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[^`~\n]*\n(.*?)(?:^[ \t]*(?:\1[`~]*[ \t\r]*$|(?=\1\w))|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def find_answer(
@@ -66,184 +102,154 @@ def from_field(answer: JsonValue, shape: Shape) -> Extraction:
     return Extraction(answer, "answer")
 
 
-def from_response(
-    response: str, shape: Shape, readable: Readable | None = None
-) -> Extraction | None:
+def from_response(text: str, shape: Shape, readable: Readable | None = None) -> Extraction | None:
     """Return the answer in a model's text; None if there is none.
 
-    Args:
-        response: the text.
-        shape: of the task's answers.
-        readable: for answers in words, what the task's grader says of one; by default only their
-            types are asked.
+    Of words, it asks what the task's grader says; by default, whether they are few or a list.
     """
-    text = visible(response)
-    dropped = ("dropped_reasoning",) if len(text) < len(response) else ()
-    found = _Reader(text, shape, readable).answer()
-    return found and replace(found, repairs=tuple(dict.fromkeys((*dropped, *found.repairs))))
-
-
-def _typed(value: JsonValue) -> bool:
-    """Whether words can be an answer, as far as that is seen without the instance."""
-    is_word = isinstance(value, str) and "\n" not in value and value.count(",") < 2
-    return not is_word or len(str(value).split()) <= _MAX_WORDS
-
-
-def _held(answer: JsonValue) -> JsonValue:
-    return answer["answer"] if isinstance(answer, dict) else None
+    text, repairs = shown(text)
+    ask = readable or (lambda words: len(str(words).split()) < 6 or str(words).count(",") > 1)
+    found = _Reader(text, shape, ask).answer()
+    return found and replace(found, repairs=tuple(dict.fromkeys((*repairs, *found.repairs))))
 
 
 class _Reader:
     """One visible text, and what in it may be the answer."""
 
-    def __init__(self, text: str, shape: Shape, readable: Readable | None) -> None:
-        self.repairs: tuple[str, ...] = ()
-        self.text = self._plain(text)
-        self.shape = shape
-        self.readable = readable or _typed
-        self.scanned: Scan = scan_for(self.text, shape)
-        self.marks = marks_in(self.text)[-_MARKS:]
-        self.outer = [*self.scanned.outermost]
-
-    def _plain(self, text: str) -> str:
-        """Return a text without quotes round all of it or its last fence, and without entities."""
-        blocks = fenced(text)[-1:]
-        start, part = (0, text) if text.lstrip().startswith('"') else (blocks or [(0, "")])[0]
-        inside = parsed(part.strip()) if part.lstrip().startswith('"') else None
-        if isinstance(inside, str):
-            self.repairs += ("unwrapped_string",) if not start else ()
-            text = f"{text[:start]}{inside}{text[start + len(part) :]}"
-        if "&" in text and _ENTITIES.search(text):
-            self.repairs += ("html_entities",)
-            text = html.unescape(text)
-        if not text.isascii() and _INVISIBLE.search(text):
-            self.repairs += ("special_blanks",)
-            text = _INVISIBLE.sub("", text)
-        return text
+    def __init__(self, text: str, shape: Shape, readable: Readable) -> None:
+        self.text, self.shape, self.readable = text, shape, readable
+        self.key = shape.keys[0] if len(shape.keys) == 1 else ""
+        self.spans = spans_of(text, shape)
+        self.outer = [span for span in self.spans if not span.first]
+        plain = _HTML.sub(lambda tag: " " * len(tag.group()), text) if self.key else ""
+        marks = deque(_MARK.finditer(plain), maxlen=_MARKS)
+        inside = [range(span.start, span.end) for span in self.outer]
+        self.marks = [mark for mark in marks if not any(mark.start() in one for one in inside)]
 
     def answer(self) -> Extraction | None:
         """Return the answer; None if there is none."""
-        found = (one for one in objects(self.text, self.scanned, self.shape) if self._is_meant(one))
-        last = next(found, None)
+        candidates = objects(self.text, self.spans, self.shape)
+        last = next(candidates, None)
         if last is None:
             best = max(self._bare(), key=lambda one: one.end, default=None)
         else:
-            best = self._last_marked(last.end, signed=True) or last
-            before = next((one for one in found if one.end <= last.start), None)
+            marks = [one for one in self.marks if one.start() >= last.end]
+            later = (self._marked(one) for one in reversed(marks) if any(one.group(*_SIGNS)))
+            best = next(filter(None, later), last)
+            before = next((one for one in candidates if one.end <= last.start), None)
             if best is last and before is not None and self._is_either(before, last):
                 return None
-        if best is None or cut_at(self.text, self.scanned, self.shape) >= best.end:
-            return None
-        found_answer = best.extraction
-        return found_answer and replace(
-            found_answer, repairs=(*self.repairs, *found_answer.repairs)
-        )
-
-    def _is_meant(self, one: Candidate) -> bool:
-        """Whether an object is no piece of code: ``{"answer": result}``."""
-        if one.extraction is None or "unquoted_value" not in one.extraction.repairs:
-            return True
-        return self.readable(_held(one.extraction.value))
+        return best.extraction if best else None
 
     def _is_either(self, first: Candidate, second: Candidate) -> bool:
         """Whether two candidates that differ have nothing but "or" between them."""
-        between = self.text[first.end : second.start]
-        one, other = first.extraction, second.extraction
-        differ = one is not None and other is not None and one.value != other.value
-        return differ and len(between) <= _FAR and _EITHER.fullmatch(between) is not None
+        between, one, other = self.text[first.end : second.start], *first[:1], *second[:1]
+        differ = one and other and one.value != other.value and len(between) <= _FAR
+        return bool(differ and _EITHER.fullmatch(between))
 
-    def _last_marked(self, after: int = 0, *, signed: bool = False) -> Candidate | None:
-        """Return what the last mark behind a place says that says anything."""
-        for mark, sign in reversed(self.marks):
-            if mark.start() < after:
-                break
-            if (sign or not signed) and (one := self._marked(mark, sign=sign)):
-                return one
-        return None
-
-    def _marked(self, mark: re.Match[str], *, sign: bool) -> Candidate | None:
+    def _marked(self, mark: re.Match[str]) -> Candidate | None:
         """Return the value behind a mark, or that there is none; None if it is neither."""
-        if len(self.shape.keys) != 1 or self._is_inside(mark.start()):
-            return None
-        at = bisect_left(self.outer, mark.end(), key=lambda span: span.start)
-        span = self.outer[at] if at < len(self.outer) else None
-        if span and not (mark["equals"] and span.end - span.start <= 2):  # a program begins so
-            gap = self.text[mark.end() : min(span.start, mark.end() + _FAR)]
-            near = span.start <= mark.end() + _FAR
-            if near and _DIRECT.fullmatch(gap) and (one := self._of(span, "marked")):
+        shape, end = self.shape, mark.end()
+        at = bisect_left(self.outer, end, key=lambda span: span.start)
+        for span in self.outer[at : at + 1]:
+            is_near = span.start <= end + _FAR and _DIRECT.fullmatch(self.text[end : span.start])
+            if is_near and (one := self._of(span, "marked")):
                 return one
-        for words in marked(mark, is_list=self.shape.is_list):
+        for content in _pointed_at(mark, is_list=shape.is_list or shape.bare_text is not None):
             # "The answer is valid: the counts are 3, 4 and 5" is a sentence.
-            is_value = sign or not self.shape.is_list or ":" not in words.value
-            if is_value and (one := self._of_words(words)):
+            is_sentence = shape.is_list and not any(mark.group(*_SIGNS)) and ":" in content
+            if is_sentence or len(content) > MAX_LENGTH or _OBJECT.search(content):
+                continue
+            at = max(mark.string.find(content, end), end) + len(content)
+            if one := self._of_words(content, "marked", mark.start(), at):
                 return one
+            if _NONE.match(tidy(content.strip())):
+                return Candidate(None, mark.start(), at)
         return None
 
-    def _of_words(self, words: Words) -> Candidate | None:
-        key = self.shape.keys[0]
-        hedged = HEDGES.match(words.value)
-        if self.shape.is_short and not hedged and self.readable(words.value):
-            extraction = Extraction({key: words.value}, words.source, (PLAIN_TEXT,))
-            return Candidate(extraction, words.start, words.end)
-        return Candidate(None, words.start, words.end) if words.is_none else None
+    def _of_words(self, content: str, source: str, start: int, end: int) -> Candidate | None:
+        value, pattern, repair = tidy(content.strip()), self.shape.bare_text, PLAIN_TEXT
+        if pattern and pattern.fullmatch(content.strip()):
+            value, repair = content.strip("\n").rstrip(), "wrapped_bare_value"
+        elif not self.shape.is_short or HEDGES.match(value) or not (value and self.readable(value)):
+            return None
+        return Candidate(Extraction({self.key: value}, source, (repair,)), start, end)
 
     def _of(self, span: Span, source: str, *repairs: str) -> Candidate | None:
         value = span.parse()
         bare = None if value is None else bare_value(value, self.shape)
-        if bare is None or (self.shape.is_short and not self.readable(_held(bare[0]))):
+        if bare is None or (self.shape.is_short and not self.readable(bare[0][self.key])):
             return None
         extraction = Extraction(bare[0], source, (*span.repairs, *(repairs or bare[1])))
         return Candidate(extraction, span.start, span.end)
 
-    def _is_inside(self, place: int) -> bool:
-        """Whether a place lies in an object or array."""
-        at = bisect_right(self.outer, place, key=lambda span: span.start) - 1
-        return at >= 0 and place < self.outer[at].end
-
     def _bare(self) -> Iterator[Candidate]:
         """Yield values without their key: behind marks, alone on their lines, assigned."""
-        if len(self.shape.keys) != 1:
+        if not self.key:
             return
-        if one := self._last_marked():
-            yield one
-        for span in by_end(self.scanned):
-            source, *repairs = self._place(span)
-            if source and (one := self._of(span, source, *repairs)):
-                yield one
-                break
-        if self.shape.is_short:
-            for words in unmarked(self.text, is_list=self.shape.is_list):
-                one = self._of_words(words)
-                if one is not None and not (self.marks and words.source == "whole"):
-                    yield one
-        elif self.shape.bare_text is not None:
-            yield from self._texts(self.shape.bare_text)
+        yield from islice(filter(None, map(self._marked, reversed(self.marks))), 1)
+        placed = ((span, self._place(span)) for span in reversed(self.spans))
+        values = (self._of(span, *place) for span, place in placed if place)
+        yield from islice(filter(None, values), 1)
+        yield from filter(None, (self._of_words(*place) for place in self._unmarked() if place[0]))
+
+    def _unmarked(self) -> Iterator[tuple[str, str, int, int]]:
+        """Yield the last fence, or else the whole text or its last paragraph of a word."""
+        text, shape = self.text, self.shape
+        blocks = [block for block in _FENCE.finditer(text) if block[2].strip()]
+        for block in blocks[-1:]:
+            content = block[2] if shape.bare_text else _answer_lines(block[2], shape)
+            yield content, "fence", *block.span(2)
+        if blocks or self.marks:
+            return
+        *before, last = re.split(r"\n[ \t\r]{0,20}\n", text.strip())
+        value = text if shape.bare_text else _answer_lines(last, shape)
+        # A word at the end of prose is an answer; one at the end of a list of words need not be.
+        is_last = len(value.split()) == 1 and len((before or [""])[-1].split()) > 2
+        if not before or is_last or (shape.is_list and before[-1].endswith(":")) or shape.bare_text:
+            yield value, "whole", 0, len(text)
 
     def _place(self, span: Span) -> tuple[str, ...]:
-        """Name the place of a value without its key, and its repair; blank if it has none."""
-        text = self.text
-        if span.opening == "[" and text.endswith("\\", 0, span.start):
-            return ("",)  # a formula
-        name = _ASSIGNED.search(text[max(0, span.start - 100) : span.start])
-        if name and folded(name[1]) == folded(self.shape.keys[0]):
-            empty = span.end - span.start <= 2
-            return ("",) if empty else (place_of(text, span.start, span.end), "assignment")
-        begin = text.rfind("\n", 0, span.start) + 1
-        end = text.find("\n", span.end)
-        before, after = text[begin : span.start], text[span.end : end if end >= 0 else None]
-        alone = re.fullmatch(r"[ \t>_`$]*\**", before) and not after.strip(" \t\r*_`$.")
-        return (place_of(text, span.start, span.end) if alone else "",)
+        """Name the place of a value without its key, and its repair; nothing if it has none."""
+        before = self.text[max(0, span.start - 100) : span.start]
+        name = _ASSIGNED.search(before)
+        if name and folded(name[1]) == folded(self.key):
+            return place_of(self.text, span.start, span.end), "assignment"
+        is_alone = _LINE_BEGINS.search(before) and _LINE_ENDS.match(self.text, span.end)
+        return (place_of(self.text, span.start, span.end),) if is_alone else ()
 
-    def _texts(self, pattern: re.Pattern[str]) -> Iterator[Candidate]:
-        """Yield text that is the value of the only key, without any JSON."""
-        blocks = fenced(self.text)
-        places = [(start, block, "fence") for start, block in blocks[-1:]]
-        places = places or [(0, self.text, "whole")]
-        for mark, _ in self.marks[-1:]:
-            rest = re.split(r"</|\n\s*\n", self.text[mark.end() :].lstrip(), maxsplit=1)[0]
-            places.append((mark.end(), rest, "marked"))
-        for start, content, source in places:
-            bare = content.strip("\n").rstrip()
-            if pattern.fullmatch(bare.strip()):
-                extraction = Extraction({self.shape.keys[0]: bare}, source, ("wrapped_bare_value",))
-                yield Candidate(extraction, start, start + len(content))
+
+def _pointed_at(mark: re.Match[str], *, is_list: bool) -> tuple[str, ...]:
+    """Return what a mark points at: all of it, or what is stressed."""
+    after = mark.string[mark.end() : mark.end() + MAX_LENGTH]
+    if mark["boxed"]:
+        braced = _BRACED.match(after)
+        return (re.sub(r"\\([{}_%$])", r"\1", braced[1]),) if braced else ()
+    content, closing, _ = after.partition("</")
+    if mark["tag"]:
+        return (content,) if closing else ()
+    first, *lines = content.split("\n")
+    if _is_frame(first):
+        said = [*takewhile(lambda line: not _is_frame(line), dropwhile(_is_frame, lines))]
+        return ("\n".join(said if is_list else said[:1]),)
+    stressed = _STRESSED.match(first)
+    if stressed and not is_list:
+        return (stressed[2],)
+    return (first, stressed[2]) if stressed else (first,)
+
+
+def _is_frame(line: str) -> bool:
+    """Whether a line is blank, opens or closes a fence, or frames a formula."""
+    line = line.strip()
+    framing = line.startswith("```") or line in {"\\[", "\\]", "\\(", "\\)", "$$"}
+    return framing or not line.strip("*_`#- ")
+
+
+def _answer_lines(text: str, shape: Shape) -> str:
+    """Return a line, or the lines of a list; nothing if it is anything else."""
+    if len(text) > 2 * MAX_LENGTH or _OBJECT.search(text):
+        return ""
+    lines = [tidy(line) for line in text.split("\n") if not _is_frame(line)]
+    single = len(lines) == 1 and len(lines[0]) <= (MAX_LENGTH if shape.is_list else _LINE)
+    are_short = all(len(line) <= _LINE and len(line.split()) <= 3 for line in lines)
+    return "\n".join(lines) if single or (shape.is_list and are_short) else ""

@@ -1,7 +1,6 @@
 """What is known of a task's answers before one is found: taken from the model of the answer."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -11,20 +10,18 @@ from pydantic import BaseModel, JsonValue
 from scbench.schemas.base import json_schema
 from scbench.scoring.answers.scan import folded
 
+_TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
+_TYPES |= {dict: "object", type(None): "null"}
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What is known of an answer before it is found.
 
-    Attributes:
-        keys: required keys of the answer object.
-        names: all keys in it, at any depth, as `scbench.scoring.answers.scan.folded` makes them.
-        types: JSON types that the value of each required key can have.
-        entries: JSON types of the entries of those that are arrays.
-        inner: required keys of the value, where that is an object under the only key.
-        is_short: whether ``answer`` is the only key and can hold a word or a number.
-        bare_text: what text must match to be the value of the only key without any JSON; the
-            attribute ``BARE_TEXT`` of the answer model.
+    Its required `keys`, and the JSON `types` of their values and of the `entries` of arrays; the
+    `names` of all keys at any depth; the required keys of the only value, if that is an object
+    (`inner`); whether ``answer`` is the only key and can hold a word or a number; and what text
+    must match to be the only value without any JSON.
     """
 
     keys: tuple[str, ...]
@@ -45,20 +42,13 @@ class Shape:
         types = self.types.get(key, frozenset())
         if isinstance(value, dict) and self.inner:
             return all(name in value for name in self.inner)
-        return not types or _type_of(value) in types
+        return not types or _TYPES[type(value)] in types
 
     def fits_bare(self, value: JsonValue, key: str) -> bool:
         """Whether a value without its key has the types of that, and of its entries."""
         types = self.entries.get(key, frozenset())
         entries = value if isinstance(value, list) and types else []
-        return self.fits(value, key) and all(_type_of(entry) in types for entry in entries)
-
-
-_TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
-
-
-def _type_of(value: JsonValue) -> str:
-    return _TYPES.get(type(value), "null" if value is None else "object")
+        return self.fits(value, key) and all(_TYPES[type(entry)] in types for entry in entries)
 
 
 @lru_cache(maxsize=256)
@@ -66,6 +56,7 @@ def shape_of(answer_model: type[BaseModel]) -> Shape:
     """Return the shape of a task's answers."""
     schema = json_schema(answer_model)
     keys = tuple(schema.get("required", ()))
+    objects = (schema, *schema.get("$defs", {}).values())
     parts = {key: _options(schema["properties"][key], schema) for key in keys}
     types = {key: _types(options) for key, options in parts.items()}
     items = {
@@ -76,7 +67,7 @@ def shape_of(answer_model: type[BaseModel]) -> Shape:
     scalars = {"boolean", "number", "string"}
     return Shape(
         keys,
-        names={folded(name): name for name in _all_keys(schema)},
+        names={folded(name): name for part in objects for name in part.get("properties", ())},
         types=types,
         entries={key: _types(options) for key, options in items.items()},
         inner=tuple(parts[keys[0]][0].get("required", ())) if len(keys) == 1 else (),
@@ -95,8 +86,3 @@ def _options(part: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any
 def _types(options: list[dict[str, Any]]) -> frozenset[str]:
     named = {option.get("type", "") for option in options} - {""}
     return frozenset("number" if name == "integer" else name for name in named)
-
-
-def _all_keys(schema: dict[str, Any]) -> Iterator[str]:
-    for part in (schema, *schema.get("$defs", {}).values()):
-        yield from part.get("properties", ())

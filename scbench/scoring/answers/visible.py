@@ -5,18 +5,19 @@ closing tag hides back to its own opening tag, or to the start where it has none
 that is never closed hides the rest. A tag between backticks is only spoken of.
 """
 
+import html
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from scbench.base.data import packaged_toml
+from scbench.scoring.answers.scan import parsed
 
 WORDS = packaged_toml("scbench.scoring.answers", "words.toml")
-"""Words of many languages and models, as regular expressions."""
 _PAIRS = WORDS["hidden"]["pairs"]
 _TAG = re.compile(
     rf"""
-    (?=[<&\[\u25c1])
+    (?=[<&\[\u25c1]|\Aa|assi) (?: (?<!(?<!`)`) | (?=[^>\]\u25b7`]{{0,60}}[>\]\u25b7](?!`)) )
     (?: (?:<|&lt;) \|? (?P<slash>/)? \|? (?: (?!begin_|start_|end_) [a-z]{{1,12}} [:|_] )?
         (?P<edge> (?:begin|start|end)_ (?:of_)? )? (?P<name> {"|".join(WORDS["hidden"]["names"])} )
         (?P<late> _(?:begin|start|end) )? (?![\w-]) (?P<rest> [^<>&\n]{{0,200}} ) (?:>|&gt;)
@@ -25,90 +26,83 @@ _TAG = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_MARK = re.compile(r"<\|(start|end|return|call|channel|message|constrain)\|>")
-_HEADERS = {"start", "channel", "constrain"}
-_UNMARKED = re.compile(r"analysis(?=[A-Z{\n])")
-_FINAL = re.compile(r"assistant\s?final")
+_ENTITIES = re.compile(r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);")
+_INVISIBLE = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+_QUOTE = re.compile(r"^[ \t]{0,3}>[> \t]*", re.MULTILINE)
+_ANALYSIS = re.compile(
+    r"(?:<\|channel\|>\s*|\A)analysis\b[^<]*(?:<(?!\|(?:end|return|call|start|channel)\|>)[^<]*)*"
+)
+_HEADER = re.compile(r"<\|(?:start|channel|constrain)\|>[^<]*|<\|(?:message|end|return|call)\|>")
 
 
 def visible(reply: str) -> str:
-    """Return a reply without its hidden reasoning."""
-    text = _without_analysis(reply)
-    regions = _hidden_regions(text)
-    if not regions:
-        return text
+    """Return what a reply shows, as plain text."""
+    return shown(reply)[0]
+
+
+def shown(reply: str) -> tuple[str, tuple[str, ...]]:
+    """Return what a reply shows, and how it was made plain: each step is a repair."""
+    text, repairs = reply, []
+    for repair, step in _STEPS.items():
+        before, text = text, step(text)
+        repairs += [repair] * (text != before)
+    return text, tuple(repairs)
+
+
+def _unwrapped(text: str) -> str:
+    """Return the text in a reply that is one JSON string, or one message of a chat."""
+    whole = parsed(text) if text.lstrip()[:1] in {'"', "{"} else None
+    if isinstance(whole, dict) and "role" in whole:
+        whole = whole.get("content")
+    return whole if isinstance(whole, str) else text
+
+
+def _without_reasoning(reply: str) -> str:
+    has_channels = "<|channel|>" in reply
+    text = _HEADER.sub("\n", _ANALYSIS.sub("\n", reply)) if has_channels else reply
     shown, at = [], 0
-    for start, end in sorted(regions):
+    for start, end in sorted(_hidden_regions(text)):
         shown.append(text[at:start])
         at = max(at, end)
     return "\n".join(filter(None, [*shown, text[at:]]))
 
 
-def _without_analysis(reply: str) -> str:
-    """Return a reply in channels without the one of analysis, and without their headers."""
-    if _UNMARKED.match(reply):  # the marks between channels were lost
-        finals = [*_FINAL.finditer(reply)]
-        return reply[finals[-1].end() :] if finals else ""
-    if "<|channel|>" not in reply:
-        return reply
-    shown, header, channel, at = [], "", "", 0
-    for mark in (*_MARK.finditer(reply), None):
-        piece = reply[at : mark.start() if mark else None]
-        if header == "channel":
-            channel = piece.strip().partition(" ")[0].lower()
-        elif not header and channel != "analysis":
-            shown.append(piece)
-        if mark:
-            at, header = mark.end(), mark[1] if mark[1] in _HEADERS else ""
-            channel = channel if mark[1] in {"message", "constrain", "channel"} else ""
-    return "\n".join(piece for piece in shown if piece.strip())
-
-
-def _tags(text: str) -> Iterator[tuple[int, int, str, bool]]:
-    """Yield start and end of each tag, its name, and whether it closes."""
-    for tag in _TAG.finditer(text):
-        kind = tag.lastgroup or ""
-        if tag["name"] is None:
-            yield tag.start(), tag.end(), kind[-1], kind.startswith("close")
-        elif not tag["rest"].endswith("/") and not _is_spoken_of(tag):
-            closes = tag["slash"] or "end" in f"{tag['edge']}{tag['late']}".lower()
-            yield tag.start(), tag.end(), tag["name"].lower(), bool(closes)
-
-
-def _is_spoken_of(tag: re.Match[str]) -> bool:
-    """Whether a tag stands between single backticks."""
-    before = tag.string[max(0, tag.start() - 2) : tag.start()]
-    after = tag.string[tag.end() : tag.end() + 2]
-    return before[-1:] == after[:1] == "`" and "``" not in (before, after)
+_STEPS: dict[str, Callable[[str], str]] = {
+    "unwrapped_string": _unwrapped,
+    "dropped_reasoning": _without_reasoning,
+    "html_entities": lambda text: html.unescape(text) if _ENTITIES.search(text) else text,
+    "special_blanks": lambda text: _BLANK.sub(" ", _INVISIBLE.sub("", text)),
+    "quoted_lines": lambda text: _QUOTE.sub("", text),
+}
 
 
 def _hidden_regions(text: str) -> list[tuple[int, int]]:
     """Return start and end of what tags hide."""
     regions: list[tuple[int, int]] = []
     opened: list[tuple[str, int]] = []
-    waiting = Counter[str]()
-    strays: list[int] = []
-    closed_at: dict[str, int] = {}
-    for start, end, name, closes in _tags(text):
-        if not closes:
+    waiting, closed_at = Counter[str](), Counter[str]()
+    for tag in _TAG.finditer(text):
+        kind, end, start = tag.lastgroup or "", tag.end(), tag.start()
+        name = (tag["name"] or kind[-1]).lower()
+        if (tag["rest"] or "").endswith("/"):
+            continue
+        ends = tag["slash"] or "end" in f"{tag['edge']}{tag['late']}".lower()
+        if not ends and not kind.startswith("close"):
             opened.append((name, start))
             waiting[name] += 1
-        elif not waiting[name]:
-            strays.append(end)
-        else:
-            other = ""
-            while other != name:  # what was opened or closed inside is hidden with it
-                other, first = opened.pop()
-                waiting[other] -= 1
-            while strays and strays[-1] > first:
-                strays.pop()
-            regions.append((first, end))
-            closed_at[name] = end
-    first = max(strays, default=0)
-    regions += [(0, first)] * bool(first)
+            continue
+        closed_at[name if waiting[name] else ""] = end
+        if not opened:
+            regions.append((0, end))
+        other = ""
+        while waiting[name] and other != name:  # what was opened inside is hidden with it
+            other, start = opened.pop()
+            waiting[other] -= 1
+        if other:
+            regions.append((start, end))
     for name, start in opened:
         # Reasoning that speaks of its own tag opens it once more than it closes it.
-        end = closed_at.get(name, -1)
-        if start >= first:
-            regions.append((start, end if end > start else len(text)))
+        end = max(closed_at[name], closed_at[""])
+        regions.append((start, end if end > start else len(text)))
     return regions

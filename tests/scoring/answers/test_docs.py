@@ -120,3 +120,12 @@ def test_what_is_recorded():
         text = "[2]" if source == "marked" else '{"path": [2]}'
         assert from_response(form.format(text), PATH).source == source
     assert from_response("{'path': [2,]}", PATH).repairs == ("python_literal", "trailing_comma")
+    for text, repair in (
+        ('{\n> "path": [\n> 2]\n> }', "quoted_lines"),
+        ('{\u00a0"path":\u202f[2]}', "special_blanks"),
+        ("{&quot;path&quot;: [2]}", "html_entities"),
+        ('<think>[1]</think>{"path": [2]}', "dropped_reasoning"),
+        ('{"Path": [2]}', "key_case"),
+    ):
+        found = from_response(text, PATH)
+        assert (found.value, found.repairs) == ({"path": [2]}, (repair,))

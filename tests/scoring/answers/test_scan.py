@@ -28,9 +28,7 @@ displays = st.recursive(
 
 def read(text: str):
     """Return the value that a whole text is; None if it is none."""
-    whole = [
-        span for span in scan(text, ()).outermost if text.strip() == text[span.start : span.end]
-    ]
+    whole = [span for span in scan(text, ()) if text.strip() == text[span.start : span.end]]
     return whole[0].parse() if whole else None
 
 
@@ -52,12 +50,12 @@ def test_json_stays_what_it_is(value):
     [
         ("(1, 2)", [1, 2]),
         ("(1,)", [1]),
-        ("(1)", 1),
-        ("((1, 2))", [1, 2]),
-        ("(((1)))", 1),
-        ("()", []),
-        ("[(1), (2,), ()]", [1, [2], []]),
-        ("{'a': (1)}", {"a": 1}),
+        ("(1, (2,))", [1, [2]]),
+        ("[(1, 2)]", [[1, 2]]),
+        ("([1],)", [[1]]),
+        ("[()]", [[]]),
+        ("[(2,), ()]", [[2], []]),
+        ("{'a': (1,)}", {"a": [1]}),
         ("[1, 2,]", [1, 2]),
         ("{'a': 1,}", {"a": 1}),
         ('{"a": [1, 2,], "b": true, "c": null,}', {"a": [1, 2], "b": True, "c": None}),
@@ -134,6 +132,7 @@ REFUSED = {
     "comprehension": "[x for x in [1]]",
     "subscript": "[[1][0]]  [0]",
     "crossed": "[(1])",
+    "bracketed": "[(1)]",
     "unclosed": "[1",
     "unopened": "1]",
     "unclosed text": "['a]",
@@ -173,7 +172,7 @@ def test_no_arrangement_of_tokens_raises_or_is_read_otherwise_than_by_python(tok
 @given(st.text())
 def test_no_text_raises(text):
     for around in ("{}", "[{}]", "['{}", '["{}"]'):
-        scan(around.replace("{}", text), {"a"}, "a")
+        scan(around.replace("{}", text), {"a"})
 
 
 FILL = 900_000
@@ -216,7 +215,7 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_is_done_with_quickly_and_never_leads_deep(text):
     started = time.process_time()
-    scan(text, {"a"}, "a")
+    scan(text, {"a"})
     assert time.process_time() - started < 5, "a second at most if linear, minutes if quadratic"
 
 
@@ -234,8 +233,6 @@ REPAIRED = {
     "single curly quotes": ("{\u2018a\u2019: [1]}", "curly_quotes"),
     "escaped quotes": ('{\\"a\\": [1]}', "escaped_quotes"),
     "LaTeX": ('\\{"a": [1]\\}', "latex_escapes"),
-    "no-break blanks": ('{\u00a0"a":\u202f[1]}', "special_blanks"),
-    "quoted lines": ('{\n> "a": [\n> 1]\n> }', "quoted_lines"),
     "trailing comma": ('{"a": [1,],}', "trailing_comma"),
     "tuple": ('{"a": (1,)}', "python_literal"),
 }
@@ -243,12 +240,12 @@ REPAIRED = {
 
 @pytest.mark.parametrize(("text", "repair"), REPAIRED.values(), ids=REPAIRED)
 def test_repairs_are_recorded(text, repair):
-    (span,) = scan(f"see {text} there", {"a"}).objects
+    (span,) = scan(f"see {text} there", {"a"})
     assert (span.parse(), span.repairs) == ({"a": [1]}, (repair,))
 
 
 def test_what_was_repaired_elsewhere_is_not_recorded():
-    found = scan('{"b": {a: 1}, "a": {"a": 2}}', {"a"}).objects
+    found = scan('{"b": {a: 1}, "a": {"a": 2}}', {"a"})
     spans = {json.dumps(span.parse()): span.repairs for span in found}
     assert spans['{"a": 2}'] == ()
     assert spans['{"a": 1}'] == ("unquoted_key",)
@@ -257,18 +254,19 @@ def test_what_was_repaired_elsewhere_is_not_recorded():
 @pytest.mark.parametrize(
     ("text", "starts"),
     [
-        ('{"a": [1, NaN]}', [(0, 1, "a")]),
-        ('{"a": [1', [(0, 1, "a")]),
+        ('{"a": [1, NaN]}', [(0, 4)]),
+        ('{"a": [1', [(0, 4)]),
         ('{"b": [1', []),
         ('{"a": ...}', []),
         ('{"a": <number>}', []),
         ('{"a": x}', []),
         ("{a}", []),
-        ('see {"a": 1} and {"a": 1 2}', [(17, 18, "a")]),
+        ('see {"a": 1} and {"a": 1 2}', [(17, 21)]),
     ],
 )
 def test_where_an_object_breaks_off_is_told(text, starts):
-    assert scan(text, {"a"}).broken == starts
+    spans = [span for span in scan(text, {"a"}) if span.state == "broken"]
+    assert [(span.start, span.end) for span in spans] == starts
 
 
 def test_a_value_behind_stray_brackets_and_quotes_is_found():
@@ -282,8 +280,8 @@ def test_a_value_behind_stray_brackets_and_quotes_is_found():
         "don't [",
         '{"',
     ):
-        spans = scan(f'{before}{{"a": [1]}}', {"a"}).objects
-        assert [span.parse() for span in spans] == [{"a": [1]}], before
+        spans = scan(f'{before}{{"a": [1]}}', {"a"})
+        assert {"a": [1]} in [span.parse() for span in spans], before
 
 
 def test_names_are_compared_without_case_and_hyphens():
