@@ -24,7 +24,7 @@ def test_all_items_go_out_and_what_needs_vision_is_said(inside):
     ("args", "count", "ending"),
     [
         (("--tasks", "terse"), 277, "-terse"),
-        (("--tasks", "pictures"), 390, "-picture"),
+        (("--tasks", "pictures,csg_union"), 22, "-picture"),
         (("--tasks", "two_segments", "--samples", 3), 3 * 27, ""),
         (("--tasks", "two_segments", "--budget", 100, "--budget", 200), 2 * 27, ""),
     ],
