@@ -28,6 +28,8 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
         canvas.fill(_LEFT, y, _SIDE + 1, 1, LIGHT)
         canvas.text(min(x - 17, _LEFT + _SIDE + _RIGHT - 35), _TOP + _SIDE + 8, text, 2)
         canvas.text(2, max(0, y - 7), text, 2)
+    canvas.text(_LEFT + _SIDE - 55, _TOP + _SIDE + 8, "x", 2)
+    canvas.text(14, _TOP + 43, "y", 2)
     marks = [(_LEFT + x, _TOP + _SIDE - y) for x, y in points]
     for x, y in marks:
         canvas.fill(x - _MARK, y - _MARK, 2 * _MARK + 1, 2 * _MARK + 1, RED)

@@ -6,6 +6,7 @@ from scbench.schemas.half_subdivision_neighbours import Params
 
 _MARGIN, _HEAD = 26, 22
 _DOT = 3
+"""Pixels of the smallest dot; where leaves are larger, a dot has up to three times as many."""
 Box = tuple[tuple[int, int], ...]
 """Where a box begins and ends along each axis, in the smallest parts that axis is cut into."""
 
@@ -41,8 +42,9 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
                 canvas.fill(*place, AMBER)
             canvas.frame(place[0], place[1], place[2] + 1, place[3] + 1, GREY)
             if z + 1 < z1:
-                middle = (place[0] + place[2] // 2 - 1, place[1] + place[3] // 2 - 1)
-                canvas.fill(*middle, _DOT, _DOT, BLACK)
+                dot = max(_DOT, min(3 * _DOT, wide // 3, high // 3))
+                x, y = (place[i] + (place[i + 2] - dot + 1) // 2 for i in (0, 1))
+                canvas.fill(x, y, dot, dot, BLACK)
         if z % across == 0:
             canvas.text_in((left - 22, top, 20, 14), "y", 2)
         if z // across == down - 1 or z + across >= layers:

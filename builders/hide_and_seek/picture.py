@@ -19,7 +19,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     wide, high = (n // 2 for n in params.image)
     canvas = Canvas(_VIEW[0] + 510, 620)
     _draw_plan(canvas, params)
-    canvas.text(_VIEW[0], 16, "camera's view", 2, GREY)
+    canvas.text(_VIEW[0], 16, "camera's view, at half its size", 2, GREY)
     canvas.frame(_VIEW[0] - 1, _VIEW[1] - 1, wide + 2, high + 2, BLACK)
     hull = hull_corners([_seen(params, corner) for corner in _corners(params)])
     corners = [(int(x), int(y)) for x, y in hull]
@@ -43,6 +43,9 @@ def _draw_plan(canvas: Canvas, params: Params) -> None:
     half_x, half_y = (int(size * _SCALE / 2) for size in params.building[:2])
     canvas.fill(left - half_x, top - half_y, 2 * half_x + 1, 2 * half_y + 1, LIGHT)
     canvas.frame(left - half_x, top - half_y, 2 * half_x + 1, 2 * half_y + 1, BLUE)
+    for (wide, high), name in (((radius // 2, 0), "x"), ((0, radius // 2), "y")):
+        canvas.line((left, top), (left + wide, top - high), GREY)
+        canvas.text_in((left + wide - 8, top - high - 24, 16, 16), name, 2, GREY)
     x, y, _ = params.sniper
     away = hypot(x, y)
     end = (left + floor(x / away * radius + 0.5), top - floor(y / away * radius + 0.5))
@@ -60,11 +63,11 @@ def _measures(params: Params) -> list[str]:
     columns, rows = params.image
     return [
         f"people to hide: {params.people}",
-        f"building, size: {building}",
-        f"person, size: {person}",
-        f"edge of the ground: {plain(params.max_distance)} from the origin",
-        f"eye at: {eye}",
-        f"middle of the view: {middle}",
+        f"building, size: {building} m",
+        f"person, size: {person} m",
+        f"edge of the ground: {plain(params.max_distance)} m from the origin",
+        f"eye at: {eye} m",
+        f"middle of the view: {middle} m",
         f"angle of the view: {plain(params.field_of_view)} degrees",
         f"pixels of the view: {columns} across, {rows} down",
     ]

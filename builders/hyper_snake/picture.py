@@ -7,7 +7,6 @@ from scbench.builders.shared.canvas import (
     AMBER,
     BLACK,
     GREEN,
-    GREY,
     LONG_EDGE,
     MOST_PIXELS,
     Canvas,
@@ -45,8 +44,6 @@ def draw(params: Params, style: str) -> tuple[Canvas, ...]:
         fills = {} if symbols else _FILLS
         scale = max(1, min(3, (side - 2) // 7))
         paint_cells(canvas, (left, top), (side, side), cells, fills, scale, lines=not symbols)
-        if symbols:
-            canvas.frame(left - 1, top - 1, across[0] * side + 3, down[0] * side + 3, GREY)
     return (canvas,)
 
 

@@ -121,6 +121,10 @@ def glyphs() -> dict[str, NDArray[np.bool_]]:
 SIDE = 26
 """Pixels of a cell as long as there is room."""
 _MARGIN = 8
+_APART = 6
+"""Pixels between two numbers of a ruler, at least."""
+_ROOM = 5
+"""Pixels between numbers of three or more letters in neighbouring cells, at scale 1."""
 
 
 def grid_picture(
@@ -144,7 +148,7 @@ def grid_picture(
     """
     rows, columns = len(cells), len(cells[0])
     side, scale = _cell_size(columns, rows, letters, most)
-    wide = side if letters < 3 else max(side, (ADVANCE * letters + 1) * scale)
+    wide = side if letters < 3 else max(side, (ADVANCE * letters + _ROOM) * scale)
     last = first + max(rows, columns) - 1
     ruler = 1 if max(rows, columns) > 100 else 2
     left = _MARGIN + text_size(str(last), ruler)[0] + 6
@@ -167,14 +171,19 @@ def layers_picture(
     across = next(k for k in range(1, 99) if k * k * 3 >= len(layers) * 4)
     down = -(-len(layers) // across)
     side = min(SIDE, (LONG_EDGE - 60) // across // (columns + 3), 680 // down // rows)
-    side = max(8, side)
+    width = side = max(8, side)
+    if down * (rows * side + 28) > 760:
+        # Narrower cells, of which more stand beside each other.
+        width = side - 1
+        across = (LONG_EDGE - _MARGIN) // (columns * width + 17)
+        down = -(-len(layers) // across)
     scale = max(1, min(2, (side - 2) // GLYPH_HEIGHT))
-    wide, high, head = columns * side + 17, rows * side + 28, 18
+    wide, high, head = columns * width + 17, rows * side + 28, 18
     canvas = Canvas(_MARGIN + across * wide, _MARGIN + down * high)
     for z, cells in enumerate(layers):
         left, top = _MARGIN + z % across * wide, _MARGIN + z // across * high + head
         canvas.text(left, top - head, f"z = {z}", 2)
-        paint_cells(canvas, (left, top), (side, side), cells, fills, scale, lines=lines)
+        paint_cells(canvas, (left, top), (width, side), cells, fills, scale, lines=lines)
     return canvas
 
 
@@ -198,7 +207,7 @@ def paint_cells(
             elif text:
                 canvas.text_in((box[0] + 1, box[1] + 1, wide - 1, side - 1), text, scale)
     columns, rows = len(cells[0]), len(cells)
-    if fills and not lines:
+    if not lines:
         canvas.frame(left - 1, top - 1, columns * wide + 2, rows * side + 2, GREY)
     if lines:
         for c in range(columns + 1):
@@ -217,9 +226,11 @@ def _cell_size(columns: int, rows: int, letters: int, most: int) -> Point:
     across = ADVANCE * letters - 1
     scale = max(1, min(3, (side - 2) // GLYPH_HEIGHT))
     if letters < 3:
-        scale = max(1, min(scale, (side - 2) // across))
-    while letters > 2 and scale > 1 and (across + 2) * scale * columns > 1000:
-        scale -= 1
+        scale = max(1, min(scale, (side - (2, 6)[letters - 1]) // across))
+    elif (across + _ROOM + 1) * 2 * columns > 1450:
+        scale = 1
+    else:
+        scale = min(2, scale)
     return side, scale
 
 
@@ -230,12 +241,12 @@ def _rule(
     (left, top), numbers = corner, (counts[0] + first, counts[1] + first)
     for axis in (0, 1):
         widest = text_size(str(numbers[axis] - 1), scale)[axis]
-        step = next(k for k in (1, 2, 5, 10, 20, 50) if k * size[axis] > widest + 3)
+        step = next(k for k in (1, 2, 5, 10, 20, 50) if k * size[axis] > widest + _APART)
         shown = [n for n in range(first, numbers[axis]) if n % step == 0]
         last = numbers[axis] - 1
         if shown[-1] != last:
             # The last is always there, and none so near that the two would touch.
-            shown = [n for n in shown if (last - n) * size[axis] > widest + 3] + [last]
+            shown = [n for n in shown if (last - n) * size[axis] > widest + _APART] + [last]
         for number in shown:
             at = (number - first) * size[axis]
             middle = at + size[axis] // 2

@@ -73,11 +73,11 @@ def print_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> 
 
 def draw_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> Canvas:
     """Draw the squares, five in a row, with the label of each corner beside it."""
-    side, pitch, edge = 96, 190, 3
+    side, pitch, row, edge = 96, 190, 208, 3
     down = -(-len(squares) // 5)
-    canvas = Canvas(pitch * min(5, len(squares)), pitch * down)
+    canvas = Canvas(pitch * min(5, len(squares)), row * down)
     for i, labels in enumerate(squares):
-        left, top = i % 5 * pitch + 47, i // 5 * pitch + 62
+        left, top = i % 5 * pitch + 47, i // 5 * row + 62
         canvas.text_in((left, top - 58, side, 14), f"square {i}", 2, GREY)
         canvas.frame(left, top, side, side, BLACK, edge)
         low, high = top + side + 3, top - 31

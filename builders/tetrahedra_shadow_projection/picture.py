@@ -1,14 +1,14 @@
 """The target on a ruled plane, with the coordinates of its numbered corners beside it."""
 
 from collections.abc import Sequence
-from math import ceil, floor
+from math import ceil, floor, fsum, isqrt
 
 from scbench.builders.shared.builder import plain
 from scbench.builders.shared.canvas import BLACK, BLUE, GREY, LIGHT, RED, Canvas, Point, text_size
 from scbench.schemas.tetrahedra_shadow_projection import Params
 
-_PLANE, _LEFT, _TOP, _LINE = 480, 52, 40, 16
-_MOST_LINES = 40
+_PLANE, _LEFT, _TOP, _LINE = 480, 52, 40, 19
+_MOST_LINES = 34
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
@@ -44,14 +44,23 @@ def _ring_picture(params: Params, ring: Sequence[tuple[float, ...]], name: str) 
         canvas.text_in((4, y - 7, _LEFT - 10, 14), text, 2)
     for i, corner in enumerate(ring):
         canvas.line(at(corner), at(ring[(i + 1) % len(ring)]), BLUE)
+    middle = at([round(fsum(values) / len(ring), 6) for values in zip(*ring, strict=True)])
     every = next(k for k in (1, 5, 10) if len(ring) <= 12 * k)
     for i, corner in enumerate(ring):
         x, y = at(corner)
         canvas.fill(x - 2, y - 2, 5, 5, BLUE)
         if i % every == 0:
-            canvas.text(x + 5, y - 18, str(i), 2, RED)
+            canvas.text_in(_beside((x, y), middle), str(i), 2, RED)
+    canvas.text(_LEFT, _TOP + 2 * half * unit + 32, "x to the right, y upwards", 2, GREY)
     canvas.text(table, _TOP, name, 2, BLUE)
     for i, line in enumerate(lines):
         place = (table + i // _MOST_LINES * wide, _TOP + _LINE * (i % _MOST_LINES) + 24)
         canvas.text(*place, line, 2, BLACK)
     return canvas
+
+
+def _beside(corner: Point, middle: Point) -> tuple[int, int, int, int]:
+    """Return the box for a corner's number: towards the middle of the ring, off its sides."""
+    dx, dy = middle[0] - corner[0], middle[1] - corner[1]
+    away = max(1, isqrt(dx * dx + dy * dy))
+    return corner[0] + 22 * dx // away, corner[1] + 18 * dy // away, 1, 1

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache
+from multiprocessing.sharedctypes import RawValue
 from threading import Lock
 from typing import TypeVar
 
@@ -77,7 +78,7 @@ class LiveGrader:
         with self._lock:
             pool = self._pools.get(heavy)
             if pool is None:
-                start = (Start({}, MEMORY), Progress())
+                start = (Start({}, MEMORY), RawValue(Progress))
                 pool = WorkerProcesses(self._counts[heavy], start_worker, start)
                 with main_not_imported():
                     pool.submit(_ready).result()
