@@ -95,10 +95,10 @@ def read_results(
     frames = {str(path): _read_results_file(Path(path), needed) for path in paths}
     if not frames:
         raise ResultsError("name at least one results file")
+    partial = partial or any(map(_meant_partial, frames))
     if both_prompts:
         frames = _by_prompt(frames, partial=partial)
     results = pl.concat(_told_apart(frames) if tell_apart else frames.values())
-    partial = partial or any(map(_meant_partial, frames))
     own = results.filter(~_REWORDED) if both_prompts else results
     if 0 < own.height < results.height:
         check_results(own, partial=partial)

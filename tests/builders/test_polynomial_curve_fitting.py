@@ -14,7 +14,7 @@ from scbench.builders.polynomial_curve_fitting import (
 from scbench.catalog import get_task
 from scbench.graders.polynomial_curve_fitting import grade
 from scbench.graders.polynomial_curve_fitting.formula import MAX_CHARACTERS
-from scbench.graders.polynomial_curve_fitting.formula_values import MAX_BITS
+from scbench.graders.polynomial_curve_fitting.formula_values import MAX_BITS, MAX_WORK
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 from scbench.scoring.judge import judge
 
@@ -98,7 +98,8 @@ def test_the_prompt_says_every_bound_and_the_bounds_hold():
         "a whole number other than 0 does not begin with 0",
         "a backslash right before a line break, which makes one line of two",
         f"the text has at most {MAX_CHARACTERS:,} characters, with brackets nested at most 150",
-        f"and no whole number on the way to the value of a cell has more than {MAX_BITS:,} bits",
+        f"no whole number on the way to the value of a cell has more than {MAX_BITS:,} bits",
+        f"are counted and not timed, come to at most {MAX_WORK // 10**9} s",
         "if f or anything on the way to it is not finite (infinity, not a number)",
     ]
     assert [rule for rule in rules if rule not in prompt] == []

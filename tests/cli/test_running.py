@@ -149,7 +149,8 @@ def test_how_a_model_is_asked(run, model, tmp_path):
     assert (request["temperature"], request["seed"]) == (0.5, 3)
     schema = scbench.load_release().instances()["two_segments/00"].answer_schema
     assert request["response_format"]["json_schema"]["schema"] == json.loads(schema)
-    model.replies = scripted("retry")
+    script = scripted("retry")
+    model.replies = lambda body: "yes" if body["messages"][0]["content"] == HELLO else script(body)
     ids = tmp_path / "ids.txt"
     ids.write_text("".join(f"{row_id}\n" for row_id in SCRIPTS["retry"]))
     done = run("--ids", str(ids), "--setting", "retry", out="loop")

@@ -75,15 +75,15 @@ def test_the_gap_is_that_of_the_same_instances(results):
 
 def test_commands_print_it(results):
     paths = [str(path) for path in results.values()]
-    shown = CliRunner().invoke(main.app, ["tables", *paths, "--by", "modality", "--partial"])
+    shown = CliRunner().invoke(main.app, ["tables", *paths, "--by", "modality"])
     assert (shown.exit_code, "rung 8" in shown.output) == (0, True), shown.output
     pair = [str(results["text"]), str(results["seen"])]
-    compared = CliRunner().invoke(main.app, ["compare", *pair, "--partial", "--draws", "1000"])
+    compared = CliRunner().invoke(main.app, ["compare", *pair])
     assert "what text is worth" in compared.output
-    lacking = CliRunner().invoke(main.app, ["tables", paths[0], "--by", "modality", "--partial"])
+    lacking = CliRunner().invoke(main.app, ["tables", paths[0], "--by", "modality"])
     assert lacking.exit_code == 2
     assert "none of the config pictures" in lacking.output
-    mixed = CliRunner().invoke(main.app, ["tables", *pair, "--partial"])
+    mixed = CliRunner().invoke(main.app, ["tables", *pair])
     assert "full prompts and of pictures, which share no table" in " ".join(mixed.output.split())
 
 

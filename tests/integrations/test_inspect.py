@@ -1,6 +1,7 @@
 """Inspect's real library and its OpenAI-compatible provider, against a model on this machine."""
 
 import json
+from collections import Counter
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -136,9 +137,15 @@ def test_means_and_coverage_are_those_of_the_tables(log, report):
     lines = report.tables["bucket"].rows_by_key("bucket", named=True, unique=True)
     found = {name: one.value for name, one in log.results.scores[0].metrics.items()}
     assert {*found} == {f"{name}{more}" for name in lines for more in ("", " coverage")}
+    counts = Counter()  # of all items: the table of a partial file is of its own tasks alone
+    for task in all_tasks().values():
+        if task.bucket in BUCKETS:
+            names = [row_id for row_id in INSTANCES if row_id.rpartition("/")[0] == task.id]
+            size = task.scores * sum(name.rpartition("/")[2].isdecimal() for name in names)
+            counts.update({task.bucket: size, "overall": size})
     for name, line in lines.items():
         assert found[name] == line["mean"]
-        assert found[f"{name} coverage"] == line["coverage"]
+        assert found[f"{name} coverage"] == line["scored"] / counts[name]
     assert found["axiomatic coverage"] < 1
 
 

@@ -29,7 +29,8 @@ _TAG = re.compile(
 _ENTITIES = re.compile(r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);")
 _INVISIBLE = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-_QUOTE = re.compile(r"^[ \t]{0,3}>[> \t]*", re.MULTILINE)
+_QUOTE = re.compile(r"^[ \t]{0,3}(?:>[ \t]+)*>(?:[ \t]+|$)", re.MULTILINE)
+_QUOTED = re.compile(r"^[ \t]{0,3}>[ \t]", re.MULTILINE)
 _ANALYSIS = re.compile(
     r"(?:<\|channel\|>\s*|\A)analysis\b[^<]*(?:<(?!\|(?:end|return|call|start|channel)\|>)[^<]*)*"
 )
@@ -73,7 +74,7 @@ _STEPS: dict[str, Callable[[str], str]] = {
     "dropped_reasoning": _without_reasoning,
     "html_entities": lambda text: html.unescape(text) if _ENTITIES.search(text) else text,
     "special_blanks": lambda text: _BLANK.sub(" ", _INVISIBLE.sub("", text)),
-    "quoted_lines": lambda text: _QUOTE.sub("", text),
+    "quoted_lines": lambda text: _QUOTE.sub("", text) if _QUOTED.search(text) else text,
 }
 
 
