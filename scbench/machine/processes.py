@@ -201,9 +201,10 @@ class WorkerProcesses:
     ) -> "Future[T]":
         """Hand out a call, which may take so many seconds."""
         try:
-            with uninterrupted():  # a process that has read half of what it is to do complains
-                _ = self._pool.active  # starts the processes, the first time
-            future: Future[T] = self._pool.schedule(function, args=args, timeout=seconds)
+            # The first call starts the processes; one that has read half of what it is to do
+            # would complain.
+            with uninterrupted():
+                future: Future[T] = self._pool.schedule(function, args=args, timeout=seconds)
         except RuntimeError as error:  # the pool broke while it was idle
             from concurrent.futures import Future as Broken  # noqa: PLC0415  (as above)
             from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
