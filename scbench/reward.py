@@ -198,10 +198,9 @@ def _spread_scores(
         if get_task(row.task).heavy:
             from scbench.grading.workers.live import line_of, live_grader  # noqa: PLC0415  (heavy)
 
-            said = {"response": answer}
-            line = line_of(
-                row.id, **said if isinstance(answer, str) else {"answer": _checked_answer(answer)}
-            )
+            is_text = isinstance(answer, str)
+            fields = {"response": answer} if is_text else {"answer": _checked_answer(answer)}
+            line = line_of(row.id, **fields)
             waiting[place] = live_grader(workers, seconds).submit(row, line)
     pairs = enumerate(zip(rows, answers, strict=True))
     light = {place: score(*pair) for place, pair in pairs if place not in waiting}

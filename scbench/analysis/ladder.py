@@ -233,17 +233,16 @@ def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -
         curves = {t: fit(climb.answers, draws, level, ceiling.value) for t, climb in of_run.items()}
         fits.append({t: curve for t, curve in curves.items() if not np.isnan(curve.level.value)})
         ceilings.append(ceiling.value)
-        ends = {
-            task: [fit(of_run[task].answers, 0, ceiling=end).level.clipped()[0] for end in ceiling]
-            for task in fits[-1]
-        }
-        # The lower the ceiling is taken to be, the higher is the level.
-        drifts.append(
-            {
-                t: (errors * (here - high), errors * (low - here))
-                for t, (here, low, high) in ends.items()
-            }
-        )
+        drift = {}
+        for task, curve in fits[-1].items():
+            here, _, _ = curve.level.clipped()
+            low, high = (
+                fit(of_run[task].answers, 0, ceiling=end).level.clipped()[0]
+                for end in (ceiling.low, ceiling.high)
+            )
+            # The lower the ceiling is taken to be, the higher is the level.
+            drift[task] = errors * (here - high), errors * (low - here)
+        drifts.append(drift)
     return Climbs(matrix, climbs, fits, ceilings, drifts)
 
 
@@ -288,7 +287,8 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
             requested = [climb for climb in climbs if climb.expected.any()]
             if not requested:
                 continue
-            fits = [all_climbs.fits[r][name] for name in tasks if name in all_climbs.fits[r]]
+            fitted = [name for name in tasks if name in all_climbs.fits[r]]
+            fits = [all_climbs.fits[r][name] for name in fitted]
             n = int(sum(climb.expected.sum() for climb in requested))
             scored = sum(len(climb.names) for climb in requested)
             floors = np.concatenate([climb.answers.floors for climb in requested])
@@ -297,7 +297,6 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
             row |= {"rungs": max(climb.answers.top for climb in requested)}
             row |= {"n": n, "scored": scored, "coverage": scored / n}
             if fits:
-                fitted = [name for name in tasks if name in all_climbs.fits[r]]
                 drift = all_climbs.drift(r, fitted)
                 level = mean_level([curve.level for curve in fits], scored / n, drift)
                 row |= level.cells() | {"floor": float(floors.mean())}

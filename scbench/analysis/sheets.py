@@ -185,9 +185,7 @@ def figure(row: Row, n: int) -> str:
     lines = [marked_normalized(row) + marks]
     if row["normalized_low"] is not None:
         lines.append(interval(row, "normalized_"))
-    lines.append(f"mean {points(row['mean'])}")
-    if row["readable"] < 1:
-        lines.append(f"{points(row['readable'])} readable")
+    lines += mean_beside(row)
     if row["output_tokens"] is not None:
         lines.append(f"{rounded(row['output_tokens'], 0):,} tokens")
     if row["cost"] is not None:

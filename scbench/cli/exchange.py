@@ -14,7 +14,6 @@ from scbench.cli.console import PROBLEMS, counted, names_in, reported_errors, sa
 from scbench.cli.options import Commands, ToolSetting
 from scbench.formats.exports import Schema, run_files
 from scbench.formats.imports.gather import ImportOptions, gather
-from scbench.formats.imports.tables import read_mapping
 from scbench.formats.prompts import (
     LEFT_OUT,
     LIMITS,
@@ -142,7 +141,7 @@ def import_(
     that cannot be placed is named with its file and line; then the exit code is 1.
     """
     with reported_errors():
-        overrides = ImportOptions(read_mapping(mapped), model, setting)
+        overrides = ImportOptions.of(mapped, model, setting)
         gathered = gather(files, sys.stdout.buffer, overrides)
         sys.stdout.buffer.flush()
         if not quiet:
@@ -176,10 +175,6 @@ def export_results(
                 file.write_text(text, "utf-8")
                 if not quiet:
                     say(str(file))
-
-
-_FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}
-"""Folder in `scbench.integrations` by the name it is asked for."""
 
 
 _FOLDERS = {"lm-eval": "lm_eval", "verifiers": "verifiers_env"}

@@ -72,6 +72,7 @@ def grade(
             # It gets ready while the release is read.
             start_server("scbench.grading.workers.worker")
         from scbench.cli import verdicts
+        from scbench.formats.imports.gather import ImportOptions
         from scbench.grading.check import check_file
         from scbench.grading.options import tasks_in
         from scbench.grading.rows.index import read_run_file
@@ -82,8 +83,8 @@ def grade(
         chosen_release, names = find_release(release).choose(names_in(tasks))
         selection = choose_tasks(chosen_release, names)
         limits = WorkerLimits(workers or processors(), timeout, int(memory * 2**30), allow_code)
-        reading = verdicts.reading(mapped, model, setting)
-        take_in = bound(verdicts.taken_in, files or [], quiet=quiet, read=reading, restart=restart)
+        read = ImportOptions.of(mapped, model, setting)
+        take_in = bound(verdicts.taken_in, files or [], quiet=quiet, read=read, restart=restart)
         if not files:
             verdicts.tell_self_test(chosen_release, selection, limits, style, quiet=quiet)
         elif check:

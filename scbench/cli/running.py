@@ -15,7 +15,8 @@ from scbench.cli.console import INTERRUPTED, PROBLEMS, names_in, reported_errors
 from scbench.cli.exchange import ids_in
 from scbench.cli.options import Commands, ScoreForm
 from scbench.cli.progress import Quiet, progress
-from scbench.cli.verdicts import grade_and_tell, reading, taken_in
+from scbench.cli.verdicts import grade_and_tell, taken_in
+from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.prompts import requests, select, told_apart, write_left_out
 from scbench.grading.run import Options
 from scbench.grading.workers.live import MEMORY
@@ -116,7 +117,7 @@ def run(
         if not images:
             files += _write_left_out(instances, folder / LOGS / "left-out.jsonl", samples, budgets)
         asked = None if setting else "tools" if tools else "no_tools"
-        read = reading(None, None, asked)
+        read = ImportOptions(setting=asked)
         path, imported = taken_in(files, folder, quiet=quiet, read=read, restart=True)
         grade_and_tell(
             Options(

@@ -30,7 +30,6 @@ from scbench.cli.options import Commands, ScoreForm
 from scbench.cli.progress import progress
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.imports.harbor_jobs import is_job
-from scbench.formats.imports.tables import read_mapping
 from scbench.grading.check import Checked, self_test
 from scbench.grading.checkpoint import WORK
 from scbench.grading.merge import merge as merge_runs
@@ -51,11 +50,6 @@ _MAX_SPELLED = 20
 """Problems spelled out on the terminal."""
 _ALIKE = 5
 """How many of those that differ in line and id alone."""
-
-
-def reading(mapped: str | None, model: str | None, setting: str | None) -> ImportOptions:
-    """Return how files of other programs are read."""
-    return ImportOptions(read_mapping(mapped), model, setting)
 
 
 def taken_in(

@@ -39,6 +39,7 @@ from scbench.formats.imports.tables import (
     own_columns,
     parquet_columns,
     parquet_rows,
+    read_mapping,
     row_reply,
 )
 from scbench.formats.predictions import Problem, numbered_lines, open_predictions, stripped
@@ -434,6 +435,11 @@ class ImportOptions:
     mapped: Mapped | None = None
     model: str | None = None
     setting: str | None = None
+
+    @classmethod
+    def of(cls, mapping: str | None, model: str | None, setting: str | None) -> "ImportOptions":
+        """Return them from options of a command; see `read_mapping` for the first."""
+        return cls(read_mapping(mapping), model, setting)
 
 
 def gather(files: Sequence[str], sink: IO[bytes], options: ImportOptions | None = None) -> Gathered:

@@ -206,16 +206,16 @@ class Coverage:
         Of a partial file, those of tasks that no line is of are left out.
         """
         ids = self.known_ids.ids
-        answered = (
-            task_of(row_id)
-            for lines in self._runs.values()
-            for row_id, line in zip(ids, lines, strict=True)
-            if line
-        )
-        tasks = set(answered if partial else map(task_of, ids))
+        tasks = [task_of(row_id) for row_id in ids]
+        wanted = {*tasks}
+        if partial:
+            every = self._runs.values()
+            wanted = {
+                task for lines in every for task, line in zip(tasks, lines, strict=True) if line
+            }
         for run, lines in sorted(self._runs.items(), key=lambda pair: pair[0].order):
-            pairs = zip(ids, lines, strict=True)
-            yield run, [row_id for row_id, line in pairs if not line and task_of(row_id) in tasks]
+            rows = zip(ids, tasks, lines, strict=True)
+            yield run, [row_id for row_id, task, line in rows if not line and task in wanted]
 
 
 def _of_tasks(lines: int) -> str:

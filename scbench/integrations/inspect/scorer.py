@@ -17,7 +17,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import TaskState
 
 from scbench.base.errors import ScbenchError
-from scbench.base.model import Instance, Status
+from scbench.base.model import CONFIGS, Instance, Status
 from scbench.formats.imports.entries import with_turns
 from scbench.formats.imports.inspect_logs import GRADER_FAILED, reply_of, sample_key
 from scbench.grading.rows.wire import WireOutcome
@@ -38,16 +38,8 @@ def named_instances(release: str | None) -> Mapping[str, Instance]:
         ReleaseError: there is no such release.
     """
     source = find_release(release)
-    manifest = source.manifest
-    beside = [
-        part()
-        for is_there, part in (
-            (manifest.terse, source.terse),
-            (manifest.ladder, source.ladder),
-            (manifest.pictures, source.pictures),
-        )
-        if is_there
-    ]
+    configs = (name for name in CONFIGS if getattr(source.manifest, name))
+    beside = [source.choose([name])[0] for name in configs]
     return {name: row for part in [source, *beside] for name, row in part.instances().items()}
 
 
