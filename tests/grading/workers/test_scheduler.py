@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import pytest
@@ -123,8 +124,8 @@ def test_a_grader_that_raises_costs_one_row_and_no_worker():
     assert sum(outcome.status == Status.ANSWERED for outcome in found.values()) == 9
 
 
-def children() -> set[int]:
-    """Processes that grade for this test: grandchildren, below its fork server."""
+def children(before: AbstractSet[int] = frozenset()) -> set[int]:
+    """Processes that grade, grandchildren below the fork server, but those of before."""
     found = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -135,18 +136,18 @@ def children() -> set[int]:
                 continue
             if int(parent[1]) == os.getpid() and stat[0] != "Z":
                 found.add(int(entry.name))
-    return found
+    return found - before
 
 
 @pytest.mark.parametrize("when", ["busy", "idle"])
 def test_a_worker_killed_from_outside_costs_at_most_one_row(when, gate):
     # Singly scheduled, so that a worker starts with the first item.
     run = scheduler(seconds=600, heavy=("parity",))
-    killed = threading.Event()
+    killed, before = threading.Event(), children()
 
     def killer() -> None:
-        until(children)
-        os.kill(min(children()), signal.SIGKILL)
+        until(lambda: children(before))
+        os.kill(min(children(before)), signal.SIGKILL)
         killed.set()
         gate.touch()
 
@@ -188,10 +189,11 @@ def test_items_are_drawn_no_faster_than_they_are_graded():
 
 
 def test_leaving_early_stops_the_workers():
+    before = children()
     run = scheduler().run(item(i, 0, "slow" if i >= 128 else "") for i in range(1000))
     next(run)
     run.close()
-    until(lambda: not children())
+    until(lambda: not children(before))
 
 
 @pytest.mark.parametrize(("given", "wanted"), [(None, (5.0, 120.0)), (2.0, (2.0, 2.0))])
