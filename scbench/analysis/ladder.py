@@ -48,6 +48,7 @@ from scbench.base.errors import ResultsError, did_you_mean, printable
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import rung_of
 from scbench.grading.means import RUN, Block
+from scbench.grading.score_tables import OVERALL
 
 SCHEMA: Mapping[str, Any] = (
     RUN_TYPES
@@ -305,6 +306,17 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
                 row |= {"tasks_below": level.below, "tasks_above": level.above}
             rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def overall_levels(results: pl.DataFrame) -> dict[tuple[object, ...], str]:
+    """Return the overall level of each run, in words with its interval, if it is on a ladder."""
+    if not is_ladder(results):
+        return {}
+    table = ladder_table(climbs_of(results)).filter(pl.col("bucket") == OVERALL)
+    return {
+        tuple(row[name] for name in RUN): f"{_level_cell(row)} ({interval_words(row)})"
+        for row in table.to_dicts()
+    }
 
 
 def rung_table(all_climbs: Climbs) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.layout import Column, Row, Sheet, sheet_of
+from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.base.errors import printable
 from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks
@@ -221,8 +221,27 @@ def _coverage(row: Row) -> str:
     return f"{row['scored']}/{row['n'] * row['samples']}"
 
 
-def overview_sheets(title: str, frame: pl.DataFrame) -> list[Sheet]:
-    """Lay out a table by bucket, of `score_table`, as a line for each run; text tasks apart."""
+_TOKENS = Column("tokens", number("output_tokens", ",.0f"))
+_COST = Column("cost", number("cost", ",.4f"))
+_BESIDE = {
+    "level": Column("level", "level"),
+    "readable": Column("readable", share("readable")),
+    "output_tokens": _TOKENS,
+    "cost": _COST,
+}
+"""What stands beside a normalized score where it is known, by the name of its column."""
+
+
+def overview_sheets(
+    title: str, frame: pl.DataFrame, levels: Mapping[tuple[object, ...], str] | None = None
+) -> list[Sheet]:
+    """Lay out a table by bucket, of `score_table`, as a line for each run; text tasks apart.
+
+    Args:
+        title: of the table.
+        frame: the scores by bucket.
+        levels: on the ladder, in words, by model, setting and budget.
+    """
     sheets = []
     for text in (False, True):
         part = frame.filter((pl.col("bucket") == MANIFOLDS) == text)
@@ -234,17 +253,20 @@ def overview_sheets(title: str, frame: pl.DataFrame) -> list[Sheet]:
             rows = {row["bucket"]: row for row in of_run.to_dicts()}
             whole = rows.get(OVERALL) or next(iter(rows.values()))
             lines.append(whole | {f"of {name}": row for name, row in rows.items()})
-        says = {name: any(line[name] is not None for line in lines) for name in RUN}
+        for line in lines:
+            line["level"] = (levels or {}).get(tuple(line[name] for name in RUN))
+        says = {name: any(line[name] is not None for line in lines) for name in (*RUN, *_BESIDE)}
         columns = [
             *(Column(name, name, is_words=name != "budget") for name in RUN if says[name]),
             Column("scored", _coverage),
             Column("normalized", marked_normalized),
             NORMALIZED_COLUMNS[1],
+            *(column for name, column in _BESIDE.items() if says[name]),
             *(Column(name, partial(_of_bucket, name)) for name in buckets if len(buckets) > 1),
             Column("mean", marked("mean")),
             Column("what went wrong", _went_wrong, is_words=True, wraps=True),
         ]
-        notes = [NOTE]
+        notes = [NOTE, *(notes_of("levels") if says["level"] else ())]
         if any(line["scored"] < line["n"] * line["samples"] for line in lines):
             notes.append(f"{GAP} over the rows that have a score; the others lower the coverage.")
         name = f"{title}, text tasks" if text else title
@@ -269,8 +291,8 @@ _SCORES = (
     NORMALIZED_COLUMNS[1],
     Column("readable", share("readable")),
     Column("below floor", share("below_floor")),
-    Column("tokens", number("output_tokens", ",.0f")),
-    Column("cost", number("cost", ",.4f")),
+    _TOKENS,
+    _COST,
     Column("mean", marked("mean")),
     Column("mean, 95 %", interval),
     Column("missing as 0", share("mean_missing_as_zero")),

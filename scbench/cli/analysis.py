@@ -20,6 +20,7 @@ from scbench.analysis.ladder import (
     ladder_table,
     level_pairs_sheets,
     one_run,
+    overall_levels,
     read_ladders,
     rung_table,
 )
@@ -103,7 +104,8 @@ def tables(results: Files, by: Lines = "model", plot: Plot = None) -> Result:
     chart = bound(score_chart, table)
     if by == "model":
         scores = score_table(rows, "bucket", release_weights(rows))
-        return Result(table, overview_sheets(f"Scores, release {release}", scores), chart)
+        sheets = overview_sheets(f"Scores, release {release}", scores, overall_levels(rows))
+        return Result(table, sheets, chart)
     title = f"Scores by {by}, release {release}"
     if rows.select(RUN).n_unique() > 1:
         return Result(table, [paper_sheet(title, table)], chart)

@@ -1,6 +1,7 @@
 """``scbench ladder`` and ``compare`` on levels, as a user meets them."""
 
 import json
+import re
 
 import polars as pl
 import pytest
@@ -41,6 +42,13 @@ def test_levels_for_programs_and_by_rung(inside, two):
     assert len(rungs) == 1 + 2 * 2 * 8
     inside("ladder", two, "--by", "task", "--plot", "l.svg")
     assert "Two Segments" in (two.parent / "l.svg").read_text("utf-8")
+
+
+def test_the_level_stands_beside_the_normalized_score(inside, two):
+    text = inside("tables", two).stdout
+    assert re.search(r"normalized, 95 % +level +readable", text)
+    assert len(re.findall(r" \d\.\d \(\d\.\d to \d\.\d\) +100\.0", text)) == 2
+    assert "`scbench ladder` has each task" in text
 
 
 def test_compare_on_a_ladder_says_what_differs_in_rungs(inside, two):
