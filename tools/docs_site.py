@@ -6,9 +6,9 @@
     sphinx-build -W --keep-going FOLDER SITE
     python tools/docs_site.py --check SITE     # what its pages would fetch from elsewhere
 
-Pages of the repository are copied as they are, so that one link works on a code forge and on the
-site. Pages on tasks, commands and modules are made from the cards, the commands' own help and the
-docstrings. Nothing is fetched.
+Pages of the repository are copied, so that one link works on a code forge and on the site; where
+its text is the name of a file, the site shows the title of the page. Pages on tasks, commands and
+modules are made from the cards, the commands' own help and the docstrings. Nothing is fetched.
 """
 
 import re
@@ -91,7 +91,7 @@ def task_page(task: Task, release: Release) -> str:
     )
     lines = [f"# {task.title}\n", head]
     if (pictures / f"{task.id}.png").is_file():
-        caption = f"One instance of {task.title}, with a right answer"
+        caption = f"One item of {task.title}, with a right answer"
         lines += [f"![{caption}](pictures/{task.id}.png)\n", f"*{caption}.*\n"]
     lines += [task.card_text, "\n## Checks\n"]
     lines += ["Every verdict says of each check whether it passed.\n"]
@@ -168,6 +168,11 @@ def api_pages() -> dict[str, str]:
     return pages
 
 
+def titled(text: str) -> str:
+    """Return a page whose links show titles of other pages where a file's name stood."""
+    return re.sub(r"\[`?[\w/-]+\.md`?\](\([^)\s]+\.md(#[\w-]+)?\))", r"[]\1", text)
+
+
 def sources(folder: Path) -> None:
     """Write all sources of the site into a folder, which is emptied before."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -180,6 +185,8 @@ def sources(folder: Path) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, "utf-8")
     shutil.copytree(find_release().root / "gallery", folder / "docs" / "tasks" / "pictures")
+    for page in (*folder.glob("*.md"), *folder.glob("docs/*.md")):
+        page.write_text(titled(page.read_text("utf-8")), "utf-8")
     shutil.move(folder / "README.md", folder / "index.md")
     menu = ""
     for caption, names in NAV.items():

@@ -1,6 +1,7 @@
 """The documentation: its site has every page, its notebook runs."""
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -59,9 +60,11 @@ def test_the_page_of_commands_has_the_help_of_commands_below_commands(sources):
     assert "--exclude-withdrawn" in page
 
 
-def test_pages_copied_are_unchanged(sources):
+def test_pages_are_copied_and_show_titles_where_names_of_files_stood(sources):
     for path in (*DOCS.glob("*.md"), *DOCS.glob("*.ipynb")):
-        assert (sources / "docs" / path.name).read_bytes() == path.read_bytes()
+        copied = (sources / "docs" / path.name).read_text("utf-8")
+        assert re.sub(r"\[[\w/`-]+\.md`?\]\(", "[](", path.read_text("utf-8")) == copied
+    assert (sources / "index.md").read_text("utf-8").count("[](") > 10
 
 
 def test_what_a_page_would_fetch_is_found(site, tmp_path):
