@@ -6,8 +6,22 @@ import re
 import polars as pl
 import pytest
 from ladders import ladder_results
+from rich.cells import cell_len
+
+from scbench.cli.main import app
 
 TASKS = ["two_segments", "csg_union"]
+TABLES = [
+    "tables two.parquet",
+    "tables two.parquet --by task",
+    "compare two.parquet --by task",
+    "ladder two.parquet --by task",
+    "ladder two.parquet --rungs",
+    "ladder two.parquet --model boreal --private private.parquet --by task",
+    "tasks",
+    "tasks csg_union",
+]
+"""Commands that print a table, beside those of docs/analyse.md."""
 
 
 @pytest.fixture
@@ -57,6 +71,20 @@ def test_compare_on_a_ladder_says_what_differs_in_rungs(inside, two):
     single = json.loads(inside("compare", two, "--levels", "--format", "json").stdout)
     overall = next(row for row in single if row["bucket"] == "overall")
     assert 1 < overall["difference"] < 3
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 160])
+@pytest.mark.parametrize("table", TABLES)
+def test_tables_fit_a_terminal_and_shorten_no_figure(table, width, inside, two, terminal_of):
+    twin = ladder_results({"boreal": 5.0}, TASKS, luck=2, prefix="c0ffee:")
+    twin.with_columns(release_hash=pl.lit("p")).write_parquet("private.parquet")
+    words = table.split()
+    text = terminal_of(width, lambda: app(words, prog_name="scbench", standalone_mode=False))
+    assert max(map(cell_len, text.split("\n"))) <= width
+    if "Not shown at this width" not in text:
+        figures = re.findall(r"\S*\d\S*", inside(*words).stdout)
+        assert figures
+        assert [figure for figure in figures if figure not in text] == []
 
 
 def test_levels_of_results_without_a_ladder_are_refused(inside, paper_results, tmp_path):
