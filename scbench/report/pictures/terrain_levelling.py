@@ -20,6 +20,8 @@ _DOTS = 1_000
 """Cells with blasts that are drawn as dots; more are hatched."""
 _MOST_COLUMNS = 50 * 50
 _MOST_TEXT = 120
+_SAME = 1e-9
+"""Heights so near to each other are the same."""
 
 Heights = npt.NDArray[np.float64]
 Region = npt.NDArray[np.bool_]
@@ -164,22 +166,23 @@ def _after(
     then.tiles(level_cells, "right", opacity=0.35)
     _draw_border(then, flat, "right", width=3)
     _draw_border(then, region, "note", width=1.5)
+    panels = [Panel("after the blasts", then, f"The ground after. {caption}")]
     change = after - before
-    largest = max(float(np.abs(change).max()), 1e-9)
+    largest = float(np.abs(change).max())
+    if largest <= _SAME:  # nothing was blasted, or everything was void
+        return panels
     n = len(before)
     delta = Drawing((0, 0, n, n), size=340, up=False, margin=22)
     # Roots, so that what a few balls added can be seen beside deep holes.
     for way, role in ((-1, "missing"), (1, "surplus")):
         _shade_shares(delta, np.sqrt(np.maximum(way * change, 0) / largest), role)
     if delta.scale >= 9:
-        for sign, mask in (("−", change < -1e-9), ("+", change > 1e-9)):
+        for sign, mask in (("−", change < -_SAME), ("+", change > _SAME)):
             for y, x in np.argwhere(mask).tolist():
                 delta.text((x + 0.5, y + 0.5), sign, size=min(delta.scale * 0.8, 12))
     delta.line(rectangle((0, 0), (n, n)), "quiet", closed=True, width=1)
-    return [
-        Panel("after the blasts", then, f"The ground after. {caption}"),
-        Panel("what changed", delta, f"Cells lower (−) and higher (+) than before. {caption}"),
-    ]
+    words = f"Cells lower (−) and higher (+) than before. {caption}"
+    return [*panels, Panel("what changed", delta, words)]
 
 
 def _scene(heights: Heights, region: Region, flat_role: str) -> Scene:

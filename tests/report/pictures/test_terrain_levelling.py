@@ -93,6 +93,8 @@ def test_a_real_verdict_is_drawn(drawn):
         "after the blasts",
         "what changed",
     ]
+    unchanged = drawn(TASK, {"blasts": []})
+    assert "what changed" not in [panel.title for panel in unchanged.panels], "an empty panel"
 
 
 @pytest.mark.parametrize(
