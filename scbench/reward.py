@@ -73,7 +73,7 @@ def instance_of(instance_id: str, release: "Release | str | None" = None) -> Ins
         task, _, number = instance_id.partition("/")
         if number.isdecimal() and len(number) == 1:
             hint = f" Did you mean '{task}/0{number}'?"
-        raise PredictionsError(f"no instance {instance_id!r} in {where}.{hint}")
+        raise PredictionsError(f"no item {instance_id!r} in {where}.{hint}")
     return instance
 
 

@@ -93,7 +93,7 @@ def on_ladder(results: pl.DataFrame) -> pl.DataFrame:
     rows = results.with_columns(rung=rung).filter(pl.col("rung").is_not_null())
     if rows.is_empty():
         raise ResultsError(
-            "the results hold no instance of a ladder; answers to that config are graded with "
+            "the results hold no item of a ladder; answers to that config are graded with "
             "`scbench-grade --tasks ladder`"
         )
     return rows

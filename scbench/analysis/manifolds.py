@@ -68,7 +68,7 @@ class Cases:
         rows = [row for row in release.instances(tasks).values() if row.point is not None]
         if not rows:
             raise ResultsError(
-                f"release {release.version} holds no drawn instances"
+                f"release {release.version} holds no drawn items"
                 f"{' of these tasks' * bool(tasks)}, so there are no parameters to look along"
             )
         self.points = {row.id: row.whole_point for row in rows}
@@ -113,7 +113,7 @@ class Cases:
         if not tasks:
             names = {key: None for point in self.points.values() for key in point}
             raise ResultsError(
-                f"no drawn instance has a parameter or fact {name!r}."
+                f"no drawn item has a parameter or fact {name!r}."
                 f"{did_you_mean(name, names) or ' There are ' + ', '.join(names) + '.'}"
             )
         return tasks
@@ -296,13 +296,13 @@ def joined(results: pl.DataFrame, cases: Cases) -> pl.DataFrame:
     rows = results.filter(pl.col("id").is_in(cases.points.keys()))
     if rows.is_empty():
         raise ResultsError(
-            "the results hold no drawn instance of this release; text tasks are graded with "
+            "the results hold no drawn item of this release; text tasks are graded with "
             "`scbench-grade --tasks manifolds`"
         )
     expected = pl.col("id").replace_strict(cases.hashes, return_dtype=pl.String)
     if not rows.select((pl.col("instance_hash") == expected).all()).item():
         raise ResultsError(
-            "the results are of other instances than those of this release; name the one they "
+            "the results are of other items than those of this release; name the one they "
             "were graded against with --release"
         )
     floors = pl.col("id").replace_strict(cases.floors, default=None, return_dtype=pl.Float64)

@@ -42,7 +42,7 @@ class RequestKey(NamedTuple):
         if len(text) > MOST_CHARACTERS or read_custom_id(text) != self:
             raise PredictionsError(
                 f"no batch can carry {self.id!r}, sample {self.sample}, budget {self.budget}: a "
-                f"custom_id has at most {MOST_CHARACTERS} characters, and ids of instances none "
+                f"custom_id has at most {MOST_CHARACTERS} characters, and ids of items none "
                 "but a to z, 0 to 9, _ and -"
             )
         return text

@@ -178,7 +178,7 @@ def fill_release(
     for name in withdrawn:
         if name not in ids:
             raise ReleaseError(
-                f"{name!r} cannot be withdrawn: it is no instance of this release."
+                f"{name!r} cannot be withdrawn: it is no item of this release."
                 f"{did_you_mean(name, ids)}"
             )
     references = [reference for part in (*frozen, *rungs) for reference in part.references]
@@ -354,7 +354,7 @@ def read_withdrawn(path: Path) -> dict[str, str]:
         kind = "JSON" if path.suffix == ".json" else "TOML"
         raise ReleaseError(f"{path} is not {kind}: {error}") from None
     if not isinstance(reasons, dict):
-        raise ReleaseError(f"{path} must hold instance ids, each with a reason")
+        raise ReleaseError(f"{path} must hold ids of items, each with a reason")
     for name, reason in reasons.items():
         if not (isinstance(reason, str) and reason.strip() and reason.isprintable()):
             raise ReleaseError(

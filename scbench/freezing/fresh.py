@@ -229,7 +229,7 @@ def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) 
     with open_executor(1) as executor:
         (point,) = draw(plan(experiment), seed, executor, set())
     if point.reason:
-        raise GenerationError(f"{task}: {len(point.cases)} of {count} instances: {point.reason}")
+        raise GenerationError(f"{task}: {len(point.cases)} of {count} items: {point.reason}")
     items = _paper_items(point.planned.task, items_of(point.planned, point.cases))
     prefix = prefix_of([point.planned], seed)
     return list(instances_of(point.planned.task, items, prefix=prefix))

@@ -124,7 +124,7 @@ def verify_release(
         problems += _check_part(root, part)
     record = manifest.experiment
     if record is not None:
-        on_step("drawn instances")
+        on_step("drawn items")
         redrawn = redraw(manifest, partial(_stored, root, data_file), seed, workers, proofs)
         problems += [*redrawn.problems, *_check_experiment(manifest, record)]
         record = redrawn.record
@@ -347,7 +347,7 @@ def _check_texts(
         parts = [*frozen, *(rungs.parts if rungs else [])]
         ids = {instance.id for part in parts for instance in part.instances}
         for name in sorted(manifest.withdrawn.keys() - ids):
-            yield f"{MANIFEST}: withdraws {one_line(name)}, which is no instance of this release"
+            yield f"{MANIFEST}: withdraws {one_line(name)}, which is no item of this release"
         if ours:
             try:
                 texts |= rendered_files(manifest)

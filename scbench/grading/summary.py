@@ -77,7 +77,7 @@ def remarks(
             )
     if withdrawn and withdrawn["excluded"] and withdrawn["instances"]:
         counts = {
-            "withdrawn instance": len(withdrawn["instances"]),
+            "withdrawn item": len(withdrawn["instances"]),
             "score": withdrawn["scores"],
             "line": withdrawn["lines"],
         }

@@ -233,7 +233,7 @@ def write_gallery(
 
 def alt_text(case: Case) -> str:
     """Return the alternative text of a picture, for people who cannot see it."""
-    return f"{get_task(case.task).title}: instance {case.instance_id} with a right answer"
+    return f"{get_task(case.task).title}: item {case.instance_id} with a right answer"
 
 
 def markdown(to_draw: Iterable[Case]) -> str:

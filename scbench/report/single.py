@@ -74,7 +74,7 @@ def find_instance(release: Release, name: str) -> Instance:
     if name not in instances:
         first, *_, last = (*instances, *instances)
         raise ReleaseError(
-            f"release {release.version} has no instance {name!r}; those of {task} are {first} to "
+            f"release {release.version} has no item {name!r}; those of {task} are {first} to "
             f"{last}"
         )
     return instances[name]

@@ -161,7 +161,7 @@ def test_facts_can_be_looked_along_too(release, cases):
     assert table.filter(pl.col("task") == "arithmetic")["n"].sum() == 30
     assert table["kind"].null_count() == table.height
     with pytest.raises(
-        ResultsError, match=r"no drawn instance has a parameter or fact 'lenght'. Did y"
+        ResultsError, match=r"no drawn item has a parameter or fact 'lenght'. Did y"
     ):
         manifold_table(results_of(release, falling), cases, parameter="lenght")
 
@@ -252,7 +252,7 @@ def test_tables_for_people_say_what_they_must(release, cases):
 
 def test_results_of_other_instances_are_refused(release, cases):
     rows = results_of(release, falling)
-    with pytest.raises(ResultsError, match="the results are of other instances than those"):
+    with pytest.raises(ResultsError, match="the results are of other items than those"):
         manifold_table(rows.with_columns(instance_hash=pl.lit("x")), cases)
     with pytest.raises(ResultsError, match="--tasks manifolds"):
         manifold_table(rows.filter(pl.col("task") == "none"), cases)
@@ -264,7 +264,7 @@ def test_a_release_of_fixed_lists_has_no_manifolds(tmp_path):
     from scbench.freezing.freeze import build_release  # noqa: PLC0415
 
     build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
-    with pytest.raises(ResultsError, match="holds no drawn instances, so there are no parameters"):
+    with pytest.raises(ResultsError, match="holds no drawn items, so there are no parameters"):
         Cases(find_release(str(tmp_path / "out")))
 
 

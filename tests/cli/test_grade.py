@@ -110,8 +110,8 @@ def test_junk_costs_its_own_lines_only(grade, tmp_path):
         "line 4: not valid JSON: nested deeper than 200 levels",
         "line 5: not valid JSON: expected value",
         'line 6: not valid JSON: Detected duplicate key "id"',
-        "line 7: no instance 'parity/99' in this release. Ids of this task run from parity/00",
-        "line 8: no instance 'parity_task/01' in this release. Did you mean 'parity/01'",
+        "line 7: no item 'parity/99' in this release. Ids of this task run from parity/00",
+        "line 8: no item 'parity_task/01' in this release. Did you mean 'parity/01'",
         "line 9: id: must be a string",
         "line 10: a prediction is a JSON object, this is an array",
         "line 11: not valid JSON: a number has more than 4,300 digits",
@@ -235,7 +235,7 @@ def test_formats_hold_the_same_numbers(grade, write_lines, tmp_path):
         ("planning", "", "0.75"),
         ("planning", "parity", "0.75"),
     ]
-    assert "| 4/4 | 75.0 | 28.1 to 99.0 | 75.0 | - |" in done["markdown"]
+    assert "| 4/4 | 75.0 | 28.1 to 99.0 | 100.0 | 75.0 | - |" in done["markdown"]
     assert "75.0" in done["table"]
     assert "\x1b[" not in done["table"], "no colours where output is piped"
 

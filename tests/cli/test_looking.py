@@ -63,7 +63,7 @@ def test_report_shows_responses_and_all_items_if_asked(inside, graded, example, 
     [
         (("report", "nothing.parquet"), "no such file: nothing.parquet"),
         (("report", "nothing.parquet", "--items", "some"), "some"),
-        (("show", "maze_3d/99"), "no instance 'maze_3d/99'"),
+        (("show", "maze_3d/99"), "no item 'maze_3d/99'"),
         (("show", "maze/01"), "no task 'maze'"),
         (("show", "maze_3d/01", "--out", "x.pdf"), "written as .svg, .png or .html, solids as"),
         (("show", "maze_3d/01", "--out", "x.glb"), "3D Maze has no solids; write FILE.svg"),

@@ -59,7 +59,7 @@ MISTAKES = {
     "grade nothing.jsonl": "no such file: nothing.jsonl",
     "grade requests.jsonl": "holds requests, not replies; name the file that came back",
     # what a line is
-    "grade ids.jsonl --check": "no instance 'two-segments/07' in this release. "
+    "grade ids.jsonl --check": "no item 'two-segments/07' in this release. "
     "Did you mean 'two_segments/07'?",
     "grade quotes.jsonl --check": "line 2: not valid JSON: keys need double quotes",
     "grade wide.jsonl --check": "276 of 277 instances",

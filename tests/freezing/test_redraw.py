@@ -73,7 +73,7 @@ def rewrite(root: Path, change) -> None:
 def test_a_sound_folder_has_no_problems(folders, workers):
     steps = []
     assert verify_release(folders["public"], steps.append, workers=workers) == ()
-    assert "drawn instances" in steps
+    assert "drawn items" in steps
     assert verify_release(folders["private"], workers=workers) == ()
     assert verify_release(folders["private"], seed=EXPERIMENT["seed"], workers=workers) == ()
 

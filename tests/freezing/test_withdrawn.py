@@ -62,7 +62,7 @@ def test_what_is_no_instance_cannot_be_withdrawn(tmp_path):
 def test_verify_names_a_withdrawn_id_that_is_no_instance(copy, forge):
     forge(copy, lambda record: record.update(withdrawn={"x/00": "gone"}))
     problems = verify_release(copy)
-    assert "MANIFEST.json: withdraws x/00, which is no instance of this release" in problems
+    assert "MANIFEST.json: withdraws x/00, which is no item of this release" in problems
     assert "README.md: differs from what is written anew" in problems
 
 
@@ -78,7 +78,7 @@ def test_excluded_they_are_in_no_table_and_no_coverage(release, predictions, tmp
     }  # fmt: skip
     part = grade(release, predictions, tmp_path / "part", exclude_withdrawn=True)
     assert part.problems == []
-    assert part.remarks == ["Left out: 2 withdrawn instances (2 scores, 4 lines)."]
+    assert part.remarks == ["Left out: 2 withdrawn items (2 scores, 4 lines)."]
     assert part.summary["withdrawn"] == {
         "excluded": True, "instances": list(REASONS), "scores": 2, "lines": 4,
     }  # fmt: skip
@@ -109,11 +109,11 @@ def test_commands_say_how_many_are_left_out(release, predictions, tmp_path):
     args = ("scbench-grade", predictions, "--release", release.root, "--out", tmp_path / "out")
     done = run(*args)
     assert (
-        "2 withdrawn instances are graded like all others; see --exclude-withdrawn" in done.stderr
+        "2 withdrawn items are graded like all others; see --exclude-withdrawn" in done.stderr
     )
     done = run(*args, "--exclude-withdrawn", "--restart", "--format", "markdown")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("Left out: 2 withdrawn instances (2 scores, 4 lines).") == 1
+    assert done.stdout.count("Left out: 2 withdrawn items (2 scores, 4 lines).") == 1
     assert "graded like all" not in done.stderr
 
 
@@ -141,7 +141,7 @@ def test_json_will_do(tmp_path):
         ("w.toml", '"a/00" = "two\\nlines"', "'a/00' needs a reason, as one line"),
         ("w.toml", '[a]\nb = "x"', "'a' needs a reason.*quote ids"),
         ("w.json", "{", "is not JSON"),
-        ("w.json", '["a/00"]', "must hold instance ids"),
+        ("w.json", '["a/00"]', "must hold ids of items"),
         ("none.toml", None, "No such file"),
     ],
 )

@@ -104,7 +104,7 @@ class Coverage:
             )
         if self.excluded:
             reasons.append(
-                f"{self.excluded} of withdrawn instances; leave --exclude-withdrawn out to grade "
+                f"{self.excluded} of withdrawn items; leave --exclude-withdrawn out to grade "
                 "them"
             )
         if self.outside:
@@ -150,7 +150,7 @@ class Coverage:
             self.graded += 1
             return Admission(LineKind.GRADED, place)
         if place == LineKind.UNKNOWN:
-            message = f"no instance {row_id!r} in this release.{self._hint(row_id)}"
+            message = f"no item {row_id!r} in this release.{self._hint(row_id)}"
             problem = Problem("unknown_id", message, number, row_id)
             return Admission(LineKind.UNKNOWN, problem=problem)
         self.not_chosen += place == LineKind.NOT_CHOSEN

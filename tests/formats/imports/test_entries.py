@@ -330,7 +330,7 @@ def test_counts_that_are_none_are_left_out(count):
 
 @pytest.mark.parametrize("name", ["request-1-1!", 7, None, "", "x" * 300])
 def test_an_id_of_nobody_is_named(name):
-    with pytest.raises(PredictionsError, match="neither the id of an instance nor a custom_id"):
+    with pytest.raises(PredictionsError, match="neither the id of an item nor a custom_id"):
         list(openai({"custom_id": name, "response": None, "error": "e"}))
 
 

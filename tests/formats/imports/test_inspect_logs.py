@@ -147,7 +147,7 @@ def test_every_sample_comes_with_what_became_of_it(log):
     assert told["two_segments/13", 0]["error"] == "lost"
     assert told["two_segments/20", 0]["error"] == "openai.InternalServerError: 500 - no"
     assert len(found.problems) == 1
-    assert '"99" is neither the id of an instance' in str(found.problems[0])
+    assert '"99" is neither the id of an item' in str(found.problems[0])
     assert found.recognised == f"{log}: Inspect log ({len(SAMPLES)})"
 
 

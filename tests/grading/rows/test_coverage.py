@@ -64,7 +64,7 @@ def problem(row_id: str) -> Problem:
     assert admission.kind is LineKind.UNKNOWN
     found = admission.problem
     assert (found.code, found.line, found.id) == ("unknown_id", 7, row_id)
-    assert found.message.startswith(f"no instance {row_id!r} in this release.")
+    assert found.message.startswith(f"no item {row_id!r} in this release.")
     assert found.message.isprintable()
     return found
 
@@ -124,7 +124,7 @@ def test_a_number_a_task_has_not_is_told_how_its_ids_run(row_id):
 
 @pytest.mark.parametrize("row_id", ["/", "/01", "01", "zzz/01", "\x1b[2J", "💥" * 100, "../../x"])
 def test_an_id_like_no_other_gets_no_wrong_hint(row_id):
-    assert problem(row_id).message == f"no instance {row_id!r} in this release."
+    assert problem(row_id).message == f"no item {row_id!r} in this release."
 
 
 @pytest.mark.parametrize("row_id", ["csg_union/03", "csg_union/3", "csg_union/21", "maze_3d/00"])
