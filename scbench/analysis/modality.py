@@ -59,17 +59,20 @@ def modality_table(paths: Sequence[str | Path], *, partial: bool = False) -> pl.
     rows: list[dict[str, Any]] = []
     for own in filter(None, plain.values()):
         results = read_results([*own, *drawn], partial=partial, tell_apart=True, both_prompts=True)
-        for rung, part in _rung_parts(results):
-            rows += _gap_lines_of(part, rung)
+        rows += gap_lines(results)
     if not rows:
         raise ResultsError("no run has scores of text and of pictures")
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _rung_parts(results: pl.DataFrame) -> Iterator[tuple[int | None, pl.DataFrame]]:
+def gap_lines(results: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of `modality_table` from results read with ``both_prompts``."""
     rungs = {name: rung_of(name) for name in results["id"].unique()}
+    lines: list[dict[str, Any]] = []
     for rung in sorted({*rungs.values()}, key=lambda value: value or 0):
-        yield rung, results.filter(pl.col("id").is_in([n for n, r in rungs.items() if r == rung]))
+        on_rung = [name for name, place in rungs.items() if place == rung]
+        lines += _gap_lines_of(results.filter(pl.col("id").is_in(on_rung)), rung)
+    return lines
 
 
 def _gap_lines_of(results: pl.DataFrame, rung: int | None) -> Iterator[dict[str, Any]]:
@@ -103,9 +106,11 @@ _COLUMNS = (
 def modality_sheets(frame: pl.DataFrame) -> list[Sheet]:
     """Lay out a table of `modality_table`, a sheet for each run, style and rung."""
     sheets = []
-    for (run, style, rung), part in frame.group_by("run", "style", "rung", maintain_order=True):
+    parts = [*frame.group_by("run", "style", "rung", maintain_order=True)]
+    for number, ((run, style, rung), part) in enumerate(parts, 1):
         rows = part.to_dicts()
+        notes = notes_of("modality") if number == len(parts) else []  # once, below the last table
         where = "" if rung is None else f", rung {rung}"
         title = f"{printable(str(run))}: text against pictures ({style}){where}"
-        sheets.append(sheet_of(title, _COLUMNS, rows, notes_of("modality"), after_sums(rows)))
+        sheets.append(sheet_of(title, _COLUMNS, rows, notes, after_sums(rows)))
     return sheets

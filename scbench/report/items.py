@@ -20,6 +20,7 @@ from scbench.base.errors import ResultsError
 from scbench.base.model import Check, Instance, Status, Verdict
 from scbench.catalog import Task, all_tasks, get_task
 from scbench.machine.processes import map_in_processes
+from scbench.release.load import Release
 from scbench.report.draw.scene import scene_json
 from scbench.report.draw.svg import Drawing, swatch
 from scbench.report.html import packed
@@ -203,10 +204,24 @@ def selected(items: Iterable[Item], which: str) -> Iterator[Item]:
             yield item
 
 
-def same_instance(item: Item, instances: Mapping[str, Instance]) -> Instance | None:
-    """Return the instance that an item was graded on; None if the release holds another or none."""
-    instance = instances.get(item.id)
-    return instance if instance and instance.content_hash == item.instance_hash else None
+def instances_of(items: Sequence[Item], release: Release | None) -> list[Instance | None]:
+    """Return the instance that each item was graded on; None if the release holds another or none.
+
+    Answers to terse prompts and to pictures stand beside those to text, under the name of the item,
+    so that other configs are looked at for what the release's own does not hold.
+    """
+    if release is None:
+        return [None] * len(items)
+    wanted = {item.instance_hash: item.task for item in items}
+    instances: dict[str | None, Instance] = {}
+    sources = [release]
+    sources += [release.terse()] if release.manifest.terse else []
+    sources += [release.pictures()] if release.manifest.pictures else []
+    for source in sources:
+        tasks = {task for name, task in wanted.items() if name not in instances}
+        for each in source.instances(tasks).values() if tasks else ():
+            instances |= {each.content_hash: each} if each.content_hash in wanted else {}
+    return [instances.get(item.instance_hash) for item in items]
 
 
 _TILE = r"M-?[\d.]+ -?[\d.]+h[\d.]+v[\d.]+h-[\d.]+z"

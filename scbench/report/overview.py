@@ -12,6 +12,7 @@ from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
 from scbench.analysis.failure_modes.shares import label_shares, shares_sheet, states
 from scbench.analysis.ladder import climbs_of, is_ladder, ladder_sheets, ladder_table, rung_table
 from scbench.analysis.layout import Sheet
+from scbench.analysis.modality import SCHEMA, gap_lines, modality_sheets
 from scbench.analysis.paper import paper_table
 from scbench.analysis.runs import run_table, runs_sheet
 from scbench.analysis.sheets import (
@@ -147,6 +148,7 @@ def overview(results: pl.DataFrame) -> Values:
         "failures": _failures(results),
         "budget": _budget(results),
         "ladder": _ladder(results),
+        "modality": _modality(results),
     }
 
 
@@ -318,6 +320,13 @@ def _budget(results: pl.DataFrame) -> Values | None:
     sweep = budget_sweep(results)
     chart = draw(budget_chart(sweep), "svg").decode()
     return {"chart": chart, **_table_values(budget_sheet(sweep))}
+
+
+def _modality(results: pl.DataFrame) -> list[tuple[str, Values]]:
+    """Return what runs on text and on pictures of the same items differ by; empty without both."""
+    lines = gap_lines(results)
+    sheets = modality_sheets(pl.DataFrame(lines, schema=SCHEMA)) if lines else []
+    return [(sheet.title, _table_values(sheet)) for sheet in sheets]
 
 
 def _ladder(results: pl.DataFrame) -> Values | None:

@@ -32,8 +32,8 @@ from scbench.report.items import (
     Item,
     Run,
     draw_all,
+    instances_of,
     run_labels,
-    same_instance,
 )
 from scbench.scoring.outcomes import grade_prediction
 
@@ -336,10 +336,8 @@ def spool_items(
     on_item: Callable[[int, int], object],
 ) -> list[Entry]:
     """Write the HTML of every item to a file, with texts and turns of predictions by hash."""
-    names = {item.task for item in items}
-    instances = release.instances(names) if release and names else {}
     runs = run_labels(item.run for item in items)
-    instances_asked = [same_instance(item, instances) for item in items]
+    instances_asked = instances_of(items, release)
     answers = [predictions.get(item.prediction_hash or "") for item in items]
     counts: list[int] = []
     figures = draw_all(_jobs(items, instances_asked, answers, counts), workers)

@@ -74,8 +74,7 @@ def find_instance(release: Release, name: str) -> Instance:
     if name not in instances:
         first, *_, last = (*instances, *instances)
         raise ReleaseError(
-            f"release {release.version} has no item {name!r}; those of {task} are {first} to "
-            f"{last}"
+            f"release {release.version} has no item {name!r}; those of {task} are {first} to {last}"
         )
     return instances[name]
 

@@ -1,6 +1,7 @@
 """Text against pictures of the same instances: grading, pairing, the gap, and the report."""
 
 import json
+import re
 
 import polars as pl
 import pytest
@@ -102,7 +103,9 @@ def test_the_report_shows_both(results, tmp_path):
     pair = [str(results["text"]), str(results["seen"])]
     made = CliRunner().invoke(main.app, ["report", *pair, "--out", str(page)])
     assert made.exit_code == 0, made.output
-    assert "m (pictures of symbols)" in page.read_text("utf-8")
+    text = page.read_text("utf-8")
+    assert "m no_tools: text against pictures (symbols)" in text
+    assert re.search(r"Prompt \([\d,]+ characters, 1 image\)", text), "the picture that was seen"
 
 
 def test_ids_are_known_for_what_they_are():

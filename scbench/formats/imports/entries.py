@@ -105,8 +105,7 @@ def request_key(name: object) -> RequestKey:
         if request is not None:
             return request
     raise PredictionsError(
-        f"{describe_value(name)} is neither the id of an item nor a custom_id of "
-        "`scbench prompts`"
+        f"{describe_value(name)} is neither the id of an item nor a custom_id of `scbench prompts`"
     )
 
 

@@ -104,8 +104,7 @@ class Coverage:
             )
         if self.excluded:
             reasons.append(
-                f"{self.excluded} of withdrawn items; leave --exclude-withdrawn out to grade "
-                "them"
+                f"{self.excluded} of withdrawn items; leave --exclude-withdrawn out to grade them"
             )
         if self.outside:
             reasons.append(
