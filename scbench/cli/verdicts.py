@@ -156,7 +156,7 @@ def _tell_remarks(report: RunReport, out: Path, *, quiet: bool) -> None:
     withdrawn = summary["withdrawn"]
     if withdrawn["instances"] and not withdrawn["excluded"]:
         count = len(withdrawn["instances"])
-        many = "instance is" if count == 1 else "instances are"
+        many = "item is" if count == 1 else "items are"
         say(f"{count} withdrawn {many} graded like all others; see --exclude-withdrawn")
     if summary["partial"]:
         say("partial: not for the leaderboard")

@@ -108,9 +108,7 @@ def test_a_file_without_them_is_whole(release, predictions, tmp_path):
 def test_commands_say_how_many_are_left_out(release, predictions, tmp_path):
     args = ("scbench-grade", predictions, "--release", release.root, "--out", tmp_path / "out")
     done = run(*args)
-    assert (
-        "2 withdrawn instances are graded like all others; see --exclude-withdrawn" in done.stderr
-    )
+    assert "2 withdrawn items are graded like all others; see --exclude-withdrawn" in done.stderr
     done = run(*args, "--exclude-withdrawn", "--restart", "--format", "markdown")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("Left out: 2 withdrawn instances (2 scores, 4 lines).") == 1
