@@ -45,11 +45,7 @@ def row(name: str) -> str | None:
     if not module.is_file():
         return None
     place = f"{'' if name in AT_THE_TOP else 'scbench/'}{name}{'/' if folder.is_dir() else '.py'}"
-    text = purpose(module)
-    if name not in AT_THE_TOP:
-        parts = (inner for inner in sorted(folder.glob("*/__init__.py")) if purpose(inner))
-        text += "".join(f"; `{inner.parent.name}/`: {purpose(inner)}" for inner in parts)
-    return f"| `{place}` | {text} |"
+    return f"| `{place}` | {purpose(module)} |"
 
 
 def room_map() -> str:

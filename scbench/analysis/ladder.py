@@ -275,7 +275,7 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
     Returns:
         Columns `SCHEMA`: rungs (of the ladder; the most, over several tasks), n (answers asked
         for), scored (those with a score), coverage, floor (mean over the scored), level with its
-        interval low to high, null where it leaves the ladder, which beyond then says ("below 1");
+        interval low to high, null beyond the ladder, where beyond says more ("below 1");
         slope, readable (the share of the run's replies that can be read, fitted over all its
         tasks), misfit (how the rungs of a task do not fit the curve), and over several tasks how
         many of their levels lie below the first rung and above the top. Levels of tasks
@@ -449,7 +449,7 @@ def level_words(row: Row, name: str = "") -> str:
 
 
 def interval_words(row: Row) -> str:
-    """Return an interval; what leaves the ladder says at which end."""
+    """Return an interval; what lies beyond the ladder says at which end."""
     if row["level"] is None and row["beyond"] is None:
         return ""
     low, high = row["low"], row["high"]

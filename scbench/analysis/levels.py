@@ -29,7 +29,7 @@ where it can be read, half of what lies between the floor and 1.
   2008), which keeps intervals lopsided that are.
 
 Simulated runs come from a stream of fixed bits, so an interval is the same each time.
-``docs/statistics.md`` has the measured bias and coverage.
+``docs/evidence.md`` has the measured bias and coverage.
 """
 
 from collections.abc import Sequence
@@ -429,7 +429,7 @@ def mean_level(
         levels: at least one; see `Level.clipped` for those beyond the ladder.
         answered: share of the ladder's items. Items that were asked near the level, by answers so
             far, tell less than as many that were chosen beforehand, so with fewer of them the
-            interval is widened; docs/statistics.md has how that was measured.
+            interval is widened; docs/evidence.md has how that was measured.
         drift: how far down and up the mean goes with the ceiling, which all tasks share.
     """
     k = len(levels)

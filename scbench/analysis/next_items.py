@@ -1,4 +1,4 @@
-"""Which items of a ladder tell most about a model now: an adaptive test.
+"""Which items of a ladder say most about a model now: an adaptive test.
 
 An item tells of its task's level as much as its Fisher information, expected over the curves that
 the scores so far leave likely; with no scores yet that is greatest in the middle of the ladder.

@@ -9,11 +9,11 @@ The score of one answer lies between 0 and 1, and a task has 1 to 40 of them. Wh
   of them: as many as the ratio of the variances says. To theirs a score of 0 and one of 1 are
   added, since what was not seen yet may come; for right-or-wrong scores the ratio is 1.
 - **Several tasks.** The variance of the mean is the sum over tasks, each at a mean that one more
-  score, of the mean of all, is added to: a task without a wrong answer keeps its share of doubt.
+  score, of the mean of all, is added to: a task without a wrong answer still adds uncertainty.
   The interval is Wilson's again, over as many scores as have that variance.
 - **Differences** lie between -1 and 1; halved and moved they are partial scores.
 
-Nothing is drawn at random. ``docs/statistics.md`` has the measured coverage.
+Nothing is drawn at random. ``docs/evidence.md`` has the measured coverage.
 """
 
 from collections.abc import Sequence

@@ -52,7 +52,7 @@ def prompts(
 ) -> None:
     """Write prompts, or a provider's batch files.
 
-    Images stand in the lines. For harbor it is a folder for each instance.
+    Images stand in the lines. For harbor it is a folder for each item.
 
     custom_id carries item, sample and budget, so that `scbench-grade` takes the provider's
     output files as they are. vLLM's run_batch takes openai-chat.

@@ -137,7 +137,7 @@ def _parameters_text(task: dict[str, Any], style: ListForm) -> str:
     if task["dimensions"]:
         text += f"\nStresses: {', '.join(task['dimensions'])}.\n"
     for name, meaning in task["facts"].items():
-        text += f"Recorded with each case: {name} ({meaning}).\n"
+        text += f"Recorded with each item: {name} ({meaning}).\n"
     if task["ladder"]:
         text += f"\n{_ladder_text(task['ladder'], style)}"
     return text

@@ -97,7 +97,7 @@ def _would(step: str) -> None:
 def diff(old: str, new: str) -> None:
     """List what changed between two releases.
 
-    Instances added, removed, changed and withdrawn: first how many of each task, on standard
+    Items added, removed, changed and withdrawn: first how many of each task, on standard
     error, then each on a line.
     """
     with reported_errors():

@@ -106,7 +106,7 @@ class Copied:
         shares = f"{sum(self.references.values())} of {sum(self.of.values())}"
         counters = sum(self.counter_references.values())
         return (
-            f"{shares} answers that could have been others are the release's references"
+            f"{shares} answers to items with many right answers are the release's references"
             f"{f' ({tasks})' if tasks else ''}, and {counters} its counter-references"
         )
 

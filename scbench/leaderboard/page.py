@@ -316,7 +316,7 @@ _NO_CELL = dict.fromkeys(("value", "zero", "between", "above", "level", "range")
 
 
 def _overlap_cell(overlap: Mapping[str, int]) -> dict[str, str]:
-    """Return how many of the answers that could have been others are the release's own."""
+    """Return how many answers to items with many right ones are the release's own."""
     same, of = overlap["same"], overlap["of"]
     if not of:
         return {"value": "", "text": "-", "of": ""}

@@ -415,7 +415,7 @@ class Probe(Asking):
 
 
 class Act(Asking):
-    """Actions on the true state; what was done is the answer."""
+    """Actions change the state; what was done is the answer."""
 
     key = "action"
 

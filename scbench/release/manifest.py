@@ -88,7 +88,7 @@ def weight_of(floors: Iterable[float]) -> float:
     """Return the weight of a task in the normalized score, from the floors of its instances.
 
     Its mean says as much of a model as its variance lets it: 0.03 between tasks of a model, and 0.2
-    for each of the answers that have room above their floors. docs/statistics.md has the
+    for each of the answers that have room above their floors. docs/evidence.md has the
     simulation that this was chosen by.
     """
     answers = sum(floor < 1 for floor in floors)

@@ -145,7 +145,7 @@ def printed(command: str, ran, *more) -> tuple[str, list[dict]]:
 
 
 def interval(parts, weights=None):
-    """The interval of docs/statistics.md, solved for; parts: by task, (score, weight) by answer."""
+    """The interval of docs/evidence.md, solved for; parts: by task, (score, weight) by answer."""
     z, q = norm.ppf(0.975), norm.ppf(0.95)
     tasks = []
     for i, scores in enumerate(parts):

@@ -192,7 +192,7 @@ def test_one_task_is_listed_with_bounds_defaults_and_kinds(inside):
     assert re.search(r"^length +3 to 500 +10 +scale +number of terms", text, re.MULTILINE)
     assert re.search(r"^prob_open +0 to 1 \(fractions too\) +0\.4 +depth ", text, re.MULTILINE)
     assert "Stresses: multi-hop reasoning, working memory" in text
-    assert "Recorded with each case: depth" in text
+    assert "Recorded with each item: depth" in text
     second = inside("tasks", "maze_3d").stdout
     assert re.search(r"^a_height +0 to 9 or null +null +- ", second, re.MULTILINE)
     done = inside("tasks", "arithmetics")
