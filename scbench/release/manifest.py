@@ -53,8 +53,8 @@ class FloorRecord(Frozen):
 
     mean: float = Field(description="over the instances")
     strategies: dict[str, int] = Field(
-        description="in how many instances an answer without insight is the best, by its name; "
-        "instances that such answers earn nothing in are not counted"
+        description="for how many items a trivial baseline is the best, by its name; "
+        "items for which none scores anything are not counted"
     )
 
 
