@@ -28,7 +28,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Two to six solids, and the mesh of their union."""
 
     task = "csg_union"
-    version = 3
+    version = 4
     form = (
         '{"polyhedron": {"vertex": [{"xyz": [x, y, z]}, ...], "faces": [{"vertex": '
         "[i, j, k, ...]}, ...]}}"

@@ -78,7 +78,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Worlds whose goal some plan of a few boxes meets."""
 
     task = "fluid_simulation"
-    version = 3
+    version = 4
     form = '{"earthworks": [{"xyzMin": [x, y, z], "xyzMax": [x, y, z], "material": "Rock"}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

@@ -89,7 +89,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Cages that divide into two plates and storeys of four panels."""
 
     task = "interlocking_parts"
-    version = 3
+    version = 4
 
     def words(self, params: Params) -> dict[str, object]:
         """Return every number of the cage and of the criteria."""

@@ -74,7 +74,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Round bodies that a simple bricklayer builds well enough for full marks."""
 
     task = "lego_hemispherical_shell"
-    version = 2
+    version = 3
     form = '{"bricks": [{"Centroid": [x, y, z], "RotationDegrees": angle}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:

@@ -5,7 +5,6 @@ checks the rounded polynomial in integers; `row_by_row` needs no solver and neve
 """
 
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -91,7 +90,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Pictures that some polynomial of low degree draws without an error."""
 
     task = "polynomial_curve_fitting"
-    version = 3
+    version = 4
     form = '{"function": text}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -119,7 +118,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "characters": formula.MAX_CHARACTERS,
             "brackets": formula.MAX_BRACKETS,
             "bits": formula_values.MAX_BITS,
-            "largest": sys.float_info.max,
+            "scale": formula.MAX_SCALE,
             "shown": brief,
         }
 

@@ -17,10 +17,13 @@ import numpy as np
 from scbench.base.model import Verdict
 from scbench.graders.csg_union.solids import (
     common_volume,
-    outer_area,
+    inner_area,
+    surface_area,
+    union_area,
     union_body,
     union_parts,
     union_volume,
+    void_area,
 )
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.meshes import (
@@ -44,7 +47,7 @@ from scbench.graders.shared.meshes import (
 )
 from scbench.schemas.csg_union import Answer, Params
 
-VERSION = 3
+VERSION = 4
 
 MESH_CHECKS = {
     "not_empty": "There are vertices and faces.",
@@ -65,16 +68,19 @@ MESH_CHECKS = {
 }
 
 CHECKS = MESH_CHECKS | {
-    "area": "The mesh has at most 1.1 times the surface area of the union, walls of voids aside.",
+    "area": "The mesh has at most 1.1 times the surface area of the union, voids included.",
+    "inner_walls": "At most a tenth of that area is deep in solids, or walls of further voids.",
     "union": "The body is the union: its score by volume is above 0.95.",
 }
 
 _FULL_MARKS_ABOVE = 0.95
 _DIFFERENCE_WEIGHT = 0.5
 _MOST_AREA = 1.1
-"""How many times the surface area of the union a mesh may have, ..."""
-_INNER_WALLS = 0.5
-"""... and what is left of the score of one that has more."""
+_LARGE = 0.5
+"""How many times the surface area of the union a mesh may have, and what one with more keeps."""
+_MOST_INSIDE = 0.1
+_WALLED = 0.25
+"""What share of that area inner walls may have, and what a mesh with more scores at most."""
 _VOLUME_DECIMALS = 6
 _SCORE_DECIMALS = 9
 _LEAST_DIFFERENCE = 1e-3
@@ -98,6 +104,7 @@ _OF_PLACE = ("duplicate_vertices", "outliers", "degenerate_faces", "planar_faces
 _OF_EDGES = ("winding", "watertight", "edge_manifold")
 _OF_PAIRS = ("simple_faces", "self_intersection", "touching")
 _OF_SHELLS = ("zero_volume", "nesting")
+_LAST = ("area", "inner_walls", "union")
 
 
 class ClosedSurface(NamedTuple):
@@ -108,8 +115,8 @@ class ClosedSurface(NamedTuple):
     corners: Indices
     """(m, 3) indices of vertices, counter-clockwise seen from outside."""
     volume: float
-    outer_area: float
-    """Of its outer shells: the walls of voids are not among them."""
+    void_area: float
+    """Of the walls of its voids."""
 
 
 class MeshVerdict(NamedTuple):
@@ -331,8 +338,8 @@ def _judge_shells(
     if not nested:
         return None, notes
     used, renumbered = np.unique(corners, return_inverse=True)
-    area = _surface_area(points[corners[outer[shell]]])
-    bounding = ClosedSurface(points[used], renumbered.reshape(-1, 3), float(volumes.sum()), area)
+    voids = surface_area(points[corners[~outer[shell]]])
+    bounding = ClosedSurface(points[used], renumbered.reshape(-1, 3), float(volumes.sum()), voids)
     return bounding, notes
 
 
@@ -355,38 +362,30 @@ def _winding_depths(points: Array, corners: Indices, shell: Indices) -> Indices:
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return the score by volume, halved for inner walls, if the mesh is clean; else 0."""
+    """Return the score by volume if the mesh is clean, less with false walls; else 0."""
     checks = Checklist(CHECKS)
     vertices = [vertex.xyz for vertex in answer.polyhedron.vertex]
     faces = tuple(face.vertex for face in answer.polyhedron.faces)
     surface, notes = judge_mesh(checks, vertices, faces)
     if surface is None:
-        checks.skip(("area", "union"), "The mesh bounds no solid.")
+        checks.skip(_LAST, "The mesh bounds no solid.")
         return replace(checks.binary(), notes=notes)
     clean = checks.all_passed
     parts = union_parts(params)
-    area, wanted = surface.outer_area, round(outer_area(params), _VOLUME_DECIMALS)
-    plain = checks.expect(
-        "area",
-        area <= round(_MOST_AREA * wanted, _VOLUME_DECIMALS),
-        f"The mesh has a surface area of {area:.6g}, the union of {wanted:.6g}; that halves the "
-        "score.",
-        area=area,
-        union=wanted,
-    )
     common = common_volume(parts, surface.points[surface.corners])
     if common is None:
         wrong = "Too many planes of the solids lie behind too many triangles of the mesh."
         checks.expect("resource_limit", False, wrong)
-        checks.skip("union", wrong)
+        checks.skip(_LAST, wrong)
         return replace(checks.binary(), notes=notes)
+    share, most = _judge_walls(checks, params, surface)
     # Volumes of what lies in both, in the union, in the answer, in one of the two only.
     i, r, v = (round(x, _VOLUME_DECIMALS) for x in (common, union_volume(parts), surface.volume))
     d = max(0.0, round(r + v - 2 * i, _VOLUME_DECIMALS))
     raw = round(min(i, v) / r - _DIFFERENCE_WEIGHT * d / r, _SCORE_DECIMALS)
     wrong = f"The union has volume {r:.6g}, the body {v:.6g}, their common part {i:.6g}."
     full = checks.expect("union", raw > _FULL_MARKS_ABOVE, wrong)
-    score = (1.0 if full else max(0.0, raw)) * (1.0 if plain else _INNER_WALLS)
+    score = min(most, (1.0 if full else max(0.0, raw)) * share)
     surplus: list[dict[str, Any]] = []
     missing: list[dict[str, Any]] = []
     if d > _LEAST_DIFFERENCE * r:
@@ -405,7 +404,29 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return replace(verdict, notes=notes)
 
 
-def _surface_area(corners: Array) -> float:
-    a, b, c = np.moveaxis(corners, 1, 0)
-    doubles = np.sqrt(np.sum(np.cross(b - a, c - a) ** 2, axis=1))
-    return round(float(doubles.sum()) / 2, _VOLUME_DECIMALS)
+def _judge_walls(checks: Checklist, params: Params, surface: ClosedSurface) -> tuple[float, float]:
+    """Check that a mesh has hardly any walls that the union does not have.
+
+    What it keeps of its score is returned, and what it scores at most.
+    """
+    corners, voids = surface.points[surface.corners], void_area(params)
+    inside = inner_area(union_parts(params), corners) + max(0.0, surface.void_area - voids)
+    figures = (surface_area(corners), inside, union_area(union_parts(params)))
+    area, inside, wanted = (round(value, _VOLUME_DECIMALS) for value in figures)
+    small = checks.expect(
+        "area",
+        area <= round(_MOST_AREA * wanted, _VOLUME_DECIMALS),
+        f"The mesh has a surface area of {area:.6g}, the union of {wanted:.6g}; that halves the "
+        "score.",
+        area=area,
+        union=wanted,
+    )
+    plain = checks.expect(
+        "inner_walls",
+        inside <= round(_MOST_INSIDE * wanted, _VOLUME_DECIMALS),
+        f"The mesh has inner walls with an area of {inside:.6g}, where the union has a surface of "
+        f"{wanted:.6g}; that leaves a quarter of a point at most.",
+        area=inside,
+        union=wanted,
+    )
+    return 1.0 if small else _LARGE, 1.0 if plain else _WALLED

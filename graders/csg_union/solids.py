@@ -47,6 +47,8 @@ _FLUSH = 1e-6
 _TRIANGLES = 1_000
 _PAIRS = 4_000
 """Triangles, and pairs of a triangle and a face, that are looked at together."""
+DEEP = 0.1
+"""What of a mesh's surface is deeper than this in a solid is an inner wall."""
 MOST_PAIRS = 2_000_000
 """Pairs of a triangle and a face it hides, that a measurement may take before it is given up."""
 
@@ -111,11 +113,10 @@ def union_volume(parts: Sequence[ConvexPart]) -> float:
 
 
 @lru_cache(maxsize=64)
-def outer_area(params: Params) -> float:
-    """Return the area of the surface of an instance's union, without the walls of voids."""
+def void_area(params: Params) -> float:
+    """Return the area of the walls of the voids in an instance's union."""
     shells = union_body(params).decompose()
-    voids = sum(shell.surface_area() for shell in shells if shell.volume() < 0)
-    return union_area(union_parts(params)) - float(voids)
+    return float(sum(shell.surface_area() for shell in shells if shell.volume() < 0))
 
 
 def union_area(parts: Sequence[ConvexPart]) -> float:
@@ -141,6 +142,26 @@ def union_area(parts: Sequence[ConvexPart]) -> float:
             covers = shapely.union_all(covered, grid_size=_GRID)
             total += float(shapely.area(shapely.difference(whole, covers, grid_size=_GRID)))
     return total
+
+
+def inner_area(parts: Sequence[ConvexPart], corners: Array) -> float:
+    """Return the area of triangles (m, 3, 3) that lies deep in some solid of a union."""
+    total = 0.0
+    for sign, solid, *_ in parts:
+        for first in range(0, len(corners), _TRIANGLES):
+            rays = corners[first : first + _TRIANGLES] - solid.centre
+            below = (solid.offsets - DEEP)[:, None] - np.einsum("mvk,pk->mpv", rays, solid.normals)
+            meet = np.flatnonzero(np.all(below.max(axis=2) > 0, axis=1))
+            cuts = below[meet].min(axis=2) < 0
+            total += sign * sum(map(surface_area, _of_triangles(rays[meet], below[meet], cuts)))
+    return total
+
+
+def surface_area(corners: Array) -> float:
+    """Return the area of triangles (m, 3, 3)."""
+    a, b, c = np.moveaxis(corners, 1, 0)
+    doubles = np.sqrt(np.sum(np.cross(b - a, c - a) ** 2, axis=1))
+    return float(doubles.sum()) / 2
 
 
 def _covered(face: Array, normal: Array, solid: Convex, *, earlier: bool) -> Array:

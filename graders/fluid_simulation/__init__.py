@@ -16,13 +16,14 @@ from scbench.graders.fluid_simulation.rainfall import Rained, rain_on
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.fluid_simulation import Answer, Params, WaterLevels
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "box_count": "There are no more boxes than the limit allows.",
     "boxes": "Every box can be read, lies inside the world and keeps out of protected zones.",
     "some_water": "Some water stays in the world.",
-    "no_visible_water": "All water has rock above it.",
+    "no_visible_water": "All water has rock above it, below the top layer.",
+    "roofs": "At most a quarter of all columns have rock above air or water.",
     "dry_levels": "No water is on a level that is to stay dry.",
     "goal": "The water meets the goal in full.",
 }
@@ -68,6 +69,8 @@ def _judge_goal(checks: Checklist, params: Params, water: Water) -> float:
                 f"is {column}."
             ),
         )
+        many = f"{water.roofed} of {water.width**2} columns have rock above air or water."
+        fit = checks.expect("roofs", 4 * water.roofed <= water.width**2, many) and fit
     if isinstance(goal, WaterLevels):
         wet = [z for z in goal.dry_at if water.levels[z]]
         fit = checks.forbid(

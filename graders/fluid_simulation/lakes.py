@@ -43,7 +43,7 @@ class Lake(NamedTuple):
     levels: tuple[int, ...]
     """Cells on each level from z = 0."""
     visible: bool
-    """Whether some cell of it has no rock above."""
+    """Whether some cell of it has no rock above, below the top layer."""
 
     @property
     def surface(self) -> int:
@@ -65,11 +65,13 @@ class Water(NamedTuple):
     levels: tuple[int, ...]
     """Cells on each level from z = 0."""
     visible_columns: tuple[tuple[int, int], ...]
-    """Columns with water that has no rock above."""
+    """Columns with water that has no rock above, below the top layer."""
     depth: int
     """Most cells of water directly above each other."""
     deepest: tuple[int, int] | None
     """The first column with that many."""
+    roofed: int
+    """Number of columns with rock above air or water."""
 
     @property
     def voxels(self) -> int:
@@ -80,8 +82,9 @@ class Water(NamedTuple):
 def survey(rock: Cells, water: Cells) -> Water:
     """Measure the water of a world; both arrays are boolean, [x, y, z], equally wide along x, y."""
     width = rock.shape[0]
-    roofed = np.flip(np.logical_or.accumulate(np.flip(rock, 2), axis=2), 2)
-    open_water = water & ~roofed
+    covered = _below(rock)
+    # Drops start in the top layer, so that rock there keeps none away, and hides nothing.
+    open_water = water & ~_below(rock & (np.arange(rock.shape[2]) < rock.shape[2] - 1))
     space = padded(water)
     lakes = []
     for part in parts(pack(space), padded_strides(water.shape)):
@@ -102,7 +105,13 @@ def survey(rock: Cells, water: Cells) -> Water:
         tuple((int(x), int(y)) for x, y in np.argwhere(open_water.any(axis=2))),
         depth,
         (int(longest.argmax()) // width, int(longest.argmax()) % width) if depth else None,
+        int((covered & ~rock).any(axis=2).sum()),
     )
+
+
+def _below(rock: Cells) -> Cells:
+    """Return rock and all that is below it."""
+    return np.flip(np.logical_or.accumulate(np.flip(rock, 2), axis=2), 2)
 
 
 def _level_counts(cells: Cells) -> tuple[int, ...]:

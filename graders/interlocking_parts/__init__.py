@@ -49,7 +49,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.meshes import close_pairs, components, find_contacts, to_body
 from scbench.schemas.interlocking_parts import Answer, FileType, Params
 
-VERSION = 4
+VERSION = 5
 
 CHECKS = {
     "part_count": "There are as many parts as asked for.",

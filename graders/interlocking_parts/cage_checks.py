@@ -21,6 +21,8 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.meshes import Array, Indices, components, is_crowded, unite, volume
 from scbench.schemas.interlocking_parts import Params, Space, Survey
 
+OPEN_SHARE = 0.5
+"""What share of a side the small block sweeps, wherever it passes."""
 _MAX_TRIANGLES = 120_000
 _MAX_MEETING = {False: 1_000_000, True: 200_000}
 """Pairs of triangles of different parts whose boxes meet: in a right cage some 60,000. Where there
@@ -43,7 +45,8 @@ class Faces(NamedTuple):
 def find_faces(params: Params, bodies: Sequence[Manifold]) -> Faces:
     """Return the sides that let the large block in, or the small one in too few places.
 
-    Those places, grown by the widest gap and a bar, must cover the side.
+    Those places, grown by the widest gap and a bar, must cover the side, and grown by half the
+    block, which is what it sweeps, a share of it.
     """
     rules, faces = params.spacing, Faces([], [])
     reach = params.gap[1] + params.bar
@@ -60,6 +63,9 @@ def find_faces(params: Params, bodies: Sequence[Manifold]) -> Faces:
             faces.wrong.append({"face": name, "block": rules.blocked, "why": "gets in through"})
         elif round(far.area(), 3) > rules.ignored_area:
             why = "passes nowhere through" if free.is_empty() else "passes in too few places of"
+            faces.wrong.append({"face": name, "block": rules.free, "why": why})
+        elif (grown(free, rules.free / 2) ^ face).area() < round(OPEN_SHARE * face.area(), 3):
+            why = "sweeps too little of"
             faces.wrong.append({"face": name, "block": rules.free, "why": why})
     return faces
 

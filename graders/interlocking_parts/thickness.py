@@ -31,7 +31,7 @@ MOST_WORK = 2 * 10**8
 """Directions of rays times triangles."""
 MOST_RAYS = 3 * 10**8
 """Comparisons of rays with triangles; all parts of a right cage take a twentieth together."""
-ONE_FACE = 0.1
+ONE_FACE = 1.0
 """Parallel faces that are less than this apart, in mm, are one."""
 _PARALLEL = 0.999
 _MOST_PAIRS = 1_000_000

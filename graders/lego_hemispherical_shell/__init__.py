@@ -27,6 +27,7 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     body,
     close_pairs,
     groups,
+    joints,
     misfits,
     shared_volumes,
     stances,
@@ -35,7 +36,7 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "not_empty": "There is a brick.",
@@ -166,7 +167,7 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
         )
         return {"overlapping": None, "misaligned": None, "floating": None, "groups": None}
     overlapping = _judge_overlap(checks, pairs.where(pairs.depth >= CONTACT_GAP), names)
-    contacts = pairs.where(pairs.depth < CONTACT_GAP)
+    contacts = joints(pairs)
     label = groups(count, contacts)
     misaligned = [[int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _MAX_ENTRIES)]
     at_least = "At least " * (len(misaligned) == _MAX_ENTRIES)

@@ -31,6 +31,8 @@ CONTACT_GAP = 0.5
 """Top and bottom that are nearer than this are in contact; if they share more, they overlap."""
 CONTACT_AREA = 1.0
 """Plans that share no more than this, in square millimetres, neither touch nor overlap."""
+JOINT_AREA = STUD * STUD / 2
+"""Bricks in contact hold each other if their plans share at least this: half of a stud's square."""
 OFF_GRID = 0.5
 OFF_ANGLE = 1.0
 """In degrees."""
@@ -217,6 +219,11 @@ def _on_one_grid(bricks: Bricks, members: Indices) -> bool:
         if STUD - gap > OFF_GRID + _DUST:
             return False
     return True
+
+
+def joints(pairs: Pairs) -> Pairs:
+    """Return the pairs of bricks that hold each other."""
+    return pairs.where((pairs.depth < CONTACT_GAP) & (pairs.area >= JOINT_AREA))
 
 
 def groups(count: int, pairs: Pairs) -> Indices:

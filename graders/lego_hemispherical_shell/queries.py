@@ -16,6 +16,7 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     Bricks,
     Pairs,
     close_pairs,
+    joints,
     off_grid,
     shared_volumes,
 )
@@ -51,7 +52,7 @@ class BricksTogether(Query):
         if pairs is None:
             raise QueryError("the bricks are too crowded to be compared pair by pair")
         clash = pairs.where(pairs.depth >= CONTACT_GAP)
-        joined = pairs.where(pairs.depth < CONTACT_GAP)
+        joined = joints(pairs)
         first, second = (f(joined.lower, joined.upper) for f in (np.minimum, np.maximum))
         grid = ["off the grid" if off else "on one grid" for off in off_grid(bricks, first, second)]
         shares = shared_volumes(target_body(params), as_boxes(bricks)) / VOLUME

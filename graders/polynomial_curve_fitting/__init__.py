@@ -1,7 +1,7 @@
 """Does the sign of this polynomial redraw the picture?
 
-The formula's text is parsed, never run, and evaluated in every cell. The score is the fourth power
-of the share of cells that match, from three quarters on.
+The formula's text is parsed, never run, and worked out exactly in every cell. The score is the
+fourth power of the share of cells that match, from three quarters on.
 """
 
 from functools import lru_cache
@@ -22,18 +22,22 @@ from scbench.graders.polynomial_curve_fitting.formula import (
     parse,
     plain_lines,
 )
-from scbench.graders.polynomial_curve_fitting.formula_values import FormulaCostError, signs
+from scbench.graders.polynomial_curve_fitting.formula_values import (
+    FormulaCostError,
+    UndefinedError,
+    positive_cells,
+)
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
-VERSION = 2
+VERSION = 3
 
 CHECKS = {
     "text": "The text holds nothing but the permitted words, signs and numbers.",
     "form": "It is one function f(x, y) with a single return.",
     "polynomial": "Divisors are constants, exponents whole numbers, and the degree is permitted.",
     "variables": "Both x and y occur in the formula.",
-    "defined": "The formula and every step on the way have a finite value in every cell.",
+    "defined": "No divisor is 0.",
     "two_colours": "The formula is positive in some cells but not in all.",
     "floor": "At least three quarters of the cells match.",
     "missed": "Every # cell is positive.",
@@ -59,10 +63,15 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.binary()
     n = len(params.grid)
     try:
-        positive, failed = signs(formula, n)
+        positive = positive_cells(formula, n)
     except FormulaCostError as error:
         return checks.too_large(f"Working out the formula {error}.")
-    return _compare_pictures(checks, _black(params), positive, failed)
+    except UndefinedError:
+        checks.expect("defined", False, "A divisor is 0.")
+        checks.skip(("two_colours", "floor", "missed", "surplus"), "The formula has no value.")
+        return checks.binary()
+    checks.expect("defined", True, "")
+    return _compare_pictures(checks, _black(params), positive)
 
 
 def _read_formula(checks: Checklist, text: str) -> Formula | None:
@@ -96,20 +105,9 @@ def _read_formula(checks: Checklist, text: str) -> Formula | None:
 
 
 def _compare_pictures(
-    checks: Checklist,
-    black: NDArray[np.bool_],
-    positive: NDArray[np.bool_],
-    failed: NDArray[np.bool_],
+    checks: Checklist, black: NDArray[np.bool_], positive: NDArray[np.bool_]
 ) -> Verdict:
-    """Check the picture that was drawn; cells without a value never match."""
-    no_value = _marked_cells(failed)
-    checks.forbid(
-        "defined",
-        no_value,
-        lambda cell: (
-            f"In {len(no_value)} cells there is no finite value; the first is {_coordinates(cell)}."
-        ),
-    )
+    """Check the picture that was drawn."""
     cells, positive_count = black.size, int(positive.sum())
     two_colours = checks.expect(
         "two_colours",
@@ -117,7 +115,7 @@ def _compare_pictures(
         f"The formula is positive in {'every cell' if positive_count else 'no cell'}.",
         positive=positive_count,
     )
-    matched = int((~failed & (positive == black)).sum())
+    matched = int((positive == black).sum())
     wrong = f"{matched} of {cells} cells match, which is less than three quarters."
     enough = checks.expect("floor", 4 * matched >= 3 * cells, wrong, matched=matched)
     missed, surplus = _marked_cells(black & ~positive), _marked_cells(positive & ~black)

@@ -5,10 +5,10 @@ read by a parser of its own: no nesting, length or character can exhaust or upse
 same under every Python version.
 """
 
-import math
 import re
 from dataclasses import dataclass, field
 from enum import IntEnum
+from fractions import Fraction
 from typing import NamedTuple
 
 MAX_CHARACTERS = 400_000
@@ -17,6 +17,8 @@ MAX_EXPONENT = 512
 MAX_DEGREE = 1_024
 MAX_NUMBER = 400
 """Characters of one number."""
+MAX_SCALE = 308
+"""What stands after e or E in a number, without its sign."""
 X_AXIS, Y_AXIS = 1, 2
 _AXES = {"x": X_AXIS, "y": Y_AXIS}
 _WORDS = frozenset({"def", "return", "f", "x", "y"})
@@ -56,7 +58,7 @@ class Node(NamedTuple):
     op: Op
     first: int
     second: int
-    value: int | float
+    value: int | Fraction
     axes: int
     degree: int
 
@@ -149,8 +151,8 @@ def _bad_number(piece: str) -> str:
         return f"a number of {len(piece)} characters"
     if _OLD_OCTAL.fullmatch(piece):
         return f"the whole number {piece[:40]} with a leading zero"
-    if not piece.isdigit() and math.isinf(float(piece)):
-        return f"the number {piece[:40]}, which is too large"
+    if abs(int(piece.lower().partition("e")[2] or 0)) > MAX_SCALE:
+        return f"the number {piece[:40]}, whose exponent is beyond {MAX_SCALE}"
     return ""
 
 
@@ -235,8 +237,8 @@ class _Reader:
             if piece in _AXES:
                 leaf = self._node(Op.NAME, 0, 0, 0, _AXES[piece], 1), False
             else:
-                value = int(piece) if piece.isdigit() else float(piece)
-                leaf = self._node(Op.CONSTANT, 0, 0, value, 0, 0), isinstance(value, int)
+                value = int(piece) if piece.isdigit() else Fraction(piece)
+                leaf = self._node(Op.CONSTANT, 0, 0, value, 0, 0), piece.isdigit()
             self.leaves[piece] = leaf
         self.operands.append(leaf)
 
@@ -265,9 +267,10 @@ class _Reader:
         if fault not in self.faults:
             self.faults.append(fault)
 
-    def _node(self, op: Op, first: int, second: int, value: float, axes: int, degree: int) -> int:
-        # 1 and 1.0 are equal in Python, and are not the same constant.
-        key = (op, first, second, value, isinstance(value, float), axes)
+    def _node(
+        self, op: Op, first: int, second: int, value: int | Fraction, axes: int, degree: int
+    ) -> int:
+        key = (op, first, second, value, axes)
         number = self.numbers.get(key)
         if number is None:
             number = self.numbers[key] = len(self.nodes)

@@ -158,8 +158,13 @@ def test_fast_and_plain_simulation_agree_on_any_world(made):
     assert [lake.surface for lake in measured.lakes] == [
         len({(x, y) for x, y, _ in lake}) for lake in lakes
     ]
-    seen = {(x, y) for x, y, z in wet if not any((x, y, h) in settled for h in range(z, height))}
+    seen = {
+        (x, y) for x, y, z in wet if not any((x, y, h) in settled for h in range(z, height - 1))
+    }
     assert set(measured.visible_columns) == seen
+    assert measured.roofed == len(
+        {(x, y) for x, y, z in settled if any((x, y, h) not in settled for h in range(z))}
+    )
     runs = [0] + [next(n for n in range(height + 1) if (x, y, z + n) not in wet) for x, y, z in wet]
     assert measured.depth == max(runs)
 
@@ -291,6 +296,35 @@ ROOF = [rock(5, 5, 3, 5, 5, 4), rock(5, 5, 5, 9, 9, 5)]  # over POND
 )  # fmt: skip
 def test_goals_at_their_boundaries(goal, boxes, score):
     assert verdict(world(goal), *boxes).score == pytest.approx(score, abs=1e-12)
+
+
+@pytest.mark.parametrize("goal", ["hidden_water", "hidden_lakes"])
+def test_a_roof_in_the_layer_where_drops_start_hides_nothing(goal):
+    goal = {"kind": goal, "min_voxels": 9} | ({"lakes": 1} if goal == "hidden_lakes" else {})
+    for z, score in ((7, 0), (6, 1), (5, 1)):
+        roof = [rock(5, 5, 3, 5, 5, z), rock(5, 5, z, 9, 9, z)]
+        assert verdict(world(goal), POND, *roof).score == score
+        assert failed(world(goal), POND, *roof) == (set() if score else {"no_visible_water"})
+
+
+def test_one_roof_over_all_but_the_zones_is_too_much():
+    # A world with holes that fill by themselves, and hills that carry what falls on them.
+    hill = {"low": (3, 3, 3), "high": (4, 4, 4), "material": "Rock"}
+    hole = {"low": (9, 9, 2), "high": (11, 11, 7), "material": "Air"}
+    zone = {"low": (6, 0, 0), "high": (7, 15, 7)}
+    params = world(
+        {"kind": "hidden_water", "min_voxels": 9}, ground=(hill, hole), protected=(zone,)
+    )
+    for z in (5, 6):
+        strips = [rock(0, 0, z, 5, 15, z), rock(8, 0, z, 15, 15, z)]
+        assert failed(params, rock(15, 15, 3, 15, 15, z), *strips) == {"roofs"}
+        assert verdict(params, rock(15, 15, 3, 15, 15, z), *strips).score == 0
+    small = [rock(8, 8, 3, 8, 8, 5), rock(8, 8, 5, 12, 12, 5)]
+    assert verdict(params, *small).score == 1
+    # 64 of 256 columns are a quarter: 24 are roofed so far, and 36 more.
+    small += [rock(10, 0, 5, 15, 5, 5), rock(15, 6, 3, 15, 11, 5)]
+    assert verdict(params, *small, rock(9, 2, 5, 9, 5, 5)).score == 1
+    assert failed(params, *small, rock(9, 1, 5, 9, 5, 5)) == {"roofs"}
 
 
 def test_one_answer_shows_all_its_faults():

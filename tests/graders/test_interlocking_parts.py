@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import shapely
 from manifold3d import Manifold, Mesh64
 
 from scbench.base.errors import CannotGrade
@@ -401,13 +402,22 @@ def test_a_box_of_sheets_with_a_window_each_is_no_cage(depth):
         assert verdicts[7].score == 0
 
 
+@pytest.mark.parametrize("windows", [(2, 2), (2, 3), (3, 3)])
+def test_windows_all_over_sheets_make_no_cage_if_gaps_are_not_half(windows):
+    parts = sheets(PAPER, windows, 0.2)
+    verdicts = judged(parts, PAPER)
+    assert "sweeps too little of the" in message("cage", parts, PAPER)
+    assert [verdicts[i].score for i in (3, 4, 5, 6, 7, 8)] == [0] * 6
+
+
 def test_engraving_makes_no_faces():
     # Enough windows for a grid by the blocks; stripes in the sheets between them count for nothing.
     plain, engraved, deep = (
-        judged(sheets(PAPER, (3, 3), depth), PAPER)[7] for depth in (0, 0.09, 0.11)
+        judged(sheets(PAPER, (3, 3), depth), PAPER)[7] for depth in (0, 0.99, 1.01)
     )
-    assert plain.metrics == engraved.metrics
-    assert plain.metrics != deep.metrics
+    assert min(plain.metrics["thickness"]) > 25
+    assert min(engraved.metrics["thickness"]) > 25
+    assert max(deep.metrics["thickness"]) < 10
     assert plain.score == engraved.score == 0
 
 
@@ -469,6 +479,9 @@ def is_grid(params, placed):
                 spans = [(cuts[0][i], cuts[0][i + 1]), (cuts[1][j], cuts[1][j + 1])]
                 if not covers(spans, [ends[u], ends[v]], window):
                     return False
+                swept = [(first - side / 2, last + side / 2) for first, last in spans]
+                if shares(swept, [ends[u], ends[v]]) < 0.5:
+                    return False
     return True
 
 
@@ -484,6 +497,14 @@ def covers(spans, whole, by):
         for a in tries[0]
         for b in tries[1]
     )
+
+
+def shares(spans, whole):
+    """How much of a rectangle some rectangles cover."""
+    (a, b), (c, d) = whole
+    (low, high), (first, last) = spans
+    area = shapely.union_all(shapely.box(low, first, high, last))
+    return shapely.area(shapely.intersection(area, shapely.box(a, c, b, d))) / (b - a) / (d - c)
 
 
 def hangs_together(params, placed):

@@ -102,11 +102,22 @@ def test_plans_may_share_one_square_millimetre(gap, good):
     assert failed([(0, 0, 4.8, 0), (0, gap, 4.8, 0)]) == (set() if good else {"overlap"})
 
 
-def test_a_contact_of_more_than_one_square_millimetre_joins():
-    assert "support" in failed([FIRST, (15.97, 0, 14.4, 90)])
-    assert "support" not in failed([FIRST, (15.6, 0, 14.4, 90)])
+def test_a_contact_of_half_the_square_of_a_stud_joins():
+    # Bricks square to each other share a strip along 32 mm, those end to end one along 16 mm.
+    for shift, joined in ((15.6, False), (15.01, False), (15, True), (14.9, True)):
+        assert ("support" in failed([FIRST, (shift, 0, 14.4, 90)])) is not joined
+    for shift, joined in ((30.1, False), (30, True)):
+        assert ("support" in failed([FIRST, (0, shift, 14.4, 90)])) is not joined
     assert failed([FIRST, (8, 24, 14.4, 90), (16, 24, 4.8, 90)]) == set()
     assert failed([(0, 0, 4.8, 0), (24, 8, 14.4, 0), (40, 8, 4.8, 0)]) == set()
+
+
+def test_layers_moved_by_a_hair_hold_nothing():
+    # The grid's slack lets every second layer stand 0.2 mm aside, so that neighbours' plans meet.
+    column = [(0.2 * (i % 2), 0.2 * (i % 2), 4.8 + 9.6 * i, 0) for i in range(4)]
+    assert failed(column) == set()
+    for beside in ((0, 16, 24, 0), (32, 0, 24, 0), (0.2, -15.8, 33.6, 0)):
+        assert failed([*column, beside]) == {"support"}
 
 
 def test_support_goes_up_and_down_again():

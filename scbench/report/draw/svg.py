@@ -8,6 +8,7 @@ import math
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from hashlib import sha256
 from html import escape
 from typing import Literal, TypedDict, Unpack
@@ -21,7 +22,7 @@ _FAR = 4.0
 """Coordinates this many frames away are pulled in: answers may point anywhere."""
 
 
-def as_float(value: float) -> float:
+def as_float(value: float | Fraction) -> float:
     """Return a number as a float, however many digits it has."""
     try:
         return float(value)

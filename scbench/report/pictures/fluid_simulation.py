@@ -479,6 +479,8 @@ def _caption(goal: str, metrics: Mapping[str, Any], verdicts: Verdicts) -> str:
         parts.append("No water stays" + (f"; it runs {' and '.join(where)}" if where else ""))
     if visible := verdicts.fault_count("no_visible_water"):
         parts[-1] += f", seen from above in {visible} columns"
+    if verdicts.passed("roofs") is False:
+        parts[-1] += ", under too much roof"
     if verdicts.failed("box_count"):
         parts[-1] += "; there are more boxes than allowed"
     if count := verdicts.fault_count("boxes"):

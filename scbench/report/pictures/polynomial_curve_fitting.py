@@ -138,11 +138,6 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     produced, difference = _cell_map(positive), _difference(black, positive)
     for drawing in (produced, difference):
         drawing.strokes(curve, "note", width=2.5, tip="f = 0")
-    for cell in verdicts.failures.get("defined", ()):
-        produced.cross(cell, "wrong", radius=max(min(produced.scale * 0.3, 6), 2))
-    if _nowhere(verdicts):
-        centre = ((n - 1) / 2, (n - 1) / 2)
-        produced.text(centre, "no value anywhere", "wrong", size=16, bold=True)
     counts = f"{int(missed.sum())} missed, {int(surplus.sum())} too many"
     matched = f"{metrics['matched']} of {metrics['cells']} cells match"
     imperfect = metrics["matched"] < metrics["cells"] and not verdicts[0].score
@@ -199,16 +194,9 @@ def _cell_boxes(cells: Cells) -> list[tuple[float, float, float, float]]:
 
 def _failure_words(verdicts: Verdicts) -> str:
     failed = {check.id for check in verdicts[0].failed}
-    if _nowhere(verdicts):
-        return "no value anywhere"
     if "two_colours" in failed:
         return "all of one colour"
     return "less than three quarters" if "floor" in failed else "not accepted"
-
-
-def _nowhere(verdicts: Verdicts) -> bool:
-    without = verdicts.fault_count("defined")
-    return bool(without) and without == verdicts.metrics.get("cells")
 
 
 def _refused(verdicts: Verdicts, task_words: str) -> str:

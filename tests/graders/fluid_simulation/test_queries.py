@@ -63,7 +63,7 @@ def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
     assert told["water"]["voxels"] == len(wet)
     assert told["water"]["levels"] == {str(z): n for z, n in Counter(z for *_, z in wet).items()}
     open_air = {
-        (x, y, z) for x, y, z in wet if not any((x, y, w) in rock for w in range(z, height))
+        (x, y, z) for x, y, z in wet if not any((x, y, w) in rock for w in range(z, height - 1))
     }
     assert told["visible"]["count"] == len({(x, y) for x, y, _ in open_air})
     lakes = plain.pieces(wet)

@@ -85,9 +85,8 @@ def test_there_is_no_curve_without_trust_in_it(text):
     assert zero_curve(text, signs) == []
 
 
-def test_a_formula_without_any_value_says_so(drawn):
+def test_a_formula_that_divides_by_0_draws_nothing(drawn):
     picture = drawn(
         "polynomial_curve_fitting", {"function": "def f(x, y):\n    return (x + y) / 0"}
     )
-    assert "no value anywhere" in picture.caption
-    assert ">no value anywhere<" in picture.panels[1].view.render("x")
+    assert picture.caption.startswith("No formula that could be worked out")
