@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from scbench.builders.interlocking_parts import TaskBuilder
-from scbench.machine.physics import VARIABLE
 
 BIN = Path(sys.executable).parent
 GONE = """
@@ -117,11 +116,18 @@ def test_all_is_graded_there_but_programs(macos, tmp_path):
 
 
 def test_the_engine_ends_there_once_its_parent_is_gone(macos, tmp_path):
-    if VARIABLE not in os.environ and find_spec("pybullet") is None:
-        pytest.skip("needs PyBullet")
+    about = tmp_path / "pybullet-3.2.9.dist-info" / "METADATA"
+    about.parent.mkdir()
+    about.write_text("Name: pybullet\nVersion: 3.2.9\n")
     (tmp_path / "engine.py").write_text("import os\ndef roll(numbers):\n    return [os.getpid()]\n")
     child = Path(find_spec("scbench.machine.physics_child").origin)
-    command = [tmp_path / "python", "-I", child, tmp_path / "engine.py", json.dumps(sys.path)]
+    command = [
+        tmp_path / "python",
+        "-I",
+        child,
+        tmp_path / "engine.py",
+        json.dumps([str(tmp_path)]),
+    ]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
         assert json.loads(engine.stdout.readline())["system"] == "Darwin"
         engine.stdin.close()
