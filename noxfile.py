@@ -48,7 +48,7 @@ STATIC_CHECKS = (
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
     """Run all tests with the newest dependencies."""
-    session.install(".[test,terrain]", "./tests/plugin")
+    session.install(".[test]", "./tests/plugin")
     session.run("pytest", "-m", "deep or not deep", *session.posargs)
 
 

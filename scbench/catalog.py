@@ -221,6 +221,15 @@ class Task:
         except CannotGrade:
             return None
 
+    def machine_facts(self) -> Mapping[str, str]:
+        """Return what decides scores on this machine beside our code: its grader's function.
+
+        Raises:
+            CannotGrade: this machine cannot grade the task.
+        """
+        facts = getattr(self._module("graders"), "machine_facts", dict)
+        return facts()
+
     @property
     def card_text(self) -> str:
         """What the dataset card says of the task, as Markdown."""

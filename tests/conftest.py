@@ -25,6 +25,7 @@ from scbench.base.errors import ScbenchError
 from scbench.catalog import Task, get_task
 from scbench.freezing.freeze import build_release
 from scbench.grading.rows.columns import column_types
+from scbench.machine.physics import VARIABLE
 from scbench.release.load import Release, find_release
 from scbench.schemas.base import AnswerModel, ParamsModel
 
@@ -35,9 +36,9 @@ ROOT = Path(__file__).resolve().parent.parent
 REAL = ROOT.parent / "shared" / "real"
 
 PYBULLET_IS_PUBLISHED = sys.version_info < (3, 12) and platform.system() == "Linux"
-"""Whether PyBullet is among the dependencies here, as pyproject.toml has it."""
-HAS_PYBULLET = PYBULLET_IS_PUBLISHED or find_spec("pybullet") is not None
-"""Whether it must be here: as a dependency, or as the extra ``terrain``."""
+"""Whether the extra ``test`` installs PyBullet here, as pyproject.toml has it."""
+HAS_PYBULLET = PYBULLET_IS_PUBLISHED or bool(find_spec("pybullet") or os.environ.get(VARIABLE))
+"""Whether it must be here: by the extra ``terrain``, or in another Python that is named."""
 
 
 def pytest_configure(config):

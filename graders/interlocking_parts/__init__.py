@@ -44,6 +44,7 @@ from scbench.graders.interlocking_parts.print_checks import (
     triangles_of,
 )
 from scbench.graders.interlocking_parts.printed_parts import PrintedPart, read_parts
+from scbench.graders.interlocking_parts.printed_parts import machine_facts as machine_facts
 from scbench.graders.interlocking_parts.thickness import Distances, survey
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.meshes import close_pairs, components, find_contacts, to_body

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scbench.base.canonical import sha256
 from scbench.base.errors import CannotGrade
 from scbench.graders.interlocking_parts.print_checks import Shell, weld
 from scbench.graders.shared.meshes import Array
@@ -229,6 +230,19 @@ def _check_library(unlike: list[str]) -> None:
             f"the answer holds OpenSCAD source, and here ({there}) it is not evaluated as verdicts "
             f"need it; pip install {right}. {len(_unlike)} differences, first {_unlike[0]}"
         )
+
+
+def machine_facts() -> dict[str, str]:
+    """Return what evaluates OpenSCAD sources, and the fingerprint of the probes that it agrees on.
+
+    Raises:
+        scbench.base.errors.CannotGrade: it is missing, or another than verdicts rest on.
+        scbench.machine.sandbox.ChildError: a child process hit its limit of time or memory.
+    """
+    _evaluate(["cube(1);"], MOST_STEPS_TOGETHER, _SCAD_LIMITS)
+    expected = Path(__file__).with_name("openscad_library.json").read_bytes()
+    libraries = {name: version(name) for name in (*_OPENSCAD, "manifold3d")}
+    return {**libraries, "fingerprint": sha256(expected)[:16]}
 
 
 def _evaluate(sources: list[str], together: int, limits: sandbox.Limits) -> list[PrintedPart]:

@@ -16,13 +16,13 @@ from scbench.graders.terrain_levelling.blast_simulation import (
     blast_cell,
     blast_work,
     engine,
-    engine_facts,
     fingerprint,
     largest_flat,
+    machine_facts,
 )
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
-__all__ = ["CHECKS", "VERSION", "End", "fingerprint", "grade", "simulate"]
+__all__ = ["CHECKS", "VERSION", "End", "fingerprint", "grade", "machine_facts", "simulate"]
 VERSION = 2
 
 CHECKS = {
@@ -118,7 +118,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         )
     return checks.partial(
         0.0 if void else score,
-        **engine_facts(),
+        **engine().facts,
         fingerprint=fingerprint(),
         blasts=len(blasts),
         simulated=end.simulated,

@@ -4,26 +4,14 @@ Heights are one list, row by row: the cell (x, y) of a map with n columns is num
 """
 
 import math
-import platform
-import threading
-import weakref
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from importlib.metadata import version
-from typing import Any
+from itertools import chain
+from pathlib import Path
 
 from scbench.base.canonical import sha256
-from scbench.base.errors import CannotGrade
-from scbench.machine.quiet import quiet_import
+from scbench.machine.physics import Engine, PhysicsError, engine_python, open_engine
 
-GRAVITY = -9.81
-STEPS_PER_SECOND = 240
-STEPS = 360
-SOLVER_ITERATIONS = 50
-BALL_RADIUS = 0.2
-BALL_MASS = 0.1
-LATERAL_FRICTION = 0.9
-ROLLING_FRICTION = 0.05
 DISC_RADIUS = 0.25
 CLEARANCE = 0.6
 LIFT = 0.02
@@ -32,32 +20,28 @@ MAX_BALLS = 120
 TRIFLE = 1e-9
 """What heights may differ by beyond the tolerance of a flat region."""
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
-_clients = threading.local()
+_ENGINE = Path(__file__).with_name("engine.py")
 
 
-def engine() -> Any:  # noqa: ANN401  (it ships no types)
-    """Return the module ``pybullet``.
+def engine() -> Engine:
+    """Return PyBullet in a child of this thread.
 
     Raises:
-        CannotGrade: it is not installed.
+        CannotGrade: there is no Python with PyBullet.
     """
-    try:
-        return quiet_import("pybullet")
-    except ImportError as error:
-        raise CannotGrade(
-            f"simulating blasts needs PyBullet, which cannot be imported here ({error}): "
-            "pip install 'scbench[terrain]' (under CPython 3.12 and later it is compiled, "
-            "which takes minutes and a C++ compiler)"
-        ) from None
+    return open_engine(_ENGINE)
 
 
-@lru_cache(maxsize=1)
-def engine_facts() -> dict[str, str]:
-    """Return what else a simulated result depends on: engine version and platform."""
+def machine_facts() -> dict[str, str]:
+    """Return the engine, its interpreter and its fingerprint.
+
+    Raises:
+        CannotGrade: see `engine`.
+    """
     return {
-        "pybullet": version("pybullet"),
-        "system": platform.system(),
-        "machine": platform.machine(),
+        "PyBullet": engine().facts["pybullet"],
+        "Python": engine_python(),
+        "fingerprint": fingerprint(),
     }
 
 
@@ -93,96 +77,21 @@ def start_positions(x: int, y: int, height: float, count: int) -> list[list[floa
     return positions
 
 
-class _Client:
-    """A connection to an engine of its own, closed with the thread that opened it."""
+def roll(heights: Sequence[float], n: int, starts: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Let balls fall on the ground and return x, y and z of each one at the end (``engine.py``).
 
-    def __init__(self, pybullet: Any) -> None:  # noqa: ANN401  (it ships no types)
-        self.id: int = pybullet.connect(pybullet.DIRECT)
-        if self.id < 0:
-            raise RuntimeError("PyBullet opens no client")
-        weakref.finalize(self, _close, pybullet, self.id)
-
-
-def _close(pybullet: Any, client: int) -> None:  # noqa: ANN401  (it ships no types)
-    if pybullet.isConnected(client):
-        pybullet.disconnect(client)
-
-
-def _fresh_client(pybullet: Any) -> int:  # noqa: ANN401  (it ships no types)
-    """Return this thread's client with nothing in it and no time gone by.
-
-    Opening one takes longer than most blasts. A reset makes the whole world anew, its solver
-    included, and what is set by parameters is set again for each blast; taking single bodies out
-    would leave the solver's state and give other results.
-    """
-    client: _Client | None = getattr(_clients, "client", None)
-    if client is not None and not pybullet.isConnected(client.id):
-        # It is gone before the next one is opened, which may get its number.
-        client = _clients.client = None
-    if client is None:
-        client = _clients.client = _Client(pybullet)
-    pybullet.resetSimulation(physicsClientId=client.id)
-    return client.id
-
-
-def roll(heights: Sequence[float], n: int, starts: Sequence[Sequence[float]]) -> list[Any]:
-    """Let balls fall on the ground for `STEPS` steps and return x, y and z of each one then.
-
-    The numbers are those of a client opened for this call alone. Bullet centres the ground of ``n *
-    n`` heights on the middle of its lowest and highest point, so the balls drop by about that much;
-    scores published so far have this drop in them.
+    A child that dies at it is tried once more: the next one may find more memory.
 
     Raises:
         CannotGrade: see `engine`.
-        RuntimeError: the engine opens no client.
+        PhysicsError: it died again.
     """
-    pybullet = engine()
-    client = _fresh_client(pybullet)
-    pybullet.setGravity(0, 0, GRAVITY, physicsClientId=client)
-    # All steps as the parts of one long step: the same numbers with one command instead of 360.
-    pybullet.setPhysicsEngineParameter(
-        fixedTimeStep=STEPS / STEPS_PER_SECOND,
-        numSubSteps=STEPS,
-        numSolverIterations=SOLVER_ITERATIONS,
-        deterministicOverlappingPairs=1,
-        physicsClientId=client,
-    )
-    # Without a shape to look like, every body would be meshed for pictures nobody takes; for
-    # the ground that takes longer than the simulation.
-    looks = pybullet.createVisualShape(
-        pybullet.GEOM_BOX, halfExtents=[1, 1, 1], physicsClientId=client
-    )
-    ground = pybullet.createCollisionShape(
-        pybullet.GEOM_HEIGHTFIELD,
-        meshScale=[1, 1, 1],
-        heightfieldTextureScaling=n / 2,
-        heightfieldData=heights,
-        numHeightfieldRows=n,
-        numHeightfieldColumns=n,
-        physicsClientId=client,
-    )
-    pybullet.createMultiBody(
-        0, ground, looks, basePosition=[n / 2, n / 2, 0], physicsClientId=client
-    )
-    ball = pybullet.createCollisionShape(
-        pybullet.GEOM_SPHERE, radius=BALL_RADIUS, physicsClientId=client
-    )
-    pybullet.createMultiBody(BALL_MASS, ball, looks, batchPositions=starts, physicsClientId=client)
-    # The ground is body 0, the balls follow in order.
-    balls = range(1, len(starts) + 1)
-    for body in balls:
-        pybullet.changeDynamics(
-            body,
-            -1,
-            lateralFriction=LATERAL_FRICTION,
-            rollingFriction=ROLLING_FRICTION,
-            spinningFriction=ROLLING_FRICTION,
-            physicsClientId=client,
-        )
-    pybullet.stepSimulation(physicsClientId=client)
-    return [
-        pybullet.getBasePositionAndOrientation(body, physicsClientId=client)[0] for body in balls
-    ]
+    numbers = [n, *heights, *chain.from_iterable(starts)]
+    try:
+        places = engine().call(numbers)
+    except PhysicsError:
+        places = engine().call(numbers)
+    return [places[i : i + 3] for i in range(0, len(places), 3)]
 
 
 def blast_cell(heights: list[float], n: int, x: int, y: int, depth: float) -> int:
@@ -257,7 +166,7 @@ def fingerprint() -> str:
     """Return the hash of what the golden plan leaves: the map, and the places of the last balls.
 
     Raises:
-        CannotGrade: PyBullet is not installed.
+        CannotGrade: see `engine`.
     """
     cells = [(x, y) for y in range(_SIDE) for x in range(_SIDE)]
     heights = [2 + (7 * x + 5 * y + 3 * x * y) % 23 / 4 for x, y in cells]

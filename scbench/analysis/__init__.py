@@ -7,27 +7,31 @@ Three lines in a notebook::
     paper_table(read_results(["scbench-results/mine", "scbench-results/theirs"]), by="task")
 """
 
-from scbench.analysis.compare import compare_runs
-from scbench.analysis.failure_modes.labels import candidates
-from scbench.analysis.failure_modes.rules import judge_by_rules
-from scbench.analysis.falloff import falloff_table
-from scbench.analysis.gap import gap_table
-from scbench.analysis.items import item_table, label_table
-from scbench.analysis.ladder import (
-    climbs_of,
-    compare_levels,
-    ladder_table,
-    read_ladders,
-    rung_table,
-)
-from scbench.analysis.manifolds import Cases, heat_table, manifold_table
-from scbench.analysis.next_items import asked_of, next_items, nothing_asked
-from scbench.analysis.paper import paper_table
-from scbench.analysis.results import check_results, read_results
-from scbench.analysis.runs import run_table
-from scbench.analysis.samples import pass_at_k
-from scbench.analysis.usage import budget_sweep, cost_table
-from scbench.grading.score_tables import score_table
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scbench.analysis.compare import compare_runs
+    from scbench.analysis.failure_modes.labels import candidates
+    from scbench.analysis.failure_modes.rules import judge_by_rules
+    from scbench.analysis.falloff import falloff_table
+    from scbench.analysis.gap import gap_table
+    from scbench.analysis.items import item_table, label_table
+    from scbench.analysis.ladder import (
+        climbs_of,
+        compare_levels,
+        ladder_table,
+        read_ladders,
+        rung_table,
+    )
+    from scbench.analysis.manifolds import Cases, heat_table, manifold_table
+    from scbench.analysis.next_items import asked_of, next_items, nothing_asked
+    from scbench.analysis.paper import paper_table
+    from scbench.analysis.results import check_results, read_results
+    from scbench.analysis.runs import run_table
+    from scbench.analysis.samples import pass_at_k
+    from scbench.analysis.usage import budget_sweep, cost_table
+    from scbench.grading.score_tables import score_table
 
 __all__ = [
     "Cases",
@@ -57,3 +61,32 @@ __all__ = [
     "rung_table",
     "score_table",
 ]
+
+_HOMES = {
+    "compare_runs": "scbench.analysis.compare",
+    "candidates": "scbench.analysis.failure_modes.labels",
+    "judge_by_rules": "scbench.analysis.failure_modes.rules",
+    "falloff_table": "scbench.analysis.falloff",
+    "gap_table": "scbench.analysis.gap",
+    **dict.fromkeys(("item_table", "label_table"), "scbench.analysis.items"),
+    **dict.fromkeys(
+        ("climbs_of", "compare_levels", "ladder_table", "read_ladders", "rung_table"),
+        "scbench.analysis.ladder",
+    ),
+    **dict.fromkeys(("Cases", "heat_table", "manifold_table"), "scbench.analysis.manifolds"),
+    **dict.fromkeys(("asked_of", "next_items", "nothing_asked"), "scbench.analysis.next_items"),
+    "paper_table": "scbench.analysis.paper",
+    **dict.fromkeys(("check_results", "read_results"), "scbench.analysis.results"),
+    "run_table": "scbench.analysis.runs",
+    "pass_at_k": "scbench.analysis.samples",
+    **dict.fromkeys(("budget_sweep", "cost_table"), "scbench.analysis.usage"),
+    "score_table": "scbench.grading.score_tables",
+}
+"""Where the names are: a command needs few of them, and imports take long."""
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever the name stands for)
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value

@@ -9,6 +9,7 @@ from scbench.base.errors import PredictionsError
 from scbench.cli.console import misused, names_in, reported_errors
 from scbench.cli.options import Commands, ScoreForm, ToolSetting, Version
 from scbench.cli.start import start
+from scbench.machine.physics import use_python
 from scbench.machine.processes import check_memory, processors, start_server
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def grade(
     timeout: float | None = None,
     memory: float = 4.0,
     allow_code: bool = False,
+    terrain_python: Path | None = None,
     exclude_withdrawn: bool = False,
     shard: str | None = None,
     cluster: str | None = None,
@@ -68,9 +70,9 @@ def grade(
     # What a report needs is said before grading, which can take long.
     with reported_errors("report" if report else log, required=True):
         check_memory()
+        use_python(terrain_python)
         if not check and cluster is None:
-            # It gets ready while the release is read.
-            start_server("scbench.grading.workers.worker")
+            start_server("scbench.grading.workers.worker")  # it starts while the release is read
         from scbench.cli import verdicts
         from scbench.formats.imports.gather import ImportOptions
         from scbench.grading.check import check_file

@@ -32,8 +32,6 @@ from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.imports.harbor_jobs import is_job
 from scbench.grading.check import Checked, self_test
 from scbench.grading.checkpoint import WORK
-from scbench.grading.merge import merge as merge_runs
-from scbench.grading.merge import read_shards
 from scbench.grading.options import Imported, take_in
 from scbench.grading.output import check_report
 from scbench.grading.run import Options, RunReport, grade_file
@@ -202,6 +200,9 @@ def merge(
     refused.
     """
     with reported_errors():
+        from scbench.grading.merge import merge as merge_runs
+        from scbench.grading.merge import read_shards
+
         runs = read_shards(shards)
         version = runs[0].summary["release"]["version"]
         graded = find_release(release or version).fitting(version)

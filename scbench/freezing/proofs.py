@@ -23,16 +23,17 @@ from zlib import compress, decompress
 from pydantic import JsonValue
 
 from scbench.base.canonical import canonical_json, content_hash, parse_json, sha256
-from scbench.catalog import Task
+from scbench.catalog import Task, all_tasks
+from scbench.machine.files import cache_folder
 from scbench.machine.store import Store
 
 T = TypeVar("T")
 
 LIBRARIES = (
     *("gmpy2", "highspy", "Jinja2", "manifold3d", "numpy", "openscad-evaluator", "pyarrow"),
-    *("pybullet", "pydantic", "PyYAML", "shapely", "vl-convert-python"),
+    *("pydantic", "PyYAML", "shapely", "vl-convert-python"),
 )
-"""Libraries that have a say in rows, references or files of a release."""
+"""Libraries that have a say in rows, references or files of a release, beside the fingerprints."""
 
 _FILES = 8
 """Files that are kept; older ones go."""
@@ -51,8 +52,7 @@ def installed(name: str) -> str:
 
 def proofs_file() -> Path:
     """Return the file of scores by the code and libraries that are here now; it may not exist."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "scbench" / "proofs" / f"{_state(_JUDGED_BY)[:16]}.jsonl"
+    return cache_folder() / "proofs" / f"{_state(_JUDGED_BY)[:16]}.jsonl"
 
 
 def proven_scores(
@@ -115,7 +115,8 @@ def _state(folders: Sequence[str]) -> str:
         for path in paths
         if path.is_file() and path.suffix != ".pyc"
     }
-    libraries = {name: installed(name) for name in LIBRARIES}
+    libraries: dict[str, str | None] = {name: installed(name) for name in LIBRARIES}
+    libraries |= {task.id: task.fingerprint() for task in all_tasks().values()}
     return content_hash([code, libraries, sys.version, platform.platform(), platform.node()])
 
 

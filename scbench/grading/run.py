@@ -49,6 +49,7 @@ from scbench.grading.rows.survey import (
     DuplicateAnswers,
     PackedChunk,
     PendingLine,
+    completed,
     survey,
 )
 from scbench.grading.rows.wire import WireOutcome
@@ -161,7 +162,7 @@ class Collector:
         """Take the account and rows of a chunk; None if its worker failed."""
         if done is None:
             done = survey(self.completer, chunk, None)
-        account = self.checkpoint.keep_chunk(chunk, done)
+        account = self.checkpoint.keep_chunk(chunk, completed(self.completer, done))
         self._count(chunk, account)
         self._arrive(self._turns.pop(chunk.place), (chunk, account))
 

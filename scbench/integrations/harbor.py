@@ -29,7 +29,7 @@ _ENVIRONMENT = """FROM python:3.11-slim
 WORKDIR {folder}
 {copies}"""
 _VERIFIER = """FROM python:3.11-slim
-RUN pip install --no-cache-dir scbench=={version}
+RUN pip install --no-cache-dir 'scbench[terrain]=={version}'
 COPY . /tests/
 WORKDIR {folder}
 """

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from scbench.base.canonical import sha256
-
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
@@ -16,6 +14,8 @@ def whole_file(path: Path) -> Iterator[Path]:
     Nobody ever sees half of the file. If the block is left by an exception, nothing changes and
     nothing is left behind. A link that stands there is replaced, not followed.
     """
+    from scbench.base.canonical import sha256  # noqa: PLC0415  (heavy)
+
     # A name may have as many bytes as the file system lets it; one made from it has more.
     part = path.with_name(f".{sha256(os.fsencode(path.name))[:16]}.{os.getpid()}.part")
     try:
@@ -40,3 +40,9 @@ def scratch_beside(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".scbench-", dir=path.parent) as scratch:
         yield Path(scratch)
+
+
+def cache_folder() -> Path:
+    """Return the user's folder for what can be made again; it may not exist."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "scbench"

@@ -9,8 +9,10 @@ end.
 """
 
 import io
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from scbench.base.canonical import canonical_json, sha256
@@ -260,6 +262,22 @@ class RowMaker:
         """Return the runs in the order of their numbers."""
         return list(self._runs)
 
+    def packed(self) -> bytes:
+        """Return the rows as JSON for `unpacked`: to import polars takes longer than few rows."""
+        tables = self.runs(), list(self._words), list(self._lists), list(self._outside)
+        return json.dumps([self._rows, *tables], separators=(",", ":")).encode()
+
+    @classmethod
+    def unpacked(cls, completer: "Completer", data: bytes) -> "RowMaker":
+        """Return what `packed` gave, in another process."""
+        maker = cls(completer)
+        maker._rows, runs, words, lists, outside = json.loads(data)
+        maker._runs = {RunKey(*run): i for i, run in enumerate(runs)}
+        maker._words = {word: i for i, word in enumerate(words)}
+        maker._lists = {tuple(texts): i for i, texts in enumerate(lists)}
+        maker._outside = {(task_id, number): i for i, (task_id, number) in enumerate(outside)}
+        return maker
+
     def frame(self) -> "pl.DataFrame":
         """Return the rows with the columns of `Row`, in the order given."""
         import polars as pl  # noqa: PLC0415  (heavy; workers that only get single items need none)
@@ -313,9 +331,17 @@ class Completer:
 
     def __init__(self, index: ReleaseIndex) -> None:
         self.index = index
-        self.types = column_types()
-        self._entries = self._table(
-            [(*e[:4], e.content_hash, e.floor, index.versions.get(e.task)) for e in index.entries]
+
+    @cached_property
+    def types(self) -> ColumnTypes:
+        """The column types of the results."""
+        return column_types()
+
+    @cached_property
+    def _entries(self) -> "pl.DataFrame":
+        versions = self.index.versions
+        return self._table(
+            [(*e[:4], e.content_hash, e.floor, versions.get(e.task)) for e in self.index.entries]
         )
 
     def _table(self, rows: Sequence[Sequence[Any]]) -> "pl.DataFrame":

@@ -26,6 +26,8 @@ from scbench.grading.rows.wire import WireOutcome, to_wire
 from scbench.scoring.answers.extract import Extraction
 from scbench.scoring.outcomes import Outcome, seek_answer
 
+_LITTLE = 2**17
+"""Bytes of a chunk whose rows the parent may complete: a file of few lines, or the end of one."""
 _REMEMBERED = 10_000
 """Outcomes kept for duplicates that come later; one is some kilobytes."""
 
@@ -113,7 +115,7 @@ JudgeLine = Callable[[Prediction, str], WireOutcome]
 """Gives the outcome of a prediction for an instance."""
 
 PackedChunk = tuple[bytes, bytes]
-"""The account of a chunk, see `pack_account`, and its rows as a file of Arrow."""
+"""The account of a chunk, see `pack_account`, and its rows as a file of Arrow, or see `packed`."""
 
 TRIED_AGAIN = frozenset({Status.GRADER_ERROR, Status.NOT_RUN})
 """A resumed run tries these once more: it may be allowed more, or find an engine installed."""
@@ -200,6 +202,20 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
         account.graded += 1
         rows.add(head, outcome)
     account.runs = rows.runs()
+    if len(chunk.data) <= _LITTLE:
+        return pack_account(account), rows.packed()
+    return _complete(account, rows)
+
+
+def completed(completer: Completer, done: PackedChunk) -> PackedChunk:
+    """Return a chunk with its rows as a file of Arrow, if they came as something lighter."""
+    account, data = done
+    if not data.startswith(b"["):
+        return done
+    return _complete(read_account(account), RowMaker.unpacked(completer, data))
+
+
+def _complete(account: ChunkAccount, rows: RowMaker) -> PackedChunk:
     frame = rows.frame()
     data = encode(frame)
     account.rows, account.text, account.size = frame.height, text_bytes(frame), len(data)

@@ -97,7 +97,6 @@ def start_worker(start: Start, progress: Progress) -> None:
         signal.signal(number, signal.SIG_IGN)
     # Beside us run as many workers as there are processors.
     os.environ["POLARS_MAX_THREADS"] = "1"
-    # Chunks need polars, too, and no limit runs yet.
     _completer = None if start.release is None else Completer(start.release)
     if start.memory_bytes:
         limit_memory(start.memory_bytes)

@@ -1,0 +1,81 @@
+"""``scbench doctor``: twelve lines, what is missing, and an environment made after asking."""
+
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from scbench.cli import doctor, main
+from scbench.machine import physics, sandbox
+from scbench.machine.physics import VARIABLE
+
+
+def run(*words, answer=None):
+    done = CliRunner().invoke(main.app, ["doctor", *map(str, words)], input=answer)
+    return done, {line[:19].strip(): line[19:] for line in done.stdout.splitlines()}
+
+
+@pytest.fixture
+def without_engine(monkeypatch, tmp_path):
+    """A machine on which PyBullet is nowhere, as under Python 3.12 and later."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setattr(physics, "_is_here", lambda: False)
+    physics._threads.__dict__.clear()
+
+
+def test_a_machine_that_has_all_is_said_in_twelve_lines(monkeypatch):
+    monkeypatch.setattr(doctor, "_sandbox", lambda: "walls")  # CI may have none
+    done, lines = run()
+    ours = [line for line in done.stdout.splitlines() if not line.startswith("parity")]
+    assert len(ours) == 12
+    assert lines["python"].endswith(sys.executable)
+    assert ", fingerprint " in lines["interlocking_parts"]
+    if "MISSING" in lines["terrain_levelling"]:
+        pytest.skip("needs PyBullet")
+    assert (done.exit_code, lines["missing"]) == (0, "nothing")
+    assert lines["terrain_levelling"].endswith(", as the release")
+
+
+def test_what_is_missing_is_named_with_a_way_out_and_the_exit_code_says_so(without_engine):
+    done, lines = run()
+    assert done.exit_code == 1
+    assert lines["terrain_levelling"].startswith("MISSING  simulating blasts needs PyBullet")
+    assert "`scbench doctor --fix`" in lines["terrain_levelling"]
+    assert "terrain_levelling" in lines["missing"]
+    assert lines["tasks"].endswith("not terrain_levelling")
+    assert "MISSING" not in lines["interlocking_parts"]
+
+
+def test_an_environment_is_made_only_after_yes(without_engine, monkeypatch):
+    calls = []
+    monkeypatch.setattr(doctor, "make_environment", calls.append)
+    for answer, made in (("n\n", 0), ("", 0), ("y\n", 1)):
+        done, _ = run("--fix", answer=answer)
+        assert str(physics.environment_folder()) in done.stderr
+        assert (done.exit_code, len(calls)) == (1, made)
+        assert done.stdout.count("python   ") == 1 + made
+    monkeypatch.setenv(VARIABLE, "/nowhere")
+    done, _ = run("--fix", answer="y\n")
+    assert "unset it first" in done.stderr
+    assert len(calls) == 1
+
+
+def test_nothing_is_asked_where_nothing_is_missing_that_can_be_made(monkeypatch):
+    monkeypatch.setattr(doctor, "make_environment", None)
+    monkeypatch.setattr(doctor, "_facts", lambda _: "")
+    monkeypatch.setattr(sandbox, "protections", lambda: ("rlimits",))
+    monkeypatch.setattr(sandbox, "strongest", lambda: "rlimits")
+    done, lines = run("--fix")
+    assert done.exit_code == 1
+    assert lines["sandbox"].startswith("MISSING  rlimits. the answer holds a Python program, and")
+    assert "install bubblewrap" in lines["sandbox"]
+    assert not sandbox._allowed
+    assert lines["missing"] == "sandbox"
+
+
+def test_a_python_that_does_not_exist_is_refused(monkeypatch):
+    for command in (["doctor"], ["grade", "x.jsonl"]):
+        done = CliRunner().invoke(main.app, [*command, "--terrain-python", "/nowhere"])
+        assert done.exit_code == 2
+        assert "does not exist" in done.stderr

@@ -1,0 +1,138 @@
+"""macOS, as far as Linux can play it: what Python and the C library do not have there is gone.
+
+So are the paths of the code that ask for the platform tried; nothing here shows that it runs there.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from scbench.builders.interlocking_parts import TaskBuilder
+
+BIN = Path(sys.executable).parent
+GONE = """
+import ctypes, os, platform, sys, sysconfig
+sysconfig.get_config_vars()  # reads a file that is named by the platform
+sys.platform = "darwin"
+platform.system = lambda: "Darwin"
+for name in ("sched_getaffinity", "sched_setaffinity", "unshare", "setns", "setresuid",
+             "setresgid", "memfd_create", "pidfd_open"):
+    vars(os).pop(name, None)
+os.sysconf_names.pop("SC_AVPHYS_PAGES", None)
+
+class Library:
+    def __init__(self, *settings, load=ctypes.CDLL, **named):
+        self.functions = load(*settings, **named)
+
+    def __getattr__(self, name):
+        if name in {"prctl", "unshare", "setns", "capset", "mount", "umount2", "syscall"}:
+            raise AttributeError(f"dlsym(RTLD_DEFAULT, {name}): symbol not found")
+        return getattr(self.functions, name)
+
+ctypes.CDLL = Library
+"""
+PLAYED = f"""#!/bin/sh
+# An interpreter of children: without options, and what is gone is gone before the file runs.
+while [ "${{1#-}}" != "$1" ]; do shift; done
+exec {os.path.realpath(sys._base_executable)} -P -s -S -B -c 'import sys, runpy
+sys.argv = sys.argv[1:]
+exec(open(sys.argv.pop(0)).read())
+runpy.run_path(sys.argv[0], run_name="__main__")' FOLDER/gone.py "$@"
+"""
+
+
+@pytest.fixture
+def macos(tmp_path):
+    """A function that runs a command of ours there; its processes and children are there, too."""
+    (tmp_path / "gone.py").write_text(GONE)
+    python = tmp_path / "python"
+    python.write_text(PLAYED.replace("FOLDER", str(tmp_path)))
+    python.chmod(0o755)
+    start = (
+        f"exec(open({str(tmp_path / 'gone.py')!r}).read())\nsys._base_executable = {str(python)!r}"
+    )
+    (tmp_path / "sitecustomize.py").write_text(start)
+
+    def run(*command: object) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [BIN / str(command[0]), *map(str, command[1:])],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def test_the_doctor_says_what_is_refused_there_and_why(macos):
+    done = macos("scbench", "doctor")
+    lines = {line[:19].strip(): line[19:] for line in done.stdout.splitlines()}
+    assert done.returncode == 1, done.stderr
+    assert "Darwin" in lines["python"]
+    assert "unused" not in lines["memory"]
+    walls = lines["sandbox"]
+    assert walls.startswith("MISSING  rlimits: memory, time, sizes, descriptors; no seccomp")
+    assert "no list for darwin" in walls
+    assert "this machine cannot put it in a sandbox" in walls
+    assert "MISSING" not in lines["interlocking_parts"]
+    assert lines["missing"].startswith("sandbox")
+
+
+def test_all_is_graded_there_but_programs(macos, tmp_path):
+    reference = TaskBuilder().reference(TaskBuilder().paper()[0].params).model_dump(mode="json")
+    assert {part["fileType"] for part in reference["parts"]} == {"OpenSCAD"}
+    program = json.loads(json.dumps(reference))
+    program["parts"][0]["fileType"] = "Python Generating STL"
+    rows = [
+        {"id": "interlocking_parts/00", "model": "a", "answer": reference},
+        {"id": "interlocking_parts/00", "model": "b", "answer": program},
+        {"id": "two_segments/07", "model": "a", "answer": {"segments": []}},
+    ]
+    (tmp_path / "p.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = macos(
+        *("scbench-grade", "p.jsonl", "--out", "out", "--partial", "--allow-code", "--quiet"),
+        *("--workers", 2, "--tasks", "interlocking_parts,two_segments"),
+    )
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
+    assert summary["walls"][0] == "rlimits: memory, time, sizes, descriptors", done.stderr
+    assert summary["walls"][1].startswith("no seccomp")
+    read = "import polars, sys; polars.read_parquet(sys.argv[1]).write_ndjson(sys.argv[2])"
+    command = [sys.executable, "-c", read, tmp_path / "out/results.parquet", tmp_path / "rows"]
+    subprocess.run(command, check=True)
+    results = [json.loads(line) for line in (tmp_path / "rows").read_text().splitlines()]
+    of_a = [row for row in results if row["model"] == "a" and row["score"] is not None]
+    assert [row["score"] for row in of_a] == [1.0] * 9 + [0.0]
+    refused = [row for row in results if row["model"] == "b" and row["status"] == "not_run"]
+    assert len(refused) == 9
+    assert "cannot put it in a sandbox" in refused[0]["reason"]
+
+
+def test_the_engine_ends_there_once_its_parent_is_gone(macos, tmp_path):
+    about = tmp_path / "pybullet-3.2.9.dist-info" / "METADATA"
+    about.parent.mkdir()
+    about.write_text("Name: pybullet\nVersion: 3.2.9\n")
+    (tmp_path / "engine.py").write_text("import os\ndef roll(numbers):\n    return [os.getpid()]\n")
+    child = Path(find_spec("scbench.machine.physics_child").origin)
+    command = [
+        tmp_path / "python",
+        "-I",
+        child,
+        tmp_path / "engine.py",
+        json.dumps([str(tmp_path)]),
+    ]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
+        assert json.loads(engine.stdout.readline())["system"] == "Darwin"
+        engine.stdin.close()
+        for _ in range(6000):
+            if engine.poll() is not None:
+                break
+            time.sleep(0.01)
+        assert engine.returncode == 0

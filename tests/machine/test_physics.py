@@ -1,0 +1,185 @@
+"""Engines in children: whose they are, how they end, and what is said where there is none."""
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from scbench.base.canonical import sha256
+from scbench.base.errors import CannotGrade, MachineError
+from scbench.machine import physics
+from scbench.machine.physics import VARIABLE, PhysicsError, engine_python, open_engine
+
+DOUBLES = [0.1, -0.0, 5e-324, 1.7976931348623157e308, 1 / 3, 12.0]
+
+
+@pytest.fixture(autouse=True)
+def another_python(monkeypatch, tmp_path):
+    """An interpreter that has a library of that name, and nothing else of ours."""
+    site = tmp_path / "site"
+    (site / "pybullet-3.2.9.dist-info").mkdir(parents=True)
+    (site / "pybullet-3.2.9.dist-info" / "METADATA").write_text("Name: pybullet\nVersion: 3.2.9\n")
+    python = tmp_path / "python"
+    code = f"import sys, runpy; sys.path.insert(0, {str(site)!r}); del sys.argv[0]"
+    code += "; runpy.run_path(sys.argv[0], run_name='__main__')"
+    python.write_text(f'#!/bin/sh\nshift\nexec {sys.executable} -I -c "{code}" "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setenv(VARIABLE, str(python))
+
+
+@pytest.fixture
+def engine(tmp_path):
+    """A function that opens an engine whose ``roll`` has this body."""
+
+    def opened(body: str = "return numbers[::-1]", head: str = "import os, time, sys"):
+        text = f"{head}\nprint('noise')\ndef roll(numbers):\n    {body}\n"
+        script = tmp_path / f"{sha256(text)}.py"
+        if not script.exists():  # other threads read it
+            script.write_text(text)
+        return open_engine(script)
+
+    return opened
+
+
+def ends(pid: int) -> bool:
+    """Whether a process is gone, or ended and waits to be asked for, within a minute."""
+    for _ in range(6000):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_doubles_go_both_ways_to_the_bit_and_noise_does_not_matter(engine):
+    there = engine("print('noise', flush=True); os.write(2, b'noise'); return numbers[::-1]")
+    for times in (1, 7, 20_000):
+        back = there.call(DOUBLES * times)
+        assert [x.hex() for x in back] == [x.hex() for x in (DOUBLES * times)[::-1]]
+    assert there.facts["pybullet"] == "3.2.9"
+    assert set(there.facts) == {"pybullet", "system", "machine"}
+
+
+def test_each_thread_has_one_of_its_own_that_ends_with_it(engine):
+    body = "return [os.getpid()]"
+    mine = engine(body)
+    with ThreadPoolExecutor(3) as pool:
+        theirs = [int(x) for (x,) in pool.map(lambda _: engine(body).call([1]), range(9))]
+    assert engine(body) is mine
+    assert mine.call([1]) == [mine._child.pid]
+    assert mine._child.pid not in theirs
+    assert all(map(ends, theirs))
+
+
+def test_one_that_crashes_says_so_and_the_next_is_another(engine):
+    for body in ("os.abort()", "raise MemoryError", "os._exit(0)"):
+        with pytest.raises(PhysicsError, match="the physics engine ended with"):
+            engine(body).call(DOUBLES * 10_000)
+    assert engine().call([1, 2]) == [2, 1]
+
+
+def test_a_call_that_is_interrupted_leaves_no_half_reply(engine, monkeypatch):
+    there = engine()
+    monkeypatch.setattr(physics, "array", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        there.call([1.0])
+    monkeypatch.undo()
+    assert ends(there._child.pid)
+
+
+def test_it_dies_with_a_process_that_is_killed_whatever_it_is_at(tmp_path):
+    (tmp_path / "engine.py").write_text(
+        "import os, time\ndef roll(numbers):\n    if len(numbers) > 1: time.sleep(600)\n"
+        "    return [os.getpid()]\n"
+    )
+    code = (
+        "from pathlib import Path; from scbench.machine.physics import open_engine\n"
+        f"there = open_engine(Path({str(tmp_path / 'engine.py')!r}))\n"
+        "print(int(there.call([1])[0]), flush=True); there.call([1, 2])"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:
+        pid = int(parent.stdout.readline())
+        parent.kill()
+    assert ends(pid)
+
+
+def test_a_forked_process_has_one_of_its_own(engine):
+    body = "return [os.getpid()]"
+    mine = engine(body).call([1])
+    if (pid := os.fork()) == 0:
+        try:
+            os._exit(engine(body).call([1]) == mine)
+        finally:
+            os._exit(2)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert engine(body).call([1]) == mine
+
+
+def test_what_is_no_interpreter_or_has_no_library_is_said(engine, monkeypatch, tmp_path):
+    silent = tmp_path / "silent"
+    silent.write_text("#!/bin/sh\nexit 0\n")
+    silent.chmod(0o755)
+    for python, why in {
+        "/nowhere/python": "/nowhere/python does not run: No such file",
+        str(tmp_path): "Permission denied",
+        str(silent): "it is no Python 3.9 or later",
+        "/bin/echo": "it is no Python 3.9 or later",
+    }.items():
+        monkeypatch.setenv(VARIABLE, python)
+        with pytest.raises(CannotGrade, match=why):
+            engine()
+    monkeypatch.setenv(VARIABLE, sys.executable)
+    with pytest.raises(CannotGrade, match="ModuleNotFoundError: No module named 'no_such_thing'"):
+        engine(head="import no_such_thing")
+
+
+def test_the_interpreter_is_the_one_named_or_this_or_the_one_made(monkeypatch, tmp_path):
+    assert engine_python() == os.environ[VARIABLE]
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(physics, "_is_here", lambda: True)
+    assert engine_python() == sys.executable
+    monkeypatch.setattr(physics, "_is_here", lambda: False)
+    with pytest.raises(CannotGrade, match=r"needs PyBullet.*`scbench doctor --fix`"):
+        engine_python()
+    made = tmp_path / "scbench" / "terrain" / "bin" / "python"
+    made.parent.mkdir(parents=True)
+    made.symlink_to(sys.executable)
+    assert engine_python() == str(made)
+    monkeypatch.setattr(physics, "_is_here", lambda: True)
+    assert engine_python() == str(made)
+    monkeypatch.chdir(made.parent)
+    physics.use_python(None)
+    assert VARIABLE not in os.environ
+    physics.use_python(Path("python"))
+    assert engine_python() == str(made)
+
+
+@pytest.mark.parametrize("program", ["uv", "python3.11"])
+def test_an_environment_is_made_by_what_there_is(program, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}")
+    (tmp_path / "bin").mkdir()
+    with pytest.raises(MachineError, match=r"neither uv nor python3.11 is on the path"):
+        physics.make_environment(print)
+    tool = tmp_path / "bin" / program
+    tool.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n[ "$1" != fail ]\n')
+    tool.chmod(0o755)
+    folder = tmp_path / "cache" / "scbench" / "terrain"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(tool)
+    physics.make_environment(print)
+    first, second = (tmp_path / "calls").read_text().splitlines()
+    assert first.split()[-1] == str(folder)
+    assert second.split()[-2:] == [*physics.LIBRARIES]
+    assert "--only-binary :all:" in second
+    tool.write_text("#!/bin/sh\necho no room >&2\nexit 1\n")
+    with pytest.raises(MachineError, match=f"{program} failed: no room"):
+        physics.make_environment(print)
+    assert not folder.exists()
