@@ -40,7 +40,7 @@ from scbench.base.errors import (
 if TYPE_CHECKING:
     from scbench.base.model import Check, Instance, Prediction, Status, Verdict
     from scbench.freezing.fresh import generate
-    from scbench.freezing.stream import InstanceStream as stream  # noqa: N813  (called as one)
+    from scbench.freezing.stream import stream
     from scbench.grading.api import grade_file, load_release
     from scbench.report.notebook import read_results
     from scbench.reward import outcome, score, scores
@@ -80,7 +80,6 @@ _HOMES = {
     "stream": "scbench.freezing.stream",
 }
 """Where the names are that would load something heavy: imported when first asked for."""
-_NAMES = {"stream": "InstanceStream"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever the name stands for)
@@ -88,7 +87,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever the name stands fo
         return import_module("scbench.reward")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), _NAMES.get(name, name))
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value
 
 

@@ -255,6 +255,15 @@ class InstanceStream(Iterator[Instance]):
         return self._points[task.id, rung]
 
 
+def stream(
+    tasks: str | Sequence[str],
+    rung: int | None = None,
+    **options: Any,  # noqa: ANN401  (those of the class)
+) -> InstanceStream:
+    """Return fresh instances of tasks, for ever; `InstanceStream` says what can be asked for."""
+    return InstanceStream(tasks, rung, **options)
+
+
 def _named_tasks(names: Sequence[str]) -> list[Task]:
     """Return the tasks that names of tasks and buckets stand for, each once."""
     tasks: dict[str, Task] = {}

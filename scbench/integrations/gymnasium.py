@@ -134,7 +134,7 @@ class SpatialEnv(gymnasium.Env[str, str]):
         if self._reward == "normalized":
             task, setup = get_task(self.instance.task), self.trial.setup
             answers = step.info["turn"] if setup.setting == "retry" else 1
-            floor = floor_after(task, _floor(task.id, self.instance.all_params), answers)
+            floor = floor_after(task.bucket, _floor(task.id, self.instance.all_params), answers)
             return 0.0 if floor >= 1 else min(max((score - floor) / (1 - floor), 0.0), 1.0)
         return float(score)
 

@@ -134,6 +134,8 @@ class SpatialConfig(vf.TasksetConfig):
     """Answers that may be given (retry)."""
     disclose: Literal["score", "checks", "places"] = "checks"
     """What is told of an answer (retry)."""
+    closed: bool = False
+    """Whether what a blind guess solves one time in ten or more is played (retry)."""
     queries: int | None = None
     """What queries (probe) or actions (act) may cost; each task's own budget by default."""
 
@@ -146,6 +148,7 @@ class SpatialConfig(vf.TasksetConfig):
             setting=self.setting,
             attempts=self.attempts,
             disclose=self.disclose,
+            closed=self.closed,
             budget=self.queries,
         )
 

@@ -46,13 +46,13 @@ class Step(NamedTuple):
         return self.info.get("score") or 0.0
 
 
-def floor_after(task: Task, floor: float, answers: int) -> float:
+def floor_after(bucket: str, floor: float, answers: int) -> float:
     """Return what guesses earn in so many answers, each told whether it is right.
 
     In text tasks a floor is the chance that a guess is right, and guesses can be gone through; in
     the others it is the score of the best answer without insight, which the first one earns.
     """
-    return min(1.0, answers * floor) if task.bucket == MANIFOLDS else floor
+    return min(1.0, answers * floor) if bucket == MANIFOLDS else floor
 
 
 class Environment:

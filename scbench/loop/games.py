@@ -2,8 +2,9 @@
 
 What a verdict tells the model goes as far as the setup discloses, and is never the reference.
 Messages of checks are written for whoever reads results, and where an instance has one right answer
-they say it ("The value is 12, not 13."). Of such tasks a failed check is named by its rule alone,
-as the task's ``CHECKS`` word it: that is the same for every instance.
+they may say it ("The value is 12, not 13."). Of such tasks a failed check is told in full only if
+it follows from prompt and answer alone (``OWN_FAULTS`` of the grader: an overlap, an index out of
+range), and else named by its rule, as the task's ``CHECKS`` word it.
 
 A game is pure: the same task, parameters and replies give the same observations on every machine.
 """
@@ -22,7 +23,7 @@ from scbench.base.canonical import canonical_json
 from scbench.base.data import packaged_toml
 from scbench.base.errors import CannotGrade, PredictionsError, faults_of, printable
 from scbench.base.model import MAX_OBSERVATION, Check, Prediction, Setup, Status, Verdict
-from scbench.catalog import Task, all_tasks
+from scbench.catalog import MANIFOLDS, Task, all_tasks
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.graders.shared.interaction import Action, Play, Query, QueryError
 from scbench.scoring.answers.extract import visible
@@ -71,12 +72,13 @@ def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[
 
 def _failed_checks(task: Task, verdicts: tuple[Verdict, ...], *, places: bool) -> Iterator[str]:
     hidden = one_right(task)
+    own = _OF_SHAPE | task.own_faults
     for number, verdict in enumerate(verdicts, 1):
         of = f" (score {number} of {len(verdicts)})" if len(verdicts) > 1 else ""
         for check in verdict.checks:
             if check.passed is not False:
                 continue
-            if hidden and check.id not in _OF_SHAPE:
+            if hidden and check.id not in own:
                 rule = task.checks.get(check.id) or COMMON_CHECKS.get(check.id, "")
                 yield f"- {check.id}{of}: broken is the rule: {rule}"
             else:
@@ -498,9 +500,14 @@ def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
     """Return the beginning of a game.
 
     Raises:
-        PredictionsError: the task has no such setting.
+        PredictionsError: the task has no such setting; or its answers can be gone through.
     """
     if setup.setting == "retry":
+        if not setup.closed and _guess_chance(task, params) >= _CLOSED:
+            raise PredictionsError(
+                f"{task.id} is not played in setting retry: at this point a blind guess is right "
+                "one time in ten or more often, so answers can be gone through; ask for it (closed)"
+            )
         return Retry(setup, task, params)
     if setup.setting == "probe" and (queries := task.queries) is not None:
         return Probe(setup, task, params, queries.QUERIES, queries.BUDGET)
@@ -510,6 +517,16 @@ def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
         f"{task.id} cannot be played in setting {setup.setting}; these can: "
         f"{', '.join(playable(setup.setting))}"
     )
+
+
+_CLOSED = 0.1
+
+
+def _guess_chance(task: Task, params: BaseModel) -> float:
+    """Return the chance that a blind guess is right; 0 where answers are no short texts."""
+    if task.bucket != MANIFOLDS or not task.has("builders"):
+        return 0.0
+    return task.builder().blind_floor(params)
 
 
 def playable(setting: str) -> list[str]:

@@ -71,7 +71,9 @@ def test_what_guesses_earn_by_then_is_worth_nothing():
     floor = floor_of(task, task.params_model.model_validate_json(instance.all_params)).score
     assert 0 < floor < 0.5
     for misses in range(3):
-        env = SpatialEnv([instance], Setup(setting="retry", attempts=3), reward="normalized")
+        env = SpatialEnv(
+            [instance], Setup(setting="retry", attempts=3, closed=True), reward="normalized"
+        )
         env.reset(seed=0)
         rewards = [env.step("?")[1] for _ in range(misses)]
         *_, (_, reward, terminated, _, _) = [env.step(right(instance))]

@@ -31,7 +31,7 @@ class Stored:
 
     def played(self, replies: list[str], **setup) -> tuple[Environment, list]:
         """Play replies until the trial is over; return the environment and its steps."""
-        environment = Environment(Setup(**{"setting": "retry"} | setup))
+        environment = Environment(Setup(**{"setting": "retry", "closed": True} | setup))
         environment.reset(self.instance)
         steps = []
         for reply in replies:
