@@ -63,15 +63,15 @@ class Play:
 
     def look(self) -> Observation:
         """Return what is placed, what is left, and what holds it all."""
-        left = self._listed - Counter(_size(*box) for box in self._boxes)
+        left = self._listed - Counter(_edges(*box) for box in self._boxes)
         low = [min(axis) for axis in zip(*(box[0] for box in self._boxes), strict=True)]
         high = [max(axis) for axis in zip(*(box[1] for box in self._boxes), strict=True)]
         return {
             "placed": len(self._boxes),
             "left": [[list(size), count] for size, count in first_items(left.items(), _LEFT)],
             "bounds": [low, high],
-            "volume": math.prod(_size(low, high)) if low else 0,
-            "filled": sum(math.prod(_size(*box)) for box in self._boxes),
+            "volume": math.prod(_edges(low, high)) if low else 0,
+            "filled": sum(math.prod(_edges(*box)) for box in self._boxes),
         }
 
     def step(self, action: Place | Remove | Ask) -> Observation:
@@ -90,9 +90,9 @@ class Play:
             return self.look()
         after = self._boxes + [(box.XyzMin, box.XyzMax) for box in action.boxes]
         for low, high in after[len(self._boxes) :]:
-            if max(map(abs, (*low, *high))) > _REACH or not self._listed[_size(low, high)]:
+            if max(map(abs, (*low, *high))) > _REACH or not self._listed[_edges(low, high)]:
                 raise QueryError("a box is no listed prism, or farther out than 1,000,000")
-        if Counter(_size(*box) for box in after) - self._listed:
+        if Counter(_edges(*box) for box in after) - self._listed:
             raise QueryError("of one of these sizes, not so many are left")
         for pair in overlapping(after, range(len(after)))[:1]:
             raise QueryError(f"{after[pair[1]]} overlaps {after[pair[0]]}")
@@ -107,7 +107,7 @@ class Play:
     over = False
 
 
-def _size(low: Any, high: Any) -> tuple[int, ...]:  # noqa: ANN401  (corners, as rows or tuples)
+def _edges(low: Any, high: Any) -> tuple[int, ...]:  # noqa: ANN401  (corners, as rows or tuples)
     return tuple(sorted(b - a for a, b in zip(low, high, strict=True)))
 
 

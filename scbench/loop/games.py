@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
 from itertools import accumulate
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
 from pydantic import BaseModel, JsonValue, ValidationError
 from typing_extensions import override
@@ -42,6 +42,7 @@ _OF_SHAPE = frozenset({"answer_found", "answer_schema"})
 """Checks of the form alone, which are worded without the instance."""
 Run = Callable[..., Any]
 """Calls a function with arguments somewhere else, and returns what it returns."""
+_T = TypeVar("_T")
 State = dict[str, Any]
 """Of a game: small, and JSON."""
 _SPARE = 6
@@ -131,7 +132,7 @@ class Game(ABC):
     Attributes:
         turn: replies so far.
         over: whether it has ended.
-        run: what makes simulations of heavy tasks; None for this thread.
+        run: what makes simulations of heavy tasks; None for this thread, one at a time.
         used: what queries or actions have cost so far.
     """
 
@@ -178,11 +179,14 @@ class Game(ABC):
 
     def judged(self, prediction: Prediction) -> Outcome:
         """Return what comes of an answer."""
+        return self.simulated(grade_prediction, prediction, self.task, self.params)
+
+    def simulated(self, function: Callable[..., _T], *arguments: object) -> _T:
+        """Return what a function gives: one of a heavy task in a process, or after all others."""
         if self.run is not None and self.task.heavy:
-            outcome: Outcome = self.run(grade_prediction, prediction, self.task, self.params)
-            return outcome
+            return cast(_T, self.run(function, *arguments))
         with simulator_lock(self.task):
-            return grade_prediction(prediction, self.task, self.params)
+            return function(*arguments)
 
     def judge_reply(self, reply: str) -> Outcome:
         """Return what comes of the answer in a reply, as everywhere else."""
@@ -390,11 +394,7 @@ class Probe(Asking):
 
     @override
     def carry_out(self, move: Query) -> dict[str, Any]:
-        if self.run is not None and self.task.heavy:
-            seen: dict[str, Any] = self.run(move.observe, self.params)
-            return seen
-        with simulator_lock(self.task):
-            return move.observe(self.params)
+        return self.simulated(move.observe, self.params)
 
     @override
     def take(self, reply: str) -> Move:
@@ -414,6 +414,12 @@ class Probe(Asking):
             return Move("This is your answer. The trial is over.", outcome)
         message = "This reply holds neither a query nor an answer that can be read."
         return Move(f"{message} {'The trial is over.' if self.over else self.has_left}", outcome)
+
+
+def _after(play: Play, action: Action) -> tuple[Play, dict[str, Any]]:
+    """Return a state after an action, which may be a copy in a process, and what is seen."""
+    observation = play.step(action)
+    return play, observation
 
 
 class Act(Asking):
@@ -438,8 +444,7 @@ class Act(Asking):
     @property
     @override
     def rules(self) -> str:
-        with simulator_lock(self.task):
-            observation = canonical_json(self._play.look())
+        observation = canonical_json(self.simulated(self._play.look))
         return _TEXTS["rules"]["act"].format(
             budget=self.budget,
             limit=self.limit,
@@ -457,12 +462,11 @@ class Act(Asking):
         super().restore(state)
         self._play, self._done = self._kind(self.params), list(state["actions"])
         for action in self._done:
-            self._play.step(cast(Action, self._read(action)))
+            self._play, _ = self.simulated(_after, self._play, self._read(action))
 
     @override
     def carry_out(self, move: Action) -> dict[str, Any]:
-        with simulator_lock(self.task):
-            observation = self._play.step(move)
+        self._play, observation = self.simulated(_after, self._play, move)
         self._done.append(move.model_dump(mode="json"))
         return observation
 
