@@ -129,7 +129,7 @@ class SpatialConfig(vf.TasksetConfig):
     images: bool = True
     """Whether prompts with pictures are among them."""
     setting: LoopSetting | None = None
-    """retry, probe or act: the model plays in a loop (docs/loop.md); None: it answers at once."""
+    """retry, probe or act: it plays in a loop (docs/environments.md); None: it answers at once."""
     attempts: int = 3
     """Answers that may be given (retry)."""
     disclose: Literal["score", "checks", "places"] = "checks"

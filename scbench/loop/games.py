@@ -416,7 +416,7 @@ class Probe(Asking):
         return Move(f"{message} {'The trial is over.' if self.over else self.has_left}", outcome)
 
 
-def _after(play: Play, action: Action) -> tuple[Play, dict[str, Any]]:
+def _next_state(play: Play, action: Action) -> tuple[Play, dict[str, Any]]:
     """Return a state after an action, which may be a copy in a process, and what is seen."""
     observation = play.step(action)
     return play, observation
@@ -462,11 +462,11 @@ class Act(Asking):
         super().restore(state)
         self._play, self._done = self._kind(self.params), list(state["actions"])
         for action in self._done:
-            self._play, _ = self.simulated(_after, self._play, self._read(action))
+            self._play, _ = self.simulated(_next_state, self._play, self._read(action))
 
     @override
     def carry_out(self, move: Action) -> dict[str, Any]:
-        self._play, observation = self.simulated(_after, self._play, move)
+        self._play, observation = self.simulated(_next_state, self._play, move)
         self._done.append(move.model_dump(mode="json"))
         return observation
 

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -13,7 +14,8 @@ from stored_replies import installed, stored_replies
 
 import scbench
 from scbench.base.errors import PredictionsError
-from scbench.reward import for_trl, packed
+from scbench.catalog import get_task
+from scbench.reward import for_trl, packed, unpacked
 
 
 @pytest.fixture(scope="module")
@@ -140,14 +142,32 @@ def test_a_data_set_without_ids_is_refused(call):
         call([{"prompt": "Q", "instance": "[]"}], ["x"])
 
 
-def test_the_block_of_the_page_makes_what_the_trainer_takes(call, monkeypatch):
-    page = Path(__file__).parents[2] / "docs" / "reward.md"
+def test_the_block_of_the_page_makes_what_the_trainer_takes(monkeypatch):
+    page = Path(__file__).parents[2] / "docs" / "environments.md"
+    (block,) = (part for part in page.read_text("utf-8").split("```python\n") if "from trl" in part)
     made = {}
     trl = ModuleType("trl")
     trl.GRPOTrainer = lambda _, **given: made.update(given)
     monkeypatch.setitem(sys.modules, "trl", trl)
-    exec(page.read_text("utf-8").partition("```python\n")[2].partition("```")[0], {})  # noqa: S102
-    assert made["reward_funcs"] is for_trl
-    inputs = list(made["train_dataset"])
-    assert len(inputs) == 100
-    assert call(inputs[:2], ["I think", "nothing"], lambda *_: None) == [0.0, 0.0]
+    exec(block.partition("```")[0], {})  # noqa: S102
+    rows = [*islice(made["train_dataset"], 2)]
+    prompts, texts = [row["prompt"] for row in rows], ["I think", "nothing"]
+    given = [row["instance"] for row in rows]
+    assert made["reward_funcs"](prompts, texts, instance=given) == [0.0, 0.0]
+    trial = made["environment_factory"]()
+    assert "You may answer 3 times." in trial.reset(**rows[0])
+    assert "no answer can be read" in trial.reply("Hm.")
+    assert trial.get_reward() == 0
+    stream = scbench.stream(["maze_3d", "two_segments"], curriculum=True, seed=1)
+    row = next(stream)
+    assert unpacked(given[0]).content_hash == row.content_hash
+    assert trial.reply(right(row)).endswith("The trial is over.")
+    assert trial.get_reward() == 1
+    assert made["reward_funcs"](
+        prompts[:1], texts[:1], instance=given[:1], environments=[trial]
+    ) == [None]
+
+
+def right(instance):
+    task = get_task(instance.task)
+    return task.builder().target(task.params_model.model_validate_json(instance.all_params))

@@ -13,8 +13,10 @@ from scbench.catalog import SECONDS
 from scbench.graders.shared.interaction import Action, Query, QueryError
 from scbench.loop import Environment, Setup, grade_line, playable
 from scbench.loop.games import Act, Probe, last_object
+from scbench.release.load import find_release
 
 PROBE, ACT = playable("probe"), playable("act")
+RELEASED = [name for name in (*PROBE, *ACT) if name in find_release().manifest.tasks]
 
 
 class Side(Query):
@@ -199,8 +201,8 @@ def test_a_task_without_the_setting_says_which_have_it(all_stored):
         environment = Environment(Setup(setting=setting))
         with pytest.raises(PredictionsError, match=", ".join(named)):
             environment.reset(all_stored["arithmetic"].instance)
-    assert len(PROBE) == 7
-    assert len(ACT) == 7
+    assert len(PROBE) >= 7
+    assert len(ACT) >= 7
     assert len(playable("retry")) >= 34
 
 
@@ -214,7 +216,7 @@ JUNK = st.one_of(
 )
 
 
-QUICK = [name for name in ACT if name != "terrain_levelling"]
+QUICK = [name for name in ACT if name in RELEASED and name != "terrain_levelling"]
 
 
 @given(replies=st.lists(JUNK, max_size=4), name=st.sampled_from(["maze_3d", *QUICK]))
@@ -262,13 +264,15 @@ MOVES = {
 """A move that each task carries out, made of its right answer."""
 
 
-def test_every_setting_of_every_task_is_played():
-    assert MOVES.keys() == {*(("probe", task) for task in PROBE), *(("act", task) for task in ACT)}
+PLAYED = [("probe", name) for name in PROBE if name in RELEASED]
+PLAYED += [("act", name) for name in ACT if name in RELEASED]
 
 
-@pytest.mark.parametrize(
-    ("setting", "name"), [*(("probe", t) for t in PROBE), *(("act", t) for t in ACT)]
-)
+def test_every_setting_of_every_released_task_is_played():
+    assert MOVES.keys() == {*PLAYED}
+
+
+@pytest.mark.parametrize(("setting", "name"), PLAYED)
 def test_traces_of_real_tasks_are_played_again_to_the_same_score(all_stored, setting, name):
     stored = all_stored[name]
     key = {"probe": "query", "act": "action"}[setting]

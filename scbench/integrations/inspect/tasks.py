@@ -1,8 +1,8 @@
 """Tasks of Inspect: the whole benchmark, a bucket, a single task, and the configs beside.
 
 All of them take the same parameters; ``-T tools=true -T budget=16000`` and so on. A trial in a loop
-(docs/loop.md) is kept in the metadata of its sample, ``loop`` and ``turns``, so its log can be
-graded like every other: `scbench-grade` plays the turns again.
+(docs/environments.md) is kept in the metadata of its sample, ``loop`` and ``turns``, so its log can
+be graded like every other: `scbench-grade` plays the turns again.
 """
 
 from collections import Counter
