@@ -5,7 +5,7 @@
     python tools/environment_table.py           # print it
     python tools/environment_table.py --write   # put it into the page
 
-How many different instances a rung has is estimated from n draws: S of which d = S (1 - exp(-n / S))
+How many different instances a rung has is estimated from n draws: S, of which S (1 - exp(-n / S))
 differ; without a repeat it is more than n² / 6, 19 times out of 20.
 """
 
@@ -67,6 +67,11 @@ def measured(task: Task, release: Release) -> tuple[float, int]:
     return 1000 * statistics.median(times), len(pickle.dumps(environment))
 
 
+def few_digits(value: float) -> str:
+    """Return a number as a cell has it."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
 def row(task: Task, release: Release) -> list[str]:
     """Return the cells of a task."""
     rungs = ladder().tasks.get(task.id)
@@ -83,8 +88,8 @@ def row(task: Task, release: Release) -> list[str]:
         heights,
         "; ".join(different(task, point) for point in points),
         f"{floor:.2f}",
-        f"{ms:.2g}",
-        f"{1000 / ms:,.0f}",
+        few_digits(ms),
+        few_digits(1000 / ms),
         f"{size / 1000:.0f}",
     ]
 

@@ -85,10 +85,10 @@ def test_a_tiny_model_is_trained_for_twenty_steps(asked, tmp_path, pytestconfig)
     source = "TrialEnvironment" if asked["trials"] else "scbench_score"
     assert [line[f"rewards/{source}/mean"] for line in steps] == rewards
     reported = [score for last in told["last"].values() for _, score in last]
-    assert len(reported) == 64 * len(told["last"]) or len(reported) == 8 * 20
+    assert len(reported) == 4 * 20
     rungs = [line[name] for line in steps for name in line if name.startswith("rung/")]
     assert min(rungs) == 1  # where it is right most often
-    assert told["counts"]["drawn"] >= 40
+    assert told["counts"]["drawn"] >= 20
     if asked["curriculum"]:
         assert {rung for last in told["last"].values() for rung, _ in last} != {1}
 
