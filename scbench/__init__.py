@@ -7,6 +7,7 @@ What most users need can be imported from here; importing this package alone loa
     scbench.score("two_segments/07", completion)            # one answer, in [0, 1]
     scbench.load_release().instances()                      # prompts, parameters, images by id
     scbench.generate("arithmetic", count=5, length=8)       # fresh instances
+    scbench.stream(["arithmetic", "maze_3d"], rung=2)       # for ever, for training
     scbench.grade_file("predictions.jsonl", partial=True)   # a file, as scbench-grade does
     scbench.read_results("scbench-results/predictions")     # its rows as a polars frame
 
@@ -39,6 +40,7 @@ from scbench.base.errors import (
 if TYPE_CHECKING:
     from scbench.base.model import Check, Instance, Prediction, Status, Verdict
     from scbench.freezing.fresh import generate
+    from scbench.freezing.stream import stream
     from scbench.grading.api import grade_file, load_release
     from scbench.report.notebook import read_results
     from scbench.reward import outcome, score, scores
@@ -66,6 +68,7 @@ __all__ = [
     "read_results",
     "score",
     "scores",
+    "stream",
 ]
 
 _HOMES = {
@@ -74,6 +77,7 @@ _HOMES = {
     **dict.fromkeys(("outcome", "score", "scores"), "scbench.reward"),
     "generate": "scbench.freezing.fresh",
     "read_results": "scbench.report.notebook",
+    "stream": "scbench.freezing.stream",
 }
 """Where the names are that would load something heavy: imported when first asked for."""
 

@@ -246,6 +246,14 @@ class Task:
         """Checks whose failure means that another, easier task was solved: ``DEFINING``, if any."""
         return frozenset(getattr(self._module("graders"), "DEFINING", ()))
 
+    @property
+    def own_faults(self) -> frozenset[str]:
+        """Checks whose failure follows from prompt and answer alone: ``OWN_FAULTS``, if any.
+
+        A model that tries again is told of these in full even if there is one right answer.
+        """
+        return frozenset(getattr(self._module("graders"), "OWN_FAULTS", ()))
+
 
 @cache
 def all_tasks() -> Mapping[str, Task]:

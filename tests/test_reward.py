@@ -106,7 +106,7 @@ def test_batches_must_fit_together():
 
 
 def test_a_fresh_case_is_never_graded_against_an_instance_of_a_release():
-    """Its own reference, looked up as docs/reward.md shows, scores 1."""
+    """Its own reference, looked up as docs/environments.md shows, scores 1."""
     for task_id in ("arithmetic", "shikaku_rectangles"):
         (case,) = scbench.generate(task_id, seed=5)
         assert re.fullmatch(rf"[0-9a-f]{{8}}:{task_id}/00", case.id)

@@ -18,6 +18,7 @@ CHECKS = {
     "readable": "The answer is a number.",
     "value": "The number is the value of the expression.",
 }
+OWN_FAULTS = ("readable",)
 
 _RANK = {"(": 0, "+": 1, "-": 1, "*": 2, "/": 2}
 

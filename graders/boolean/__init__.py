@@ -20,6 +20,7 @@ CHECKS = {
     "readable": "The answer is one truth value.",
     "value": "It is the truth value of the expression.",
 }
+OWN_FAULTS = ("readable",)
 
 _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]| +")
 """In this order, no text can be split in two ways: no operator begins with T, F or OF."""

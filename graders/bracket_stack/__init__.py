@@ -17,6 +17,7 @@ CHECKS = {
     "readable": "The answer is a string of closing brackets.",
     "value": "They close what is open, in the right order.",
 }
+OWN_FAULTS = ("readable",)
 
 _PAIR = re.compile(r"\(\)|\[\]|\{\}|<>")
 _MIRROR = str.maketrans("".join(pair[0] for pair in PAIRS), "".join(pair[1] for pair in PAIRS))

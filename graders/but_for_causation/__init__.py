@@ -17,6 +17,7 @@ CHECKS = {
     "readable": "The answer is yes or no, or a list of letters, as the prompt asks.",
     "value": "It is what follows from the story.",
 }
+OWN_FAULTS = ("readable",)
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

@@ -18,6 +18,7 @@ CHECKS = {
     "length": "There is one name for each square.",
     "names": "Every square has the right name.",
 }
+OWN_FAULTS = ("length",)
 
 
 class _Squares(NamedTuple):

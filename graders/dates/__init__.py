@@ -18,6 +18,7 @@ CHECKS = {
     "readable": "The answer is one date, written MM/DD/YYYY or YYYY-MM-DD.",
     "date": "It is the date of the event.",
 }
+OWN_FAULTS = ("readable",)
 
 _CENTURIES = 146_097
 """Days in 400 years."""

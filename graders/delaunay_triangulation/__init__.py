@@ -32,6 +32,7 @@ CHECKS = {
     "hull": "The triangles cover the convex hull, every hull point splitting its side.",
     "empty_circle": "No point lies strictly inside the circumcircle of a triangle.",
 }
+OWN_FAULTS = ("indices", "repeats", "area", "all_points", "overlap")
 
 _GEOMETRY = ("area", "all_points", "overlap", "hull", "empty_circle")
 Triple = tuple[int, ...]

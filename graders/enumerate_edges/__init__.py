@@ -24,6 +24,7 @@ CHECKS = {
     "certain": "Every pair given is joined in every drawing of its square.",
     "complete": "Every pair that is joined in every drawing is given.",
 }
+OWN_FAULTS = ("length", "indices", "ascending", "repeats")
 
 _PASSED = all_passed(CHECKS)
 _LIMIT = 2000

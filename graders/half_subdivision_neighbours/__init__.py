@@ -23,6 +23,7 @@ CHECKS = {
     "contact": "Every listed leaf shares a piece of side or face with the target.",
     "complete": "Every neighbour of the target is listed.",
 }
+OWN_FAULTS = ("repeats", "tree", "leaves", "target")
 
 _LABEL_SHOWN = 60
 Interval = tuple[int, int]

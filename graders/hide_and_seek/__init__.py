@@ -30,6 +30,7 @@ CHECKS = {
 
 TOLERANCE = 1e-9
 MAX_PEOPLE = 2000
+_NAMED = 10
 _MAX_PAIRS = 50
 _MAX_PLACES = 2000
 Floats = NDArray[np.float64]
@@ -190,9 +191,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     visible = [
         [int(near[i]), int(n)] for i, n in enumerate(np.bincount(person_of[person_of >= 0])) if n
     ]
-    wrong = f"{len(visible)} people show, on {pixels} pixels" + (
-        f"; the first is person {visible[0][0]}." if visible else "."
-    )
+    first = ", ".join(str(i) for i, _ in visible[:_NAMED])
+    wrong = f"{len(visible)} people show, on {pixels} pixels; the first are, from 0: {first}."
     checks.expect("hidden", pixels == 0, wrong, people=len(visible), pixels=pixels, seen=visible)
     rows, columns = np.nonzero(person_of >= 0)
     where = zip(

@@ -11,6 +11,7 @@ CHECKS = {
     "readable": "The answer is one whole number.",
     "value": "It is the number of occurrences.",
 }
+OWN_FAULTS = ("readable",)
 
 
 def grade(params: Params, answer: Answer) -> Verdict:

@@ -17,6 +17,7 @@ CHECKS = {
     "readable": "The answer is one of the choices.",
     "value": "It is the choice with the most points.",
 }
+OWN_FAULTS = ("readable",)
 
 _YEAR = re.compile(r"\(\d{4}\)")
 

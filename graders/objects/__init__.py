@@ -13,6 +13,7 @@ CHECKS = {
     "readable": "The answer is one whole number.",
     "value": "It is the number of things of the groups.",
 }
+OWN_FAULTS = ("readable",)
 
 
 def grade(params: Params, answer: Answer) -> Verdict:

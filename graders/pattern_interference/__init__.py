@@ -19,6 +19,7 @@ CHECKS = {
     "count": "It has as many terms as were asked for.",
     "terms": "Each is the term that follows.",
 }
+OWN_FAULTS = ("readable", "count")
 
 _APPLIES: dict[str, Callable[[int, int, Collection[int], int], bool]] = {
     "every": lambda place, _value, _before, n: place % n == 0,

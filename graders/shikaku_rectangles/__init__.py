@@ -22,6 +22,7 @@ CHECKS = {
     "one_clue": "Every rectangle holds exactly one clue.",
     "area": "Every rectangle inside the grid with one clue has as many cells as the clue says.",
 }
+OWN_FAULTS = ("corners", "inside", "overlap", "covered", "one_clue", "area")
 
 Cell = tuple[int, int]
 """Column and row."""

@@ -17,6 +17,7 @@ CHECKS = {
     "readable": "The answer is one of the options.",
     "value": "It is what the person has at the end.",
 }
+OWN_FAULTS = ("readable",)
 
 
 def grade(params: Params, answer: Answer) -> Verdict:

@@ -25,6 +25,7 @@ CHECKS = {
     "readable": "The answer is one of the options, by letter or by name.",
     "shape": "It is the shape that the path draws.",
 }
+OWN_FAULTS = ("readable",)
 
 Spot = tuple[int, int]
 """A point, in hundredths of a unit."""

@@ -22,6 +22,7 @@ CHECKS = {
     "forced": "Every pattern that shows all the classes forces them to meet.",
     "complete": "Every pattern that forces the classes to meet is listed.",
 }
+OWN_FAULTS = ("corners", "repeats", "all_classes", "known")
 
 _LIMIT = 2000
 """Patterns read at most; no question has as many as a tenth of this."""

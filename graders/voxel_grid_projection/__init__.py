@@ -118,12 +118,17 @@ def _judge_symmetry(checks: Checklist, n: int, voxels: Collection[Cell]) -> None
     if not voxels:
         checks.skip("no_symmetry", "There is no cell to look at.")
         return
-    keeping = [
+    keeping = symmetries_of(n, voxels)
+    checks.forbid_many("no_symmetry", keeping, "symmetries keep the set", lambda name: f"is {name}")
+
+
+def symmetries_of(n: int, voxels: Collection[Cell]) -> list[str]:
+    """Return the names of the symmetries of the grid that keep a set of cells."""
+    return [
         _symmetry_name(n, axes, flips)
         for axes, flips in _SYMMETRIES
         if all(_mirror_image(cell, n, axes, flips) in voxels for cell in voxels)
     ]
-    checks.forbid_many("no_symmetry", keeping, "symmetries keep the set", lambda name: f"is {name}")
 
 
 def _mirror_image(

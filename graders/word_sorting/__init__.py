@@ -19,6 +19,7 @@ CHECKS = {
     "words": "It holds every word once, and no others.",
     "order": "The words are in order.",
 }
+OWN_FAULTS = ("readable",)
 
 _CASED = {letter: i for i, letter in enumerate(ascii_uppercase + ascii_lowercase)}
 _FOLDED = {letter: ascii_lowercase.index(letter.lower()) for letter in _CASED}

@@ -166,7 +166,7 @@ def climb_of(block: Block, run: int) -> Climb:
     rungs = np.array([rung_of(name) or 0 for name in block.names])
     scores = block.item_means[:, run]
     there = (block.counts[:, run] > 0).astype(float)
-    floors = np.where(there > 0, np.nan_to_num(block.floors), 0.0)
+    floors = np.where(there > 0, np.nan_to_num(block.floors[:, run]), 0.0)
     n, total, floor = block.per_answer(
         np.column_stack([there, np.where(there > 0, scores, 0.0), floors])
     ).T

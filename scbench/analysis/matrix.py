@@ -198,10 +198,13 @@ def paired(block: Block, first: int, second: int) -> Paired:
     columns = np.column_stack([np.ones(len(common.sums)), common.item_means[:, pair]])
     added = common.per_answer(columns)
     there = np.flatnonzero(added[:, 0] > 0)
-    u, floors = block.u[there][:, pair].T, block.answer_floors[there]
+    u, floors = block.u[there][:, pair].T, block.answer_floors[there][:, pair]
     has_room = ~np.isnan(u).any(axis=0)
-    guessed = float(floors[has_room].mean()) if block.is_text and has_room.any() else 0.0
+    by_run = floors[has_room].mean(axis=0) if block.is_text and has_room.any() else np.zeros(2)
+    guessed = float(by_run.mean())
     weight = block.weight if block.weight is not None else float(has_room.sum()) * (1 - guessed)
+    if by_run[0] != by_run[1]:  # trials with different numbers of answers
+        u, guessed = (u - by_run[:, None]) / (1 - by_run[:, None]), 0.0
     weights, first_sums, second_sums = added[there].T
     return Paired(
         there,

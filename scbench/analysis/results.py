@@ -48,7 +48,7 @@ NEEDED = (
 
 NEWER = (
     *("floor", "run_metadata", "prompt_sha256", "reasoning_characters"),
-    *("loop", "turn_scores", "best_score", "queries"),
+    *("loop", "turn_scores", "turn_floors", "best_score", "queries"),
 )
 """Columns that results of earlier versions lack; they are null there."""
 ON_TERSE = " (terse prompts)"

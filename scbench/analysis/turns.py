@@ -28,7 +28,7 @@ from scbench.base.intervals import LEVEL
 from scbench.base.model import LOOP_SETTINGS, Status
 from scbench.grading.means import RUN, means_of
 
-COLUMNS = ("loop", "turn_scores", "queries")
+COLUMNS = ("loop", "turn_scores", "turn_floors", "queries")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
 
 SCHEMA: Mapping[str, Any] = (
@@ -36,6 +36,7 @@ SCHEMA: Mapping[str, Any] = (
     | texts("loop bucket task over")
     | counts("n turn cut")
     | figures("mean low high gain gain_low gain_high solved solved_low solved_high played queries")
+    | figures("normalized floor")
 )
 """Columns of `turn_table`."""
 
@@ -56,7 +57,8 @@ def turn_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEVE
     Returns:
         One row per run, setup, line and turn, with columns `SCHEMA`: loop (the setup, as JSON), n
         (scores), mean after that turn, gain (the difference to the row before, over the same
-        items), solved (share with the full score after that turn), each with its interval; played
+        items), solved (share with the full score after that turn), each with its interval; floor
+        (what guesses earn in so many answers) and normalized (see `scbench.grading.means`); played
         (share of trials that had such a turn), cut (trials that stopped without an answer:
         truncated, refused or unparsed, which count as 0) and queries (what queries or actions cost
         in a whole trial, on average).
@@ -126,7 +128,7 @@ def _turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str,
         for i, turn in enumerate(turns):
             of_turn = means.cells(i)
             row: dict[str, Any] = scores.labels(bucket, task)
-            row |= {name: of_turn[name] for name in ("mean", "low", "high")}
+            row |= {name: of_turn[name] for name in ("mean", "low", "high", "normalized", "floor")}
             if i:
                 gain = difference_of([paired(block, i - 1, i) for block in blocks], level)
                 ends = {"gain_low": gain.of_means_low, "gain_high": gain.of_means_high}
@@ -150,6 +152,7 @@ def _scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
     going_on = pl.col("turn_scores").list.len() > turn
     return part.with_columns(
         score=pl.when(going_on).then(so_far).otherwise("score"),
+        floor=pl.coalesce(pl.col("turn_floors").list.get(turn - 1, null_on_oob=True), "floor"),
         budget=pl.lit(turn, pl.Int64),
     )
 
@@ -159,6 +162,8 @@ _TURNS = (
     Column("turn", "turn"),
     Column("mean", lambda row: points(row["mean"]) + interval_below(row)),
     Column("gain", lambda row: signed(row["gain"]) + interval_below(row, "gain_", signed)),
+    Column("floor", share("floor")),
+    Column("normalized", share("normalized")),
     Column("solved", lambda row: points(row["solved"]) + interval_below(row, "solved_")),
     Column("played", share("played")),
     Column("queries", number("queries", ".1f")),

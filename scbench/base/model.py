@@ -31,7 +31,7 @@ LoopSetting = Literal["retry", "probe", "act"]
 LOOP_SETTINGS: tuple[LoopSetting, ...] = ("retry", "probe", "act")
 """Settings in which a model sees what comes of what it says. Their scores are no others' equals."""
 
-RULES = 2
+RULES = 3
 """Version of the rules by which observations are written; raised when one could change."""
 MAX_ATTEMPTS = 10
 MAX_BUDGET = 500
@@ -146,6 +146,10 @@ class Setup(Frozen):
     )
     budget: Annotated[StrictInt, Field(ge=1, le=MAX_BUDGET)] | None = Field(
         default=None, description="what queries (probe) or actions (act) may cost; null: the task's"
+    )
+    closed: StrictBool = Field(
+        default=False,
+        description="whether what a blind guess solves one time in ten or more is played (retry)",
     )
 
 

@@ -58,7 +58,7 @@ def grade(
     item's answer_schema describes) or "response" (the model's text); optional are "model",
     "setting" (no_tools, tools), "sample", "budget", "usage", "finish_reason", "status", "error",
     "run" (how it was made), "prompt_sha256" and "reasoning". Settings retry, probe and act hold
-    "loop" and "turns" instead, which are played again (docs/loop.md).
+    "loop" and "turns" instead, which are played again (docs/environments.md).
 
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """

@@ -32,10 +32,10 @@ from scbench.builders.shared.builder import Builder, Case, PaperItem
 from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.freezing.experiment import Experiment, Planned, experiment_of, plan
 from scbench.freezing.frozen_task import FrozenTask, freeze_task, instances_of
-from scbench.freezing.ladder import own_ladder
+from scbench.freezing.ladder import ladder, own_ladder
 from scbench.freezing.proofs import made_before
 from scbench.machine.processes import Executor, PendingResult, open_executor
-from scbench.release.load import Reference
+from scbench.release.load import Reference, find_release
 from scbench.release.manifest import ShortfallRecord
 
 REPEATS = 200
@@ -211,28 +211,65 @@ class FrozenPoint:
     reason: str
 
 
-def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) -> list[Instance]:
-    """Draw fresh instances of a task: those that ``scbench generate`` prints for this seed.
+def generate(
+    task: str, count: int = 1, seed: int = 0, *, rung: int | None = None, **parameters: JsonValue
+) -> list[Instance]:
+    """Draw fresh instances of a task: those that ``scbench generate`` draws for this seed.
 
     Args:
         task: id of the task.
         count: how many.
         seed: base seed; every instance gets one of its own, derived by hash.
+        rung: of the ladder, also one beyond those that releases hold, in place of parameters;
+            nothing that the newest installed release holds is drawn then.
         parameters: of the task's space, as ``scbench tasks TASK`` lists them.
 
     Raises:
-        ExperimentError: there is no such task or parameter, or a value is out of bounds.
+        ExperimentError: there is no such task, rung or parameter, or a value is out of bounds.
         GenerationError: the space at this point has fewer instances.
     """
-    block = {"id": task, "count": count, **parameters}
-    experiment = experiment_of({"seed": seed, "task": [block]})
+    if rung is None:
+        experiment = experiment_of(
+            {"seed": seed, "task": [{"id": task, "count": count, **parameters}]}
+        )
+    elif parameters:
+        raise ExperimentError("a rung has its parameters: give rung or parameters")
+    else:
+        get_task(task)
+        experiment = ladder().experiment(seed=seed, tasks=[task], rung=rung, count=count)
     with open_executor(1) as executor:
-        (point,) = draw(plan(experiment), seed, executor, set())
+        keys = set() if rung is None else _released_keys(task)
+        (point,) = draw(plan(experiment), seed, executor, keys)
     if point.reason:
         raise GenerationError(f"{task}: {len(point.cases)} of {count} items: {point.reason}")
     items = _paper_items(point.planned.task, items_of(point.planned, point.cases))
     prefix = prefix_of([point.planned], seed)
     return list(instances_of(point.planned.task, items, prefix=prefix))
+
+
+def _released_keys(task: str) -> set[str]:
+    """Return keys of what the newest release holds of a task: its fixed list, and its ladder."""
+    release = find_release()
+    parts = [release] if release.manifest.is_ladder else [release, release.ladder()]
+    return {
+        key_of(task, row.prompt, row.all_params)
+        for part in parts
+        if task in part.manifest.tasks
+        for row in part.instances([task]).values()
+    }
+
+
+def drawn_instance(planned: Planned, seed: int, prefix: str) -> Instance:
+    """Return the instance that one seed gives at a point.
+
+    Raises:
+        GenerationError: it gives none.
+    """
+    (row,) = _tried(planned, [seed])
+    if isinstance(row, _Failure):
+        raise GenerationError(f"{planned.task.id}: {row.reason}")
+    items = _paper_items(planned.task, items_of(planned, [row]))
+    return next(iter(instances_of(planned.task, items, prefix=prefix)))
 
 
 def prefix_of(planned: Sequence[Planned], seed: int) -> str:

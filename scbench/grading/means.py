@@ -215,14 +215,14 @@ class Block:
         sums: each score summed over the samples of a run that have one; shape (scores, runs).
         counts: how many samples that are.
         rows: how many samples were expected.
-        floors: of each score; NaN where it is not known.
+        floors: of each score and run (trials in a loop have their own); NaN where it is not known.
         answers: number of the answer that each score is of, from 0.
         names: instance id of each answer.
         u: normalized score of each answer, over samples; NaN without a score, or without room. In
             a text task the score as it is, with who gave no answer at the floor.
         readable: share of an answer's samples that could be read; NaN where none has a score.
         below: share of those with room that score less than the floor.
-        answer_floors: of each answer.
+        answer_floors: of each answer, by run.
         amounts: what was used, summed, and by how many answers it is reported; shape (4, runs).
         is_text: whether the floor is what guessing earns on average.
         weight: of the task in the release; None if each answer weighs by its room.
@@ -288,7 +288,7 @@ class Block:
         if not self.is_text:
             return np.zeros(self.u.shape[1])
         present = ~np.isnan(self.u)
-        floors = np.where(present, self.answer_floors[:, None], 0.0).sum(axis=0)
+        floors = np.where(present, self.answer_floors, 0.0).sum(axis=0)
         with np.errstate(invalid="ignore"):
             guessed: Floats = np.nan_to_num(floors / present.sum(axis=0))
         return guessed
@@ -307,8 +307,7 @@ class Block:
     def unknown(self) -> Truths:
         """Return for each run whether the floor of a scored answer is not known."""
         scored = ~np.isnan(self.readable)
-        unknown = scored & np.isnan(self.answer_floors)[:, None]
-        return np.asarray(unknown.any(axis=0))
+        return np.asarray((scored & np.isnan(self.answer_floors)).any(axis=0))
 
 
 def _block_of(
@@ -324,8 +323,8 @@ def _block_of(
     )
     item = places["item"].to_numpy()
     n = int(item.max()) + 1
-    floors, numbers = np.full(n, np.nan), np.zeros(n, dtype=np.int64)
-    floors[item] = items["floor"].cast(pl.Float64).to_numpy()
+    floors, numbers = np.full((n, runs), np.nan), np.zeros(n, dtype=np.int64)
+    floors[item, items["run"].to_numpy()] = items["floor"].cast(pl.Float64).to_numpy()
     numbers[item] = places["answer"].to_numpy()
     sums, counts, rows = _by_run(items, item, n, runs, ("points", "scored", "rows"))
     answer = answers.select(pl.col("id").rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
@@ -333,8 +332,8 @@ def _block_of(
     u, tries, scored, readable, below = _by_run(
         answers, answer, len(names), runs, ("u", "tries", "scored", "readable", "below")
     )
-    answer_floors = np.full(len(names), np.nan)
-    answer_floors[answer] = answers["floor"].cast(pl.Float64).to_numpy()
+    answer_floors = np.full((len(names), runs), np.nan)
+    answer_floors[answer, answers["run"].to_numpy()] = answers["floor"].cast(pl.Float64).to_numpy()
     spent = [f"{name}{end}" for name in AMOUNTS for end in ("", "_reported")]
     run = answers["run"].to_numpy()
     amounts: Floats = np.stack(
@@ -355,7 +354,7 @@ def _block_of(
             answer_floors,
             amounts,
             items["bucket"][0] == MANIFOLDS,
-            weights.get(task, weight_of(answer_floors.tolist())),
+            weights.get(task, weight_of(np.fmin.reduce(answer_floors, axis=1).tolist())),
         )
 
 
@@ -437,9 +436,7 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
     with np.errstate(invalid="ignore", divide="ignore"):
         total = np.sum([np.nansum(block.item_means, axis=0) for block in blocks], axis=0)
         whole = np.sum([np.nansum(block.sums / block.rows, axis=0) for block in blocks], axis=0)
-        floors = np.sum(
-            [np.where(b.counts > 0, b.floors[:, None], 0.0).sum(axis=0) for b in blocks], axis=0
-        )
+        floors = np.sum([np.where(b.counts > 0, b.floors, 0.0).sum(axis=0) for b in blocks], axis=0)
         amounts[::2] /= amounts[1::2]
         return Means(
             expected,

@@ -15,7 +15,7 @@ from openenv.core.env_server import Action, Environment, Observation, State, cre
 from typing_extensions import override
 
 from scbench.base.errors import PredictionsError
-from scbench.base.model import LADDER, TERSE, Instance, Setup, Status
+from scbench.base.model import LADDER, TERSE, Instance, Setup
 from scbench.formats.prompts import data_urls, select
 from scbench.grading.workers.live import live_grader
 from scbench.loop import Environment as Trial
@@ -33,9 +33,9 @@ class Reply(Action):
 
 
 class Shown(Observation):
-    """What the model is shown then. The reward is the score of the reply, if it is an answer.
+    """What the model is shown then. The reward is the score of the reply, 0 without an answer.
 
-    A trial that ends without an answer has the reward 0, one that cannot be judged here has none.
+    Where an answer cannot be judged here there is none.
     """
 
     observation: str
@@ -99,12 +99,8 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
         """Take the model's reply."""
         step = self._trial.step(action.reply)
         self._state.step_count += 1
-        status = step.info.get("status")
-        reward = step.info.get("score")
-        if reward is None and step.done and (status is None or Status(status).scored):
-            reward = 0.0
         return Shown(
-            observation=step.observation, done=step.done, reward=reward, metadata=step.info
+            observation=step.observation, done=step.done, reward=step.reward, metadata=step.info
         )
 
     @property

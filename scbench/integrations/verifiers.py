@@ -129,11 +129,13 @@ class SpatialConfig(vf.TasksetConfig):
     images: bool = True
     """Whether prompts with pictures are among them."""
     setting: LoopSetting | None = None
-    """retry, probe or act: the model plays in a loop (docs/loop.md); None: it answers at once."""
+    """retry, probe or act: it plays in a loop (docs/environments.md); None: it answers at once."""
     attempts: int = 3
     """Answers that may be given (retry)."""
     disclose: Literal["score", "checks", "places"] = "checks"
     """What is told of an answer (retry)."""
+    closed: bool = False
+    """Whether what a blind guess solves one time in ten or more is played (retry)."""
     queries: int | None = None
     """What queries (probe) or actions (act) may cost; each task's own budget by default."""
 
@@ -146,6 +148,7 @@ class SpatialConfig(vf.TasksetConfig):
             setting=self.setting,
             attempts=self.attempts,
             disclose=self.disclose,
+            closed=self.closed,
             budget=self.queries,
         )
 
@@ -187,20 +190,15 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
 
 def _fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
     from scbench.freezing.fresh import generate  # noqa: PLC0415  (heavy)
-    from scbench.freezing.ladder import ladder  # noqa: PLC0415
 
     if not config.tasks:
         raise PredictionsError("what is drawn is of the tasks that are named: add tasks")
-    if config.rung is not None and config.parameters:
-        raise PredictionsError("a rung has its parameters: give rung or parameters")
     for name in config.tasks:
         of_bucket = [task.id for task in all_tasks().values() if task.bucket == name]
         for task in of_bucket or [get_task(name).id]:
-            point = config.parameters
-            if config.rung is not None:
-                ladder().experiment(tasks=[task], rung=config.rung)  # says why there is none
-                point = ladder().tasks[task].all_rungs[config.rung - 1]
-            yield from generate(task, config.fresh, config.seed, **point)
+            yield from generate(
+                task, config.fresh, config.seed, rung=config.rung, **config.parameters
+            )
 
 
 def _frozen_instances(config: SpatialConfig) -> Iterator[Instance]:

@@ -1,4 +1,4 @@
-"""Models in a loop with graders and simulators: settings retry, probe and act (docs/loop.md)."""
+"""Models in a loop with graders and simulators: retry, probe and act (docs/environments.md)."""
 
 from scbench.base.model import Setup
 from scbench.loop.environment import Environment, Step, TraceError, grade_line, replay

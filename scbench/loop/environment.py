@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from scbench.base.errors import PredictionsError, faults_of
 from scbench.base.model import MAX_ACTION, Instance, Played, Prediction, Setup, Status, Turn
-from scbench.catalog import Task, get_task
+from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.loop.games import Game, Run, State, game_of, is_answer, unjudged
 from scbench.scoring.outcomes import (
     Outcome,
@@ -36,6 +36,23 @@ class Step(NamedTuple):
     """``turn``, from 1; ``used``, what queries or actions have cost so far; ``status`` and
     ``score`` of the reply if it was taken for an answer, else None; a reply without an answer that
     can be read has the score None."""
+
+    @property
+    def reward(self) -> float | None:
+        """The score of the reply, 0 without an answer; None if it cannot be judged here."""
+        status = self.info.get("status")
+        if status is not None and not Status(status).scored:
+            return None
+        return self.info.get("score") or 0.0
+
+
+def floor_after(bucket: str, floor: float, answers: int) -> float:
+    """Return what guesses earn in so many answers, each told whether it is right.
+
+    In text tasks a floor is the chance that a guess is right, and guesses can be gone through; in
+    the others it is the score of the best answer without insight, which the first one earns.
+    """
+    return min(1.0, answers * floor) if bucket == MANIFOLDS else floor
 
 
 class Environment:

@@ -2,8 +2,9 @@
 
 What a verdict tells the model goes as far as the setup discloses, and is never the reference.
 Messages of checks are written for whoever reads results, and where an instance has one right answer
-they say it ("The value is 12, not 13."). Of such tasks a failed check is named by its rule alone,
-as the task's ``CHECKS`` word it: that is the same for every instance.
+they may say it ("The value is 12, not 13."). Of such tasks a failed check is told in full only if
+it follows from prompt and answer alone (``OWN_FAULTS`` of the grader: an overlap, an index out of
+range), and else named by its rule, as the task's ``CHECKS`` word it.
 
 A game is pure: the same task, parameters and replies give the same observations on every machine.
 """
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
 from itertools import accumulate
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
 from pydantic import BaseModel, JsonValue, ValidationError
 from typing_extensions import override
@@ -22,7 +23,7 @@ from scbench.base.canonical import canonical_json
 from scbench.base.data import packaged_toml
 from scbench.base.errors import CannotGrade, PredictionsError, faults_of, printable
 from scbench.base.model import MAX_OBSERVATION, Check, Prediction, Setup, Status, Verdict
-from scbench.catalog import Task, all_tasks
+from scbench.catalog import MANIFOLDS, Task, all_tasks
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.graders.shared.interaction import Action, Play, Query, QueryError
 from scbench.scoring.answers.extract import visible
@@ -41,6 +42,7 @@ _OF_SHAPE = frozenset({"answer_found", "answer_schema"})
 """Checks of the form alone, which are worded without the instance."""
 Run = Callable[..., Any]
 """Calls a function with arguments somewhere else, and returns what it returns."""
+_T = TypeVar("_T")
 State = dict[str, Any]
 """Of a game: small, and JSON."""
 _SPARE = 6
@@ -71,12 +73,13 @@ def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[
 
 def _failed_checks(task: Task, verdicts: tuple[Verdict, ...], *, places: bool) -> Iterator[str]:
     hidden = one_right(task)
+    own = _OF_SHAPE | task.own_faults
     for number, verdict in enumerate(verdicts, 1):
         of = f" (score {number} of {len(verdicts)})" if len(verdicts) > 1 else ""
         for check in verdict.checks:
             if check.passed is not False:
                 continue
-            if hidden and check.id not in _OF_SHAPE:
+            if hidden and check.id not in own:
                 rule = task.checks.get(check.id) or COMMON_CHECKS.get(check.id, "")
                 yield f"- {check.id}{of}: broken is the rule: {rule}"
             else:
@@ -129,7 +132,7 @@ class Game(ABC):
     Attributes:
         turn: replies so far.
         over: whether it has ended.
-        run: what makes simulations of heavy tasks; None for this thread.
+        run: what makes simulations of heavy tasks; None for this thread, one at a time.
         used: what queries or actions have cost so far.
     """
 
@@ -176,11 +179,14 @@ class Game(ABC):
 
     def judged(self, prediction: Prediction) -> Outcome:
         """Return what comes of an answer."""
+        return self.simulated(grade_prediction, prediction, self.task, self.params)
+
+    def simulated(self, function: Callable[..., _T], *arguments: object) -> _T:
+        """Return what a function gives: one of a heavy task in a process, or after all others."""
         if self.run is not None and self.task.heavy:
-            outcome: Outcome = self.run(grade_prediction, prediction, self.task, self.params)
-            return outcome
+            return cast(_T, self.run(function, *arguments))
         with simulator_lock(self.task):
-            return grade_prediction(prediction, self.task, self.params)
+            return function(*arguments)
 
     def judge_reply(self, reply: str) -> Outcome:
         """Return what comes of the answer in a reply, as everywhere else."""
@@ -388,11 +394,7 @@ class Probe(Asking):
 
     @override
     def carry_out(self, move: Query) -> dict[str, Any]:
-        if self.run is not None and self.task.heavy:
-            seen: dict[str, Any] = self.run(move.observe, self.params)
-            return seen
-        with simulator_lock(self.task):
-            return move.observe(self.params)
+        return self.simulated(move.observe, self.params)
 
     @override
     def take(self, reply: str) -> Move:
@@ -412,6 +414,12 @@ class Probe(Asking):
             return Move("This is your answer. The trial is over.", outcome)
         message = "This reply holds neither a query nor an answer that can be read."
         return Move(f"{message} {'The trial is over.' if self.over else self.has_left}", outcome)
+
+
+def _next_state(play: Play, action: Action) -> tuple[Play, dict[str, Any]]:
+    """Return a state after an action, which may be a copy in a process, and what is seen."""
+    observation = play.step(action)
+    return play, observation
 
 
 class Act(Asking):
@@ -436,8 +444,7 @@ class Act(Asking):
     @property
     @override
     def rules(self) -> str:
-        with simulator_lock(self.task):
-            observation = canonical_json(self._play.look())
+        observation = canonical_json(self.simulated(self._play.look))
         return _TEXTS["rules"]["act"].format(
             budget=self.budget,
             limit=self.limit,
@@ -455,12 +462,11 @@ class Act(Asking):
         super().restore(state)
         self._play, self._done = self._kind(self.params), list(state["actions"])
         for action in self._done:
-            self._play.step(cast(Action, self._read(action)))
+            self._play, _ = self.simulated(_next_state, self._play, self._read(action))
 
     @override
     def carry_out(self, move: Action) -> dict[str, Any]:
-        with simulator_lock(self.task):
-            observation = self._play.step(move)
+        self._play, observation = self.simulated(_next_state, self._play, move)
         self._done.append(move.model_dump(mode="json"))
         return observation
 
@@ -498,9 +504,14 @@ def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
     """Return the beginning of a game.
 
     Raises:
-        PredictionsError: the task has no such setting.
+        PredictionsError: the task has no such setting; or its answers can be gone through.
     """
     if setup.setting == "retry":
+        if not setup.closed and _guess_chance(task, params) >= _CLOSED:
+            raise PredictionsError(
+                f"{task.id} is not played in setting retry: at this point a blind guess is right "
+                "one time in ten or more often, so answers can be gone through; ask for it (closed)"
+            )
         return Retry(setup, task, params)
     if setup.setting == "probe" and (queries := task.queries) is not None:
         return Probe(setup, task, params, queries.QUERIES, queries.BUDGET)
@@ -510,6 +521,16 @@ def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
         f"{task.id} cannot be played in setting {setup.setting}; these can: "
         f"{', '.join(playable(setup.setting))}"
     )
+
+
+_CLOSED = 0.1
+
+
+def _guess_chance(task: Task, params: BaseModel) -> float:
+    """Return the chance that a blind guess is right; 0 where answers are no short texts."""
+    if task.bucket != MANIFOLDS or not task.has("builders"):
+        return 0.0
+    return task.builder().blind_floor(params)
 
 
 def playable(setting: str) -> list[str]:

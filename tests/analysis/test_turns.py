@@ -6,6 +6,7 @@ import pytest
 from scbench.analysis.results import kept_apart
 from scbench.analysis.turns import SCHEMA, turn_sheets, turn_table
 from scbench.base.errors import ResultsError
+from scbench.grading.score_tables import score_table
 
 LOOP = json.dumps({"setting": "retry", "attempts": 3})
 TURNS = {"setting": "retry", "loop": LOOP, "bucket": "axiomatic"}
@@ -44,6 +45,24 @@ def test_the_score_after_a_turn_is_that_of_the_last_answer(make_results):
         assert low < mean < high
     for low, gain, high in result.select("gain_low", "gain", "gain_high").drop_nulls().iter_rows():
         assert low < gain < high
+
+
+def test_floors_rise_with_the_answers_and_what_they_earn_is_worth_nothing(make_results):
+    more = {
+        "bucket": "manifolds",
+        "task": "shuffle",
+        "floor": 0.75,
+        "turn_floors": [0.25, 0.5, 0.75],
+    }
+    scores = [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0], [1.0]]
+    rows = [trial(i, one, **more) | {"id": f"shuffle/{i:02}"} for i, one in enumerate(scores)]
+    frame = make_results(*rows)
+    result = turn_table(frame)
+    assert result["floor"].to_list() == [0.25, 0.5, 0.75]
+    assert result["mean"].to_list() == [0.25, 0.5, 0.75]
+    assert result["normalized"].to_list() == pytest.approx([0, 0, 0])
+    (line,) = score_table(frame, "task").filter(pl.col("task") == "shuffle").to_dicts()
+    assert (line["floor"], line["normalized"]) == (0.75, pytest.approx(0))
 
 
 def test_the_last_turn_stands_at_the_score_of_the_run(make_results):
@@ -94,7 +113,7 @@ def test_tasks_have_lines_and_queries_a_mean(make_results):
     assert result["queries"].to_list() == [3.0] * 6
     assert result["task"].to_list() == ["enumerate_edges"] * 2 + ["two_segments"] * 2 + [None] * 2
     (sheet,) = turn_sheets(result)
-    assert sheet.rows[0][6] == "3.0"
+    assert sheet.rows[0][8] == "3.0"
     assert sheet.breaks == {2, 4}
 
 

@@ -16,7 +16,7 @@ NAMES = [
     *("CannotGrade", "CatalogError", "Check", "ExperimentError", "GenerationError", "HubError"),
     *("Instance", "Prediction", "PredictionsError", "ReleaseError", "ResultsError"),
     *("ScbenchError", "Status", "Verdict", "__version__", "generate", "grade_file"),
-    *("load_release", "outcome", "read_results", "score", "scores"),
+    *("load_release", "outcome", "read_results", "score", "scores", "stream"),
 ]
 
 

@@ -38,7 +38,7 @@ def test_every_page_is_in_the_menu(site):
     written = {f"docs/{path.stem}" for path in DOCS.iterdir() if path.suffix in {".md", ".ipynb"}}
     written |= {path.stem for path in ROOT.glob("*.md")} - {"README"}
     assert written - listed == set()
-    assert listed - written <= {"docs/tasks", "docs/commands", "docs/api", "docs/loop"}
+    assert listed - written <= {"docs/tasks", "docs/commands", "docs/api"}
 
 
 def test_every_task_has_a_page_made_of_its_card_and_checks(sources):

@@ -1,7 +1,11 @@
 """The reward function for TRL, called by the lines of the trainer that call one."""
 
 import ast
+import json
+import os
+import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -10,7 +14,8 @@ from stored_replies import installed, stored_replies
 
 import scbench
 from scbench.base.errors import PredictionsError
-from scbench.reward import for_trl, packed
+from scbench.catalog import get_task
+from scbench.reward import for_trl, packed, unpacked
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +54,43 @@ def call(pytestconfig):
         return eval(expression, space)  # noqa: S307
 
     return make
+
+
+@pytest.mark.parametrize(
+    "asked", [{"trials": False, "curriculum": False}, {"trials": True, "curriculum": True}]
+)
+def test_a_tiny_model_is_trained_for_twenty_steps(asked, tmp_path, pytestconfig):
+    """What a trainer sees; no claim that anything is learnt."""
+    cache = pytestconfig.cache.mkdir("packages")
+    folder = installed(cache, "trl==1.16.0", "torch==2.13.0")
+    program = Path(__file__).parents[1] / "fixtures" / "tiny_grpo.py"
+    silent = {"TRL_EXPERIMENTAL_SILENCE": "1", "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", program, json.dumps(asked | {"out": str(tmp_path)})],
+        env=os.environ | silent | {"PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["parameters"] < 10_000
+    steps = [line for line in told["log"] if "reward" in line]
+    assert [line["step"] for line in steps] == [*range(1, 21)]
+    rewards = [line["reward"] for line in steps]
+    assert all(0 <= reward <= 1 for reward in rewards)
+    assert max(rewards) > 0
+    # Rollouts that differ are what a step is made of.
+    assert all((line["grad_norm"] > 0) == (line["reward_std"] > 0) for line in steps)
+    source = "TrialEnvironment" if asked["trials"] else "scbench_score"
+    assert [line[f"rewards/{source}/mean"] for line in steps] == rewards
+    reported = [score for last in told["last"].values() for _, score in last]
+    assert len(reported) == 4 * 20
+    rungs = [line[name] for line in steps for name in line if name.startswith("rung/")]
+    assert min(rungs) == 1  # where it is right most often
+    assert told["counts"]["drawn"] >= 20
+    if asked["curriculum"]:
+        assert {rung for last in told["last"].values() for rung, _ in last} != {1}
 
 
 def test_completions_as_text_and_as_messages_get_the_scores_of_the_command(call):
@@ -100,14 +142,32 @@ def test_a_data_set_without_ids_is_refused(call):
         call([{"prompt": "Q", "instance": "[]"}], ["x"])
 
 
-def test_the_block_of_the_page_makes_what_the_trainer_takes(call, monkeypatch):
-    page = Path(__file__).parents[2] / "docs" / "reward.md"
+def test_the_block_of_the_page_makes_what_the_trainer_takes(monkeypatch):
+    page = Path(__file__).parents[2] / "docs" / "environments.md"
+    (block,) = (part for part in page.read_text("utf-8").split("```python\n") if "from trl" in part)
     made = {}
     trl = ModuleType("trl")
     trl.GRPOTrainer = lambda _, **given: made.update(given)
     monkeypatch.setitem(sys.modules, "trl", trl)
-    exec(page.read_text("utf-8").partition("```python\n")[2].partition("```")[0], {})  # noqa: S102
-    assert made["reward_funcs"] is for_trl
-    inputs = list(made["train_dataset"])
-    assert len(inputs) == 100
-    assert call(inputs[:2], ["I think", "nothing"], lambda *_: None) == [0.0, 0.0]
+    exec(block.partition("```")[0], {})  # noqa: S102
+    rows = [*islice(made["train_dataset"], 2)]
+    prompts, texts = [row["prompt"] for row in rows], ["I think", "nothing"]
+    given = [row["instance"] for row in rows]
+    assert made["reward_funcs"](prompts, texts, instance=given) == [0.0, 0.0]
+    trial = made["environment_factory"]()
+    assert "You may answer 3 times." in trial.reset(**rows[0])
+    assert "no answer can be read" in trial.reply("Hm.")
+    assert trial.get_reward() == 0
+    stream = scbench.stream(["maze_3d", "two_segments"], curriculum=True, seed=1)
+    row = next(stream)
+    assert unpacked(given[0]).content_hash == row.content_hash
+    assert trial.reply(right(row)).endswith("The trial is over.")
+    assert trial.get_reward() == 1
+    assert made["reward_funcs"](
+        prompts[:1], texts[:1], instance=given[:1], environments=[trial]
+    ) == [None]
+
+
+def right(instance):
+    task = get_task(instance.task)
+    return task.builder().target(task.params_model.model_validate_json(instance.all_params))

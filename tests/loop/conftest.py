@@ -11,6 +11,9 @@ from scbench.catalog import Task, available_tasks, get_task
 from scbench.loop import Environment, Setup
 from scbench.release.load import find_release
 
+RELEASED = find_release().manifest.tasks
+"""A task joins when a release holds it."""
+
 
 @dataclass
 class Stored:
@@ -31,7 +34,7 @@ class Stored:
 
     def played(self, replies: list[str], **setup) -> tuple[Environment, list]:
         """Play replies until the trial is over; return the environment and its steps."""
-        environment = Environment(Setup(**{"setting": "retry"} | setup))
+        environment = Environment(Setup(**{"setting": "retry", "closed": True} | setup))
         environment.reset(self.instance)
         steps = []
         for reply in replies:
@@ -63,6 +66,6 @@ def all_stored() -> Mapping[str, Stored]:
     return _Quiet(found)
 
 
-@pytest.fixture(params=[task.id for task in available_tasks() if task.package == "scbench"])
+@pytest.fixture(params=[task.id for task in available_tasks() if task.id in RELEASED])
 def stored(request, all_stored) -> Stored:
     return all_stored[request.param]

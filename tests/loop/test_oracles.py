@@ -8,12 +8,14 @@ import json
 from pathlib import Path
 
 import blast_player
+import place_players
 import pytest
 import rain_player
 from loop_simulation import trial
 
 from scbench.base.model import Prediction
 from scbench.catalog import get_task
+from scbench.graders.shared.interaction import QueryError
 from scbench.loop import grade_line
 from scbench.release.load import find_release
 
@@ -54,7 +56,83 @@ def test_ground_is_levelled_by_looking_at_what_blasts_left(ladder, setting):
     assert 2 <= won(ladder["terrain_levelling/ladder-03-3"], setting) <= 10
 
 
-@pytest.mark.parametrize("player", [rain_player, blast_player], ids=lambda player: player.__name__)
+PLACED = {
+    "hamiltonian_loop": ["01", "ladder-01-1", "ladder-03-1"],
+    "shikaku_rectangles": ["01", "ladder-02-1", "ladder-03-1"],
+    "voxel_grid_projection": ["00", "ladder-01-1", "ladder-03-1"],
+    "pipe_loop_fitting": ["01", "02", "ladder-03-1"],
+    "pack_rectangular_prisms": ["00", "ladder-01-1"],
+}
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_what_is_placed_step_by_step_solves_the_task(name):
+    release = find_release()
+    rows = release.instances([name]) | release.ladder().instances([name])
+    for number in PLACED[name]:
+        assert 0 < won(rows[f"{name}/{number}"], "act") <= 100
+
+
+LEGAL = {
+    "hamiltonian_loop": (
+        {"action": "go", "cells": [[2, 1], [3, 1]]},
+        {"action": "go", "cells": [[9, 9]]},
+        {"action": "back", "count": 3},
+        {"action": "back", "count": 2},
+    ),
+    "shikaku_rectangles": (
+        {"action": "place", "rectangles": [[0, 0, 1, 0], [2, 0, 2, 2]]},
+        {"action": "place", "rectangles": [[0, 0, 0, 0]]},
+        {"action": "remove", "rectangles": [[5, 5, 5, 5]]},
+        {"action": "remove", "rectangles": [[2, 0, 2, 2], [0, 0, 1, 0]]},
+    ),
+    "voxel_grid_projection": (
+        {"action": "place", "cells": [[0, 0, 0], [1, 2, 3]]},
+        {"action": "place", "cells": [[1, 2, 3]]},
+        {"action": "remove", "cells": [[3, 3, 3]]},
+        {"action": "remove", "cells": [[1, 2, 3], [0, 0, 0]]},
+    ),
+    "pipe_loop_fitting": (
+        {"action": "place", "joints": [{"x": 0, "y": 0}, {"x": 1, "y": 0}, {"x": 1, "y": 1}]},
+        {"action": "place", "joints": [{"x": 1e5, "y": 0}]},
+        {"action": "remove", "count": 4},
+        {"action": "remove", "count": 3},
+    ),
+    "pack_rectangular_prisms": (
+        {"action": "place", "boxes": [{"XyzMin": [0, 0, 0], "XyzMax": "a"}]},
+        {"action": "place", "boxes": [{"XyzMin": [0, 0, 0], "XyzMax": "a"}]},
+        {"action": "remove", "places": [1]},
+        {"action": "remove", "places": [0]},
+    ),
+}
+"""Of each task: what can be done, twice what cannot, and what undoes the first."""
+
+
+@pytest.mark.parametrize("name", LEGAL)
+def test_what_was_done_can_be_undone_and_a_fault_changes_nothing(name):
+    task = get_task(name)
+    row = find_release().instances([name])[f"{name}/01"]
+    params = task.params_model.model_validate_json(row.all_params)
+    play = task.actions.Play(params)
+    kinds = {
+        kind.model_fields["action"].annotation.__args__[0]: kind for kind in task.actions.ACTIONS
+    }
+    size = str(play.look().get("left", [[[]]])[0][0])
+    moves = [json.loads(json.dumps(one).replace('"a"', size)) for one in LEGAL[name]]
+    do, *faults, undo = (kinds[one["action"]].model_validate(one) for one in moves)
+    before = play.look()
+    after = play.step(do)
+    assert after != before
+    for fault in faults:
+        with pytest.raises(QueryError):
+            play.step(fault)
+        assert play.look() == after
+    assert play.step(undo) == before
+
+
+@pytest.mark.parametrize(
+    "player", [rain_player, blast_player, place_players], ids=lambda player: player.__name__
+)
 def test_players_know_nothing_of_the_benchmark(player):
     tree = ast.parse(Path(player.__file__).read_text("utf-8"))
     imported = {
@@ -63,4 +141,4 @@ def test_players_know_nothing_of_the_benchmark(player):
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in (node.names if isinstance(node, ast.Import) else [ast.alias(node.module)])
     }
-    assert imported <= {"heapq", "json", "math", "re"}
+    assert imported <= {"heapq", "itertools", "json", "math", "re"}

@@ -5,11 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import scbench
 from scbench.base.canonical import canonical_json
+from scbench.base.errors import PredictionsError
 from scbench.base.model import Check, Prediction, Status, Verdict
-from scbench.catalog import MANIFOLDS, SECONDS, get_task
+from scbench.catalog import MANIFOLDS, SECONDS, available_tasks, get_task
 from scbench.loop import Environment, Setup, grade_line
+from scbench.loop.environment import floor_after
 from scbench.loop.games import disclosed, one_right
+from scbench.release.load import find_release
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.outcomes import grade_prediction
 
@@ -49,7 +53,8 @@ def test_what_is_told_of_wrong_answers_never_holds_the_right_one(stored):
         outcome = grade_prediction(line, task, stored.params)
         for said in disclosed(task, outcome.verdicts, "places")[1:]:
             rule = said.partition("broken is the rule: ")[2]
-            if "answer_schema" not in said and "answer_found" not in said:
+            check = said.removeprefix("- ").partition(":")[0]
+            if check not in {"answer_schema", "answer_found", *task.own_faults}:
                 assert rule in fixed or said.startswith("- resource_limit")
             if shape_of(task.answer_model).is_short:
                 parts = right["answer"] if isinstance(right["answer"], list) else [right["answer"]]
@@ -71,6 +76,62 @@ def test_no_piece_of_the_reference_is_told_of_wrong_answers(stored):
         known = canonical_json(json.loads(answer)) + row.all_params + row.answer_schema
         leaked = {said[i : i + 20] for i in range(len(said) - 19)} & pieces
         assert not {piece for piece in leaked if piece not in known}
+
+
+OWN = {
+    "shikaku_rectangles": {"overlap": "the first at column", "one_clue": "which holds"},
+    "delaunay_triangulation": {"repeats": "is listed 2 times", "indices": "an index outside"},
+    "half_subdivision_neighbours": {"repeats": "more than once", "target": "itself is listed"},
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_faults_of_the_answer_itself_are_told_where_one_is_right(all_stored, name):
+    stored = all_stored[name]
+    (key, parts), *_ = json.loads(stored.right).items()
+    beside = {
+        "shikaku_rectangles": [[0, 0, *parts[-1][2:]]],
+        "delaunay_triangulation": [[0, 0, 1]],
+        "half_subdivision_neighbours": [getattr(stored.params, "target", "")],
+    }
+    wrong = [*parts, parts[0], *beside[name]]
+    _, (step,) = stored.played([json.dumps({key: wrong})])
+    for check, words in OWN[name].items():
+        assert f"- {check}: " in step.observation
+        assert words in step.observation
+    assert "broken is the rule" not in step.observation
+
+
+def test_checks_of_own_faults_are_checks_and_leave_some_withheld():
+    for task in available_tasks():
+        assert task.own_faults <= {*task.checks}
+        if one_right(task):
+            assert task.own_faults != {*task.checks} or task.id == "shikaku_rectangles"
+
+
+def test_what_can_be_guessed_soon_is_played_only_if_asked_for(all_stored):
+    stored = all_stored["boolean"]
+    with pytest.raises(PredictionsError, match="one time in ten or more"):
+        Environment(Setup(setting="retry")).reset(stored.instance)
+    Environment(Setup(setting="retry")).reset(all_stored["arithmetic"].instance)
+    environment, _ = stored.played([reply(stored.right)])
+    line = environment.prediction()
+    forged = line | {"loop": line["loop"] | {"closed": False}}
+    outcome = grade_line(Prediction.model_validate(forged), stored.task, stored.params)
+    assert outcome.forged
+
+
+def test_going_through_the_choices_earns_nothing(all_stored):
+    """Each of a shuffle's options is as likely: the floor after k answers is what that scores."""
+    rows = list(find_release().instances(["shuffle"]).values())[::7]
+    task = all_stored["shuffle"].task
+    for attempts in (1, 2, 4):
+        solved = guessed = 0.0
+        for row in rows:
+            params = task.params_model.model_validate_json(row.all_params)
+            solved += any(scbench.score(row, {"answer": one}) for one in params.options[:attempts])
+            guessed += floor_after(task.bucket, task.builder().blind_floor(params), attempts)
+        assert abs(solved - guessed) / len(rows) < 0.12
 
 
 def test_messages_of_graders_do_say_the_right_answer(all_stored):
@@ -171,7 +232,7 @@ def test_what_cannot_be_judged_here_ends_the_trial_without_a_score(all_stored, m
 
 def test_the_first_message_says_what_the_setup_promises(stored):
     for level in ("score", "checks", "places"):
-        environment = Environment(Setup(setting="retry", attempts=5, disclose=level))
+        environment = Environment(Setup(setting="retry", attempts=5, disclose=level, closed=True))
         first = environment.reset(stored.instance)
         assert first.startswith(stored.instance.prompt)
         assert "You may answer 5 times." in first

@@ -21,6 +21,7 @@ from scbench.catalog import all_tasks
 from scbench.formats.predictions import Line
 from scbench.grading.rows.index import ReleaseIndex, metadata_of
 from scbench.grading.rows.wire import WireOutcome
+from scbench.loop.environment import floor_after
 
 if TYPE_CHECKING:
     import polars as pl
@@ -82,6 +83,8 @@ class Row:
         prediction_hash: SHA-256 of the line's bytes.
         instance_hash: content hash of the instance; None if the release does not hold it.
         floor: score of the best answer without insight, by the release; None if it is not known.
+            In setting retry, what guesses earn in all the answers that may be given.
+        turn_floors: that after each number of answers, up to all (retry); None of other lines.
         grader_version: version of the task's grader.
     """
 
@@ -117,6 +120,7 @@ class Row:
     prediction_hash: str | None
     instance_hash: str | None
     floor: float | None
+    turn_floors: list[float] | None
     grader_version: int | None
     release: str
     release_hash: str
@@ -383,12 +387,35 @@ class Completer:
                 columns["run_metadata"].is_not_null(), beside
             )
         columns |= {name: several[short[name]] for name in _LISTS}
+        columns["turn_floors"] = _turn_floors(columns["loop"], columns["floor"], columns["bucket"])
+        by_then = columns["turn_floors"].list.last()
+        columns["floor"] = by_then.zip_with(by_then.is_not_null(), columns["floor"])
         constant = {"release": self.index.release, "release_hash": self.index.release_hash}
         for name, text in constant.items():
             columns[name] = pl.Series(values=[text]).new_from_index(0, len(short["line"]))
         return pl.DataFrame(
             [columns[name].alias(name) if name in columns else short[name] for name in types]
         )
+
+
+def _turn_floors(loops: "pl.Series", floors: "pl.Series", buckets: "pl.Series") -> "pl.Series":
+    """Return what guesses earn after each number of answers that may be given; null elsewhere."""
+    import polars as pl  # noqa: PLC0415  (as above)
+
+    setups = {text: json.loads(text) for text in loops.unique() if text is not None}
+    attempts = {
+        text: setup["attempts"] for text, setup in setups.items() if setup["setting"] == "retry"
+    }
+    lists = None
+    if attempts:
+        lists = [
+            [floor_after(bucket, floor, n) for n in range(1, attempts[loop] + 1)]
+            if loop in attempts and floor is not None
+            else None
+            for loop, floor, bucket in zip(loops, floors, buckets, strict=True)
+        ]
+    empty = pl.Series(values=[None], dtype=pl.List(pl.Float64)).new_from_index(0, len(loops))
+    return empty if lists is None else pl.Series(values=lists, dtype=pl.List(pl.Float64))
 
 
 def _outside(task_id: str, subtask: int) -> tuple[Any, ...]:

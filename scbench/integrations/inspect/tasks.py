@@ -1,8 +1,8 @@
 """Tasks of Inspect: the whole benchmark, a bucket, a single task, and the configs beside.
 
 All of them take the same parameters; ``-T tools=true -T budget=16000`` and so on. A trial in a loop
-(docs/loop.md) is kept in the metadata of its sample, ``loop`` and ``turns``, so its log can be
-graded like every other: `scbench-grade` plays the turns again.
+(docs/environments.md) is kept in the metadata of its sample, ``loop`` and ``turns``, so its log can
+be graded like every other: `scbench-grade` plays the turns again.
 """
 
 from collections import Counter
@@ -284,6 +284,7 @@ def loop(
     attempts: int = 3,
     disclose: Literal["score", "checks", "places"] = "checks",
     queries: int | None = None,
+    closed: bool = False,  # noqa: FBT001, FBT002  (a parameter of Inspect's command line)
     tasks: str | list[str] | None = None,
     ids: str | list[str] | None = None,
     variant: str = "default",
@@ -298,11 +299,14 @@ def loop(
 
     The setting is retry, probe or act: ``attempts`` answers may be given (retry), of which
     ``disclose`` tells score, checks or places; ``queries`` is what queries (probe) or actions (act)
-    may cost, None for each task's own budget. Tasks without the setting are left out if none is
+    may cost, None for each task's own budget; ``closed`` plays what a blind guess solves one time
+    in ten or more (retry). Tasks without the setting are left out if none is
     named. All else is as for the other tasks.
     """
     try:
-        setup = Setup(setting=setting, attempts=attempts, disclose=disclose, budget=queries)
+        setup = Setup(
+            setting=setting, attempts=attempts, disclose=disclose, budget=queries, closed=closed
+        )
         names = names_in(tasks)
         source, _, instances = select(find_release(release), variant, names, names_in(ids))
         strict = names is not None or ids is not None

@@ -110,6 +110,9 @@ def one_by_one(release, line, instance, outcome) -> list[Row]:
             best_score=None if outcome.turns is None else 0.75,
             queries=outcome.used,
             floor=release.floors().get(instance.id),
+            turn_floors=[release.floors()[instance.id]] * given.loop.attempts
+            if given.setting == "retry"
+            else None,
             prediction_hash=sha256(line.data),
             instance_hash=instance.content_hash,
             grader_version=get_task(instance.task).grader_version,

@@ -1,22 +1,40 @@
-"""The blocks of docs/loop.md are run as they stand there."""
+"""The blocks of docs/environments.md are run as they stand there."""
 
 import json
 import re
 import shlex
 from pathlib import Path
 
+from scbench.catalog import available_tasks
 from scbench.loop import playable
 from scbench.release.load import find_release
 
-PAGE = (Path(__file__).parents[2] / "docs" / "loop.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "environments.md").read_text("utf-8")
 
 
 def blocks(kind: str) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
+def test_the_block_for_gymnasium_plays_a_step():
+    names = {}
+    exec(blocks("python")[0], names)  # noqa: S102  (it is the page's own)
+    assert names["observation"].startswith("Answer 1 of 3: no answer")
+    assert (names["reward"], names["terminated"], names["truncated"]) == (0.0, False, False)
+    assert names["info"]["status"] == "unparsed"
+
+
+def test_the_table_has_every_task_with_its_settings():
+    rows = dict(re.findall(r"^\|`(\w+)`\*?\|([a-z, ]+)\|", PAGE, re.MULTILINE))
+    tasks = [task.id for task in available_tasks() if task.package == "scbench"]
+    assert [*rows] == tasks
+    for setting in ("retry", "probe", "act"):
+        of_setting = [name for name in playable(setting) if name in tasks]
+        assert [name for name, words in rows.items() if setting in words] == of_setting
+
+
 def test_the_plain_loop_plays_grades_and_makes_a_table(inside):
-    (code,) = blocks("python")
+    *_, code = blocks("python")
     release = find_release()
     right = {ref.id: ref.answer for ref in release.references() if ref.kind == "reference"}
     prompts = {row.prompt: right[row.id] for row in release.instances(["two_segments"]).values()}

@@ -1,0 +1,109 @@
+"""Cells that are chosen in the cube, and given up."""
+
+from itertools import product
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from scbench.graders.shared.interaction import Action, Observation, QueryError, first_items
+from scbench.graders.voxel_grid_projection import forbidden, symmetries_of
+from scbench.schemas.base import WholeIndex
+from scbench.schemas.voxel_grid_projection import Params
+
+BUDGET = 100
+_EMPTY = 40
+Line = Annotated[WholeIndex, Field(le=10**6)]
+Cell = Annotated[tuple[Line, ...], Field(min_length=3, max_length=3)]
+Cells = Annotated[tuple[Cell, ...], Field(min_length=1, max_length=200)]
+_VIEWS = (("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2))
+
+
+class Place(Action):
+    """Choose cells.
+
+    {"action": "place", "cells": [[0, 0, 0], [1, 0, 1]]}, at most 200, none of them forbidden or
+    chosen before. You are told how many are `chosen` and are `wanted`, and of each view ("xy",
+    "xz", "yz") how many pairs are `empty`, and the first 40 of these in `pairs`.
+    """
+
+    action: Literal["place"]
+    cells: Cells
+
+
+class Remove(Action):
+    """Give up cells.
+
+    {"action": "remove", "cells": [[0, 0, 0]]}, which are chosen. You are told as by `place`.
+    """
+
+    action: Literal["remove"]
+    cells: Cells
+
+
+class Ask(Action):
+    """See which symmetries a set of cells has: those chosen, and these.
+
+    {"action": "ask", "cells": [[0, 0, 0]]}. You are told in `symmetries` those of the 47 rotations
+    and reflections that keep it, at most eight, and their `count`.
+    """
+
+    action: Literal["ask"]
+    cells: Cells
+
+
+class Play:
+    """The cells so far."""
+
+    def __init__(self, params: Params) -> None:
+        self._params = params
+        self._chosen: dict[tuple[int, ...], None] = {}
+
+    def look(self) -> Observation:
+        """Return how much is chosen, and what the views lack."""
+        pairs = [*product(range(self._params.size), repeat=2)]
+        empty = {}
+        for name, i, j in _VIEWS:
+            seen = {(cell[i], cell[j]) for cell in self._chosen}
+            empty[name] = [[*pair] for pair in pairs if pair not in seen]
+        return {
+            "chosen": len(self._chosen),
+            "wanted": self._params.cells,
+            "empty": {name: len(holes) for name, holes in empty.items()},
+            "pairs": {name: first_items(holes, _EMPTY) for name, holes in empty.items()},
+        }
+
+    def step(self, action: Place | Remove | Ask) -> Observation:
+        """Choose cells, give some up, or ask.
+
+        Raises:
+            QueryError: that cannot be done; the cells are as they were.
+        """
+        after, size = dict(self._chosen), self._params.size
+        sums, cells = forbidden(self._params)
+        for cell in action.cells:
+            if isinstance(action, Remove):
+                if after.pop(cell, 0) is not None:
+                    raise QueryError(f"{list(cell)} is not chosen")
+                continue
+            if max(cell) >= size or sum(cell) in sums or cell in cells:
+                raise QueryError(f"{list(cell)} is forbidden or outside the cube")
+            if cell in after and isinstance(action, Place):
+                raise QueryError(f"{list(cell)} is chosen before")
+            after[cell] = None
+        if isinstance(action, Ask):
+            kept = symmetries_of(size, {(x, y, z) for x, y, z in after})
+            return {"count": len(kept), "symmetries": first_items(kept, 8)}
+        if len(after) > 2 * self._params.cells:
+            raise QueryError(f"that would be {len(after)} cells")
+        self._chosen = after
+        return self.look()
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The cells so far."""
+        return {"voxels": [{"xyz": list(cell)} for cell in self._chosen]}
+
+    over = False
+
+
+ACTIONS = (Place, Remove, Ask)

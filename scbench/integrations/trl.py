@@ -1,0 +1,101 @@
+"""Streams and trials for TRL's trainers, beside the reward function `scbench.reward.for_trl`.
+
+::
+
+    stream = scbench.stream(["maze_3d", "two_segments"], curriculum=True)
+    GRPOTrainer(
+        model,
+        reward_funcs=reporting(stream.curriculum),
+        train_dataset=IterableDataset.from_generator(stream.rows),
+        environment_factory=TrialEnvironment,     # for trials in a loop; without it one answer
+        ...
+    )
+
+Source: trl 1.16 ``trainer/grpo_trainer.py``. Nothing of it is imported.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from scbench.base.model import Setup
+from scbench.freezing.stream import Curriculum
+from scbench.grading.workers.live import live_grader
+from scbench.loop import Environment
+from scbench.reward import for_trl, instance_of, unpacked
+
+
+class TrialEnvironment:
+    """A trial in a loop: each reply is a call of the tool `reply`.
+
+    Args:
+        setup: what the model is promised; by default three answers.
+    """
+
+    def __init__(self, setup: Setup | None = None) -> None:
+        self._trial = Environment(setup or Setup(setting="retry"), live_grader().run)
+        self._reward: float | None = 0.0
+
+    def reset(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002  (the name of the column)
+        instance: str | None = None,
+        release: str | None = None,
+        **columns: object,  # noqa: ARG002  (what else the data set has)
+    ) -> str:
+        """Begin with the instance of a row; return what stands below its prompt."""
+        row = unpacked(instance) if instance else instance_of(str(id), release)
+        self._reward = 0.0
+        rules = self._trial.reset(row).removeprefix(row.prompt)
+        return f"{rules} Give each of these replies by calling the tool reply."
+
+    def reply(self, text: str) -> str:
+        """Give a reply to the task, and see what comes of it.
+
+        Args:
+            text: the reply, such as an answer in the form that the task asks for.
+
+        Returns:
+            What is to be seen then.
+        """
+        step = self._trial.step(text)
+        if step.reward is None or step.info.get("score") is not None:
+            self._reward = step.reward
+        return step.observation
+
+    def get_reward(self) -> float | None:
+        """Return the score of the last answer; None if it cannot be judged here."""
+        return self._reward
+
+
+def reporting(curriculum: Curriculum) -> Callable[..., list[float | None]]:
+    """Return a reward function that tells a curriculum what groups of rollouts scored.
+
+    With environments it only tells, as they have the rewards, and is left out itself.
+    """
+    return partial(scbench_score, curriculum)
+
+
+def scbench_score(
+    curriculum: Curriculum,
+    prompts: Sequence[object],
+    completions: Sequence[object],
+    *,
+    instance: Sequence[str],
+    environments: Sequence[TrialEnvironment] | None = None,
+    log_metric: Callable[[str, float], object] | None = None,
+    **columns: object,  # noqa: ARG001  (trainers hand over whatever there is)
+) -> list[float | None]:
+    """Score completions, or take the scores of environments, and report them by instance."""
+    if environments is None:
+        told = scores = for_trl(prompts, completions, instance=instance, log_metric=log_metric)
+    else:
+        told = [None] * len(completions)
+        scores = [environment.get_reward() for environment in environments]
+    for text in dict.fromkeys(instance):
+        group = [score for score, other in zip(scores, instance, strict=True) if other == text]
+        row = unpacked(text)
+        curriculum.report(row, group)
+        if log_metric is not None:
+            log_metric(f"rung/{row.task}", float(curriculum.rung(row.task)))
+    return told

@@ -1,0 +1,47 @@
+"""What 64 trials of mixed tasks take at once, with heavy steps in worker processes."""
+
+import threading
+import time
+
+import pytest
+
+from scbench.grading.workers.live import live_grader
+from scbench.loop import Environment, Setup
+from scbench.release.load import find_release
+
+SCRIPTS = {
+    "two_segments/00": ("retry", ['{"segments": []}'] * 3),
+    "hamiltonian_loop/03": ("act", ['{"action": "ask", "cells": [[2, 1]]}'] * 20),
+    "maze_3d/00": ("probe", ['{"query": "walk", "path": [[0, 0], [0, 1]]}'] * 20),
+    "fluid_simulation/09": ("probe", ['{"query": "rain", "earthworks": []}'] * 5),
+}
+
+
+@pytest.mark.parametrize("trials", [4, 64])
+def test_trials_at_once(benchmark, trials):
+    rows = find_release().instances()
+    run, light = live_grader().run, []
+
+    def play(name):
+        setting, replies = SCRIPTS[name]
+        environment = Environment(Setup(setting=setting), run)
+        environment.reset(rows[name])
+        for reply in replies:
+            start = time.perf_counter()
+            environment.step(reply)
+            if name != "fluid_simulation/09":
+                light.append(time.perf_counter() - start)
+
+    def all_at_once():
+        names = [*SCRIPTS] * (trials // len(SCRIPTS))
+        threads = [threading.Thread(target=play, args=(name,)) for name in names]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    benchmark.pedantic(all_at_once, rounds=1, warmup_rounds=1)
+    light.sort()
+    benchmark.extra_info["light step, ms: median, 99 %, slowest"] = [
+        round(1000 * light[int(share * (len(light) - 1))], 1) for share in (0.5, 0.99, 1)
+    ]

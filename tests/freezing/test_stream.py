@@ -1,0 +1,145 @@
+"""Fresh instances for ever, and the curriculum that chooses their rungs."""
+
+import json
+import random
+from collections import Counter
+from itertools import islice
+
+import pytest
+
+import scbench
+from scbench.base.errors import CatalogError, ExperimentError
+from scbench.base.model import rung_of
+from scbench.catalog import get_task
+from scbench.freezing import stream as module
+from scbench.freezing.fresh_folder import generate_folder
+from scbench.freezing.ladder import ladder
+from scbench.freezing.stream import Curriculum, data_hash, frozen_hashes
+from scbench.release.load import find_release
+from scbench.reward import for_trl
+
+
+def first(count, *args, **kwargs):
+    return [*islice(scbench.stream(*args, **kwargs), count)]
+
+
+def test_a_rung_in_python_is_that_of_the_command(tmp_path):
+    folder = generate_folder(
+        ladder().experiment(seed=9, tasks=["two_segments"], rung=3, count=4), tmp_path / "out"
+    )
+    assert folder.manifest.is_ladder
+    held = find_release(str(tmp_path / "out")).instances()
+    ours = scbench.generate("two_segments", 4, 9, rung=3)
+    assert [one.id for one in ours] == [*held]
+    assert [one.content_hash for one in ours] == [one.content_hash for one in held.values()]
+    with pytest.raises(ExperimentError, match="rung or parameters"):
+        scbench.generate("two_segments", rung=3, segments=2)
+    with pytest.raises(ExperimentError, match="no rung 99"):
+        scbench.generate("two_segments", rung=99)
+
+
+def test_ranks_together_draw_what_one_would():
+    alone = first(12, ["two_segments", "arithmetic", "dates"], seed=5)
+    shards = [
+        first(4, ["two_segments", "arithmetic", "dates"], seed=5, rank=rank, world=3)
+        for rank in range(3)
+    ]
+    assert [one for turn in zip(*shards, strict=True) for one in turn] == alone
+    assert Counter(one.task for one in alone) == dict.fromkeys(
+        ("two_segments", "arithmetic", "dates"), 4
+    )
+    assert len({tuple(one.task for one in alone[i : i + 3]) for i in (0, 3, 6, 9)}) > 1
+    other = first(12, ["two_segments", "arithmetic", "dates"], seed=6)
+    assert not {one.prompt for one in alone} & {one.prompt for one in other}
+    assert len({one.id for one in (*alone, *other)}) == 24
+
+
+def test_every_instance_can_be_solved_and_has_its_point():
+    for instance in first(10, "arithmetic", length=6):
+        task = get_task(instance.task)
+        params = task.params_model.model_validate_json(instance.all_params)
+        assert scbench.score(instance, task.builder().target(params)) == 1
+        assert json.loads(instance.point)["length"] == 6
+
+
+def test_data_that_a_release_holds_is_never_drawn(monkeypatch):
+    release = find_release()
+    for part in (release, release.ladder(), release.terse()):
+        held = part.instances(["two_segments"]).values()
+        assert {data_hash(one) for one in held} <= frozen_hashes("two_segments")
+    taken = first(3, "arithmetic", seed=1)
+    hashes = frozenset(map(data_hash, taken))
+    monkeypatch.setattr(module, "frozen_hashes", lambda _: hashes)
+    again = scbench.stream("arithmetic", seed=1)
+    drawn = [*islice(again, 3)]
+    assert not hashes & set(map(data_hash, drawn))
+    assert again.counts["frozen"] == 3
+
+
+def test_a_space_that_is_used_up_repeats_itself_and_says_so():
+    tiny = {"length": 3, "max_depth": 0, "prob_negation": 0, "format": "T_F"}
+    stream = scbench.stream("boolean", **tiny)
+    with pytest.warns(UserWarning, match="boolean: 20 draws at this point gave nothing new"):
+        drawn = [*islice(stream, 120)]
+    assert stream.counts["drawn"] == 120
+    different = len(set(map(data_hash, drawn)))
+    assert stream.counts["repeats"] == 120 - different
+    assert 60 < different <= 72
+
+
+def test_names_and_points_are_checked_at_once():
+    for wrong in ({"rung": 1, "curriculum": True}, {"rung": 1, "points": 9}, {"rank": 2}):
+        with pytest.raises(ExperimentError):
+            scbench.stream("two_segments", **wrong)
+    with pytest.raises(CatalogError, match="Did you mean"):
+        scbench.stream("two_segment")
+    with pytest.raises(ExperimentError, match="no task 'arithmetic'"):
+        scbench.stream("arithmetic", curriculum=True)
+    assert len(scbench.stream("manifolds").tasks) == 12
+
+
+def played(curriculum, one, level, groups, luck):
+    """Report groups of eight rollouts of a model of this level; return the rungs."""
+    rungs = []
+    for _ in range(groups):
+        rung = curriculum.rung(one.task)
+        rungs.append(rung)
+        chance = 1 / (1 + 2.718 ** (1.5 * (rung - level)))
+        of_rung = one.model_copy(update={"id": f"x:{one.task}/ladder-{rung:02d}-1"})
+        curriculum.report(of_rung, [float(luck.random() < chance) for _ in range(8)])
+    return rungs
+
+
+@pytest.mark.parametrize("level", [2, 5, 7])
+def test_a_curriculum_goes_where_half_of_the_rollouts_succeed(level):
+    curriculum, luck = Curriculum(), random.Random(level)
+    (one,) = scbench.generate("hamiltonian_loop", rung=1)
+    rungs = played(curriculum, one, level, 40, luck)
+    assert abs(sum(rungs[10:]) / 30 - level) < 0.7
+    # A model that learns is followed.
+    rungs = played(curriculum, one, level + 2, 40, luck)
+    assert abs(sum(rungs[15:]) / 25 - level - 2) < 0.8
+    state = json.loads(json.dumps(curriculum.state))
+    other = Curriculum()
+    other.state = state
+    assert other.rung("hamiltonian_loop") == curriculum.rung("hamiltonian_loop")
+
+
+def test_a_stream_draws_from_the_rung_of_its_curriculum():
+    stream = scbench.stream("two_segments", curriculum=True, seed=2)
+    middle = rung_of(next(stream).id)
+    for score in (1.0, 0.0):
+        for _ in range(8):
+            one = next(stream)
+            stream.curriculum.report(one, [score] * 8 + [None])
+        assert (rung_of(next(stream).id) - middle) * (1 if score else -1) > 0
+    (plain,) = scbench.generate("arithmetic")
+    with pytest.raises(ExperimentError, match="on no rung"):
+        stream.curriculum.report(plain, [1.0])
+
+
+def test_rows_are_what_a_reward_function_reads():
+    rows = [*islice(scbench.stream("two_segments", rung=1).rows(), 2)]
+    texts = [[{"role": "assistant", "content": '{"segments": []}'}]] * 2
+    columns = {name: [row[name] for row in rows] for name in ("id", "instance")}
+    assert for_trl([row["prompt"] for row in rows], texts, **columns) == [0.0, 0.0]

@@ -1,0 +1,99 @@
+"""The loop as an environment of Gymnasium, looked at by Gymnasium's own checker."""
+
+import json
+
+import gymnasium
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import scbench
+from scbench.base.errors import PredictionsError
+from scbench.catalog import get_task
+from scbench.freezing.frozen_task import floor_of
+from scbench.integrations.gymnasium import SpatialEnv
+from scbench.loop import Setup
+from scbench.release.load import find_release
+
+NAME = "scbench.integrations.gymnasium:scbench/Spatial-v0"
+
+
+def rows(*tasks):
+    return list(find_release().instances(tasks).values())
+
+
+def right(instance):
+    task = get_task(instance.task)
+    params = task.params_model.model_validate_json(instance.all_params)
+    return task.builder().target(params)
+
+
+@pytest.mark.parametrize("reward", ["score", "normalized", "improvement"])
+@pytest.mark.parametrize("setting", ["retry", "probe", "act"])
+def test_its_checker_has_nothing_to_say(setting, reward):
+    made = gymnasium.make(NAME, instances=rows("hyper_snake"), setting=setting, reward=reward)
+    check_env(made.unwrapped)
+
+
+def test_its_checker_has_nothing_to_say_of_a_stream():
+    check_env(gymnasium.make(NAME, instances=scbench.stream("two_segments", rung=1)).unwrapped)
+
+
+def test_seeds_choose_and_a_stream_without_one_goes_on():
+    env = SpatialEnv(rows("two_segments"))
+    assert env.reset(seed=3) == env.reset(seed=3)
+    assert len({env.reset(seed=seed)[1]["id"] for seed in range(40)}) > 10
+    one, two = (scbench.stream("two_segments", rung=1, seed=4) for _ in range(2))
+    env = SpatialEnv(one)
+    assert [env.reset()[1]["id"] for _ in range(3)] == [next(two).id for _ in range(3)]
+    assert env.reset(options={"instance": rows("maze_3d")[0]})[1]["task"] == "maze_3d"
+
+
+def test_every_step_has_a_reward_and_improvements_add_up():
+    (instance,) = scbench.generate("hide_and_seek", rung=1)
+    best = json.loads(right(instance))
+    worse = {"people": [*best["people"][:-1], {"xy": [-1.0, 0.0]}]}
+    replies = ["none", json.dumps(worse), "none", json.dumps(best)]
+    got = {}
+    for reward in ("score", "improvement"):
+        env = SpatialEnv([instance], Setup(setting="retry", attempts=9), reward)
+        env.reset(seed=0)
+        got[reward] = [env.step(reply)[1:4] for reply in replies]
+    scores = [reward for reward, _, _ in got["score"]]
+    assert scores[0] == scores[2] == 0
+    assert scores[3] == 1
+    assert sum(reward for reward, _, _ in got["improvement"]) == pytest.approx(1)
+    assert [ended for _, *ended in got["score"]] == [[False, False]] * 3 + [[True, False]]
+
+
+def test_what_guesses_earn_by_then_is_worth_nothing():
+    (instance,) = scbench.generate("shuffle", seed=2)
+    task = get_task("shuffle")
+    floor = floor_of(task, task.params_model.model_validate_json(instance.all_params)).score
+    assert 0 < floor < 0.5
+    for misses in range(3):
+        env = SpatialEnv(
+            [instance], Setup(setting="retry", attempts=3, closed=True), reward="normalized"
+        )
+        env.reset(seed=0)
+        rewards = [env.step("?")[1] for _ in range(misses)]
+        *_, (_, reward, terminated, _, _) = [env.step(right(instance))]
+        by_then = min(1, (misses + 1) * floor)
+        assert reward == pytest.approx(0 if by_then == 1 else 1)
+        assert terminated
+        assert rewards == [0] * misses
+
+
+def test_what_cannot_be_judged_is_truncated_without_a_reward(monkeypatch):
+    env = SpatialEnv(rows("enumerate_edges"))
+    env.reset(seed=1)
+    monkeypatch.setattr("scbench.graders.enumerate_edges.grade", lambda *_: 1 / 0)
+    _, reward, terminated, truncated, info = env.step(right(env.instance))
+    assert (reward, terminated, truncated) == (None, False, True)
+    assert info["status"] == "grader_error"
+
+
+def test_wrong_options_are_named():
+    with pytest.raises(PredictionsError, match="one of score, normalized, improvement"):
+        SpatialEnv(rows("two_segments"), reward="points")
+    with pytest.raises(PredictionsError, match="no instance"):
+        SpatialEnv([])

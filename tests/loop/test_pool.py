@@ -1,0 +1,103 @@
+"""Many trials at once: heavy steps are made in processes, and nothing light waits for them."""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from scbench.grading.workers.live import LiveGrader
+from scbench.loop import Environment, Setup
+from scbench.release.load import find_release
+
+LIGHT = {
+    "retry": ["two_segments", "enumerate_edges", "hamiltonian_loop", "shikaku_rectangles"],
+    "probe": ["maze_3d", "hyper_snake"],
+    "act": ["hamiltonian_loop", "pack_rectangular_prisms"],
+}
+REPLIES = {
+    "retry": ['{"segments": []}', '{"edges": []}', "no"],
+    "probe": ['{"query": "walk", "path": [[0, 0], [0, 1]]}', "?", "?", "?", "?", "?"],
+    "act": [
+        '{"action": "remove", "places": [0]}',
+        '{"action": "back", "count": 1}',
+        '{"done": true}',
+    ],
+}
+HEAVY = {
+    ("act", "terrain_levelling/00"): [
+        '{"action": "blast", "blasts": [{"x": 5, "y": 5, "z": 1.0}]}',
+        '{"action": "blast", "blasts": [{"x": -1, "y": 5, "z": 1.0}]}',
+        '{"done": true}',
+    ],
+    ("probe", "fluid_simulation/00"): ['{"query": "rain", "earthworks": []}', '{"earthworks": []}'],
+    ("retry", "csg_union/00"): ['{"vertices": [], "faces": []}', "no", "no"],
+}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return find_release().instances()
+
+
+def played(row, setting, replies, run=None):
+    environment = Environment(Setup(setting=setting), run)
+    environment.reset(row)
+    for reply in replies:
+        if environment.step(reply).done:
+            break
+    return environment.prediction()
+
+
+def test_light_trials_are_over_while_every_heavy_step_waits(rows):
+    gate, begun = threading.Event(), threading.Semaphore(0)
+
+    def run(function, *arguments):
+        begun.release()
+        assert gate.wait(600)
+        return function(*arguments)
+
+    def heavy(key):
+        setting, name = key
+        return played(rows[name], setting, HEAVY[key], run)
+
+    kinds = [(setting, f"{task}/00") for setting, tasks in LIGHT.items() for task in tasks]
+    with ThreadPoolExecutor(8) as threads:
+        waiting = [threads.submit(heavy, key) for key in [*HEAVY] * 2]
+        try:
+            for _ in waiting:
+                assert begun.acquire(timeout=600)
+            lines = [
+                played(rows[name], setting, REPLIES[setting])
+                for setting, name in (kinds[i % len(kinds)] for i in range(58))
+            ]
+            assert not any(one.done() for one in waiting)
+        finally:
+            gate.set()
+        results = [one.result() for one in waiting]
+    assert all(line["turns"] for line in lines)
+    plain = [played(rows[name], setting, said) for (setting, name), said in HEAVY.items()]
+    assert results == plain * 2
+
+
+def test_two_heavy_steps_are_under_way_at_a_time(tmp_path):
+    """Each end of a pipe opens only when the other does: both calls run, or neither ends."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    grader = LiveGrader(2)
+    try:
+        with ThreadPoolExecutor(2) as threads:
+            ends = [threads.submit(grader.run, os.open, pipe, how) for how in (os.O_RDONLY, 1)]
+            assert all(end.result(120) >= 0 for end in ends)
+    finally:
+        grader.close()
+
+
+def test_trials_in_processes_are_those_of_one_thread(rows):
+    grader = LiveGrader(2)
+    try:
+        for (setting, name), replies in HEAVY.items():
+            plain = played(rows[name], setting, replies)
+            assert played(rows[name], setting, replies, grader.run) == plain
+    finally:
+        grader.close()
