@@ -25,6 +25,7 @@ for name in ("sched_getaffinity", "sched_setaffinity", "unshare", "setns", "setr
              "setresgid", "memfd_create", "pidfd_open"):
     vars(os).pop(name, None)
 os.sysconf_names.pop("SC_AVPHYS_PAGES", None)
+os.process_cpu_count = os.cpu_count  # the other asks for affinities, from 3.13 on
 
 class Library:
     def __init__(self, *settings, load=ctypes.CDLL, **named):

@@ -30,9 +30,16 @@ _START = re.compile(
 """A bracket behind which a value can follow; no index, no call, and no empty list."""
 _ROW = re.compile(r"[\[{(\s\#]++")
 _NUMBER = r"-?\d++(?:\.\d++)?(?:[eE][-+]?\d++)?"
-_RUN = re.compile(
-    rf"[ \t\r\n]*+({_NUMBER}(?:[ \t\r\n]*+,[ \t\r\n]*+{_NUMBER})*)(?=[ \t\r\n]*+[,\])])"
-)
+_NUMBERS = rf"{_NUMBER}(?:[ \t\r\n]*+,[ \t\r\n]*+{_NUMBER})*"
+_RUN = re.compile(rf"[ \t\r\n]*+({_NUMBERS})(?=[ \t\r\n]*+[,\])])")
+_LIST = rf"\[[ \t\r\n]*+{_NUMBERS}[ \t\r\n]*+\]"
+_PAIR = rf'"[A-Za-z]\w*+"[ \t\r\n]*+:[ \t\r\n]*+(?:{_NUMBER}|{_LIST})'
+_PAIRS = rf"{_PAIR}(?:[ \t\r\n]*+,[ \t\r\n]*+{_PAIR})*"
+_ITEM = rf"(?:{_LIST}|\{{[ \t\r\n]*+{_PAIRS}[ \t\r\n]*+\}})"
+_ITEMS = re.compile(rf"({_ITEM}((?:[ \t\r\n]*+,[ \t\r\n]*+{_ITEM})*))(?=[ \t\r\n]*+[,\])])")
+_KEY = re.compile(r'"(\w+)"')
+"""Items in a row, lists of numbers or objects of such, as most answers have: taken at once, with
+what token by token gives."""
 _TOKEN = re.compile(
     r"""
     [ \t\r\n]*+
@@ -132,6 +139,7 @@ class _Reader:
         self._opened: list[Span] = []
         self._out: list[str] = []
         self._restarts = _RESTARTS
+        self._noted = 0
 
     def read(self, start: int) -> int:
         """Read the value; return where to go on."""
@@ -144,9 +152,13 @@ class _Reader:
             top, at = opened[-1], end
             part = text[at : at + 1]  # most tokens are one of these
             kind = _SIGNS.get(part, "")
-            if kind:
+            in_list = top.state == "value" and top.opening != "{"
+            if in_list and kind == "open" and (run := self._items(part, at)):
+                kind, part, end = "items", run[1], run.end()
+                top.is_list |= bool(run[2])
+            elif kind:
                 end = at + 1
-            elif top.state == "value" and top.opening != "{" and (run := _RUN.match(text, at)):
+            elif in_list and (run := _RUN.match(text, at)):
                 kind, part, end = "run", run[1], run.end()
             elif token := _TOKEN.match(text, at):
                 kind = token.lastgroup or ""
@@ -155,6 +167,18 @@ class _Reader:
                 return self._fail(at, top, last)
             last = part if kind in {"text", "comment"} else ""
         return end
+
+    def _items(self, mark: str, at: int) -> re.Match[str] | None:
+        """Return the items that begin here, if none of them is to be noted."""
+        if mark == "(" or at < self._noted or len(self._opened) >= _DEPTH - 1:
+            return None
+        run = _ITEMS.match(self._text, at)
+        if run and "{" in run[1]:
+            keys = {folded(key) for key in _KEY.findall(run[1])}
+            if not keys.isdisjoint(self._names) or not keys.isdisjoint(self._spelt):
+                self._noted = run.end()  # none of them is tried again
+                return None
+        return run
 
     def _fail(self, at: int, top: Span, last: str) -> int:
         """Note the objects that are broken; return where to go on."""
@@ -207,6 +231,8 @@ class _Reader:
                 self._out.append(":")
             case "run":
                 top.is_list |= "," in part
+                self._put(top, part, "", end)
+            case "items":
                 self._put(top, part, "", end)
             case "text" if state in {"key", "value"}:
                 self._put(top, *_string(part), end)

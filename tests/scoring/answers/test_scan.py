@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import time
 import warnings
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from scbench.scoring.answers import scan as scan_module
 from scbench.scoring.answers.scan import folded, scan
 
 displays = st.recursive(
@@ -287,3 +289,45 @@ def test_a_value_behind_stray_brackets_and_quotes_is_found():
 def test_names_are_compared_without_case_and_hyphens():
     assert folded("Number_Sequence") == folded("number-sequence") == folded("numberSequence")
     assert folded("a b") == "ab"
+
+
+PIECES = (
+    *("[", "]", "{", "}", "(", ")", ",", " ", "\n", "1", "-2.5e3", "007", ".5", "x", ":", "'b'"),
+    *('"path"', '"xy"', "[1,2]", "[3, 4]", ",[5]", "[[1,2],[3]]", "[1,]", "[]", r"\[", "# c\n"),
+    *('{"xy": [1, 2]}', '{"Path":[1]}', '{"a_b": 1, "c": [2]}', '{"path": 1}', ',{"xy":3}', "{}"),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.integers(0, 203))
+def test_items_taken_at_once_give_what_they_give_token_by_token(text, depth):
+    text = "[" * depth + text + "]" * depth
+
+    def found():
+        spans = scan_module.scan(text, {"path"}, {"ab": "a_b"})
+        return [(span, span.parse()) for span in spans]
+
+    at_once = found()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan_module, "_ITEMS", re.compile(r"(?!)()()"))
+        one_by_one = found()
+    assert [value for _, value in at_once] == [value for _, value in one_by_one]
+    for (one, _), (other, _) in zip(at_once, one_by_one, strict=True):
+        for name in ("opening", "start", "end", "state", "keys", "known", "is_list", "repairs"):
+            assert getattr(one, name) == getattr(other, name)
+
+
+@pytest.mark.parametrize("item", ["[1,2],", '{"xy":[1,2]},', '{"path":[1,2]},', "[1,", '{"a":[1],'])
+def test_every_item_is_looked_at_a_few_times_at_most(item, monkeypatch):
+    looked = []
+
+    class Counting:
+        def match(self, text, at):
+            result = items.match(text, at)
+            looked.append(result.end() - at if result else 0)
+            return result
+
+    items = scan_module._ITEMS
+    monkeypatch.setattr(scan_module, "_ITEMS", Counting())
+    text = "[" + item * 2000
+    scan_module.scan(text, {"path"}, {})
+    assert sum(looked) <= len(text)
