@@ -30,20 +30,14 @@ class Go(Action):
 
 
 class Ask(Action):
-    """See what `go` would tell of these cells, and lay nothing.
-
-    {"action": "ask", "cells": [[2, 1], [2, 2]]}, as for `go`.
-    """
+    """See what `go` would tell, and lay nothing: {"action": "ask", "cells": [[2, 1], [2, 2]]}."""
 
     action: Literal["ask"]
     cells: Cells
 
 
 class Back(Action):
-    """Take back the last cells of the path.
-
-    {"action": "back", "count": 3}, which leaves at least the first. You are told as after `go`.
-    """
+    """Take back the last cells, not the first: {"action": "back", "count": 3}; see `go`."""
 
     action: Literal["back"]
     count: Annotated[Int, Field(ge=1)]
@@ -81,11 +75,7 @@ class Play:
         }
 
     def step(self, action: Go | Ask | Back) -> Observation:
-        """Lay the path on, take some of it back, or see what that would be.
-
-        Raises:
-            QueryError: that cannot be done; the path is as it was.
-        """
+        """Carry it out; after a `QueryError` everything is as it was."""
         path = list(self._path)
         if isinstance(action, Back):
             if action.count >= len(path):

@@ -31,22 +31,14 @@ class Place(Action):
 
 
 class Remove(Action):
-    """Take prisms away.
-
-    {"action": "remove", "places": [0, 3]}: those that were placed first and fourth of those that
-    lie there now. You are told as by `place`.
-    """
+    """Take prisms away, by places from 0: {"action": "remove", "places": [0, 3]}; see `place`."""
 
     action: Literal["remove"]
     places: Annotated[tuple[WholeIndex, ...], Field(min_length=1, max_length=50)]
 
 
 class Ask(Action):
-    """See where prisms lie.
-
-    {"action": "ask", "first": 0}: the twenty `boxes` from this place on, from 0, as
-    [smallest corner, largest corner]; those after them are had by asking from 20 on.
-    """
+    """See twenty `boxes`, as two corners, from a place on: {"action": "ask", "first": 0}."""
 
     action: Literal["ask"]
     first: WholeIndex
@@ -75,11 +67,7 @@ class Play:
         }
 
     def step(self, action: Place | Remove | Ask) -> Observation:
-        """Place prisms, take some away, or see where they lie.
-
-        Raises:
-            QueryError: that cannot be done; the prisms are as they were.
-        """
+        """Carry it out; after a `QueryError` everything is as it was."""
         if isinstance(action, Ask):
             return {"boxes": first_items(self._boxes[action.first :], _BOXES)}
         if isinstance(action, Remove):

@@ -32,20 +32,14 @@ class Place(Action):
 
 
 class Remove(Action):
-    """Lift the last joints.
-
-    {"action": "remove", "count": 3}. You are told as by `place`.
-    """
+    """Lift the last joints: {"action": "remove", "count": 3}; told is as by `place`."""
 
     action: Literal["remove"]
     count: Annotated[Int, Field(ge=1)]
 
 
 class Ask(Action):
-    """See what `place` would tell of these joints after those that are laid, and lay nothing.
-
-    {"action": "ask", "joints": [{"x": 0, "y": 0}]}, as for `place`.
-    """
+    """See what `place` would tell: {"action": "ask", "joints": [{"x": 0, "y": 0}]}."""
 
     action: Literal["ask"]
     joints: Joints
@@ -80,11 +74,7 @@ class Play:
         }
 
     def step(self, action: Place | Remove | Ask) -> Observation:
-        """Lay joints, lift some, or see what that would be.
-
-        Raises:
-            QueryError: that cannot be done; the joints are as they were.
-        """
+        """Carry it out; after a `QueryError` everything is as it was."""
         after = list(self._joints)
         if isinstance(action, Remove):
             if action.count > len(after):

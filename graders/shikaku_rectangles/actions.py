@@ -84,11 +84,7 @@ class Play:
         return {"count": len(rectangles), "fits": first_items(rectangles, _FITS)}
 
     def step(self, action: Place | Remove | Ask) -> Observation:
-        """Place rectangles, take some away, or ask.
-
-        Raises:
-            QueryError: that cannot be done; the grid is as it was.
-        """
+        """Carry it out; after a `QueryError` everything is as it was."""
         if isinstance(action, Ask):
             return self._fits(action.clue)
         after = dict(self._placed)

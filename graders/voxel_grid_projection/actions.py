@@ -31,10 +31,7 @@ class Place(Action):
 
 
 class Remove(Action):
-    """Give up cells.
-
-    {"action": "remove", "cells": [[0, 0, 0]]}, which are chosen. You are told as by `place`.
-    """
+    """Give up chosen cells: {"action": "remove", "cells": [[0, 0, 0]]}; told is as by `place`."""
 
     action: Literal["remove"]
     cells: Cells
@@ -73,11 +70,7 @@ class Play:
         }
 
     def step(self, action: Place | Remove | Ask) -> Observation:
-        """Choose cells, give some up, or ask.
-
-        Raises:
-            QueryError: that cannot be done; the cells are as they were.
-        """
+        """Carry it out; after a `QueryError` everything is as it was."""
         after, size = dict(self._chosen), self._params.size
         sums, cells = forbidden(self._params)
         for cell in action.cells:

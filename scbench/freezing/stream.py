@@ -86,19 +86,11 @@ class Curriculum:
 
 @lru_cache(maxsize=64)
 def _rung_floors(task: str) -> Mapping[int, float]:
-    """Return the mean floor of each rung of a task on the newest ladder; none where there is none.
-
-    Rungs beyond that ladder have none: guesses are worth less the higher they are.
-    """
+    """Return the mean floor of each rung of a task on the newest ladder; none beyond it."""
     floors: defaultdict[int, list[float]] = defaultdict(list)
-    try:
-        of_ladder = find_release().ladder().floors()
-    except ReleaseError:
-        return {}
-    for name, floor in of_ladder.items():
-        rung = rung_of(name)
-        if rung is not None and task_of(name) == task:
-            floors[rung].append(floor)
+    for name, floor in find_release().ladder().floors().items():
+        if task_of(name) == task:
+            floors[rung_of(name) or 0].append(floor)
     return {rung: sum(values) / len(values) for rung, values in floors.items()}
 
 
@@ -162,7 +154,7 @@ class InstanceStream(Iterator[Instance]):
             raise ExperimentError("give a rung, a curriculum or parameters: each says the point")
         if not 0 <= rank < world:
             raise ExperimentError(f"ranks of a world of {world} go from 0 to {world - 1}: {rank}")
-        self.tasks = _named_tasks([tasks] if isinstance(tasks, str) else tasks)
+        self.tasks = tasks_of([tasks] if isinstance(tasks, str) else tasks)
         self.curriculum = Curriculum() if curriculum is True else curriculum or None
         self.number, self._world = rank, world
         self.counts: Counter[str] = Counter(drawn=0, repeats=0, frozen=0, failed=0)
@@ -201,48 +193,39 @@ class InstanceStream(Iterator[Instance]):
         rung = self._rung if self.curriculum is None else self.curriculum.rung(task.id)
         point = self._point(task, rung)
         seeds = Stream("stream", self._seed, task.id, point.parameters, number)
-        frozen, failure = 0, 0
-        repeated: Instance | None = None
-        tries = 0
-        while tries < TRIES and frozen < REPEATS:
+        failed = repeats = 0
+        for _ in range(REPEATS):
             seed = seeds.getrandbits(63)
             prefix = content_hash(["stream", seed, point.parameters])[:12]
             try:
                 instance = drawn_instance(point, seed, prefix)
             except GenerationError:
-                failure += 1
                 self.counts["failed"] += 1
-                if failure == most_failures(task):
+                failed += 1
+                if failed == most_failures(task):
                     raise
                 continue
-            if data_hash(instance) in frozen_hashes(task.id):
-                frozen += 1
+            key = data_hash(instance)
+            if key in frozen_hashes(task.id):
                 self.counts["frozen"] += 1
                 continue
-            if drawn is None:
+            if drawn is None or key not in drawn:
+                if drawn is not None:
+                    drawn.add(key)
                 return instance
-            key = data_hash(instance)
-            if key not in drawn:
-                drawn.add(key)
+            repeats += 1
+            if repeats == TRIES or (task.id, rung) in self._empty:
+                self._tell_repeat(task.id, rung)
                 return instance
-            tries, repeated = tries + 1, instance
-            if (task.id, rung) in self._empty:
-                break
-        if repeated is None:
-            raise GenerationError(f"{task.id}: all that is drawn at this point is in a release")
-        self._tell_repeats(task.id, rung)
-        return repeated
+        raise GenerationError(f"{task.id}: all that is drawn at this point is in a release")
 
-    def _tell_repeats(self, task: str, rung: int | None) -> None:
+    def _tell_repeat(self, task: str, rung: int | None) -> None:
         self.counts["repeats"] += 1
         if (task, rung) not in self._empty:
             self._empty.add((task, rung))
             at = "this point" if rung is None else f"rung {rung}"
-            warnings.warn(
-                f"{task}: {TRIES} draws at {at} gave nothing new; from here on it repeats itself "
-                "(counts['repeats'])",
-                stacklevel=4,
-            )
+            text = f"{task}: {TRIES} draws at {at} gave nothing new; from here on it repeats itself"
+            warnings.warn(text, stacklevel=4)
 
     def _point(self, task: Task, rung: int | None) -> Planned:
         if (task.id, rung) not in self._points:
@@ -264,7 +247,7 @@ def stream(
     return InstanceStream(tasks, rung, **options)
 
 
-def _named_tasks(names: Sequence[str]) -> list[Task]:
+def tasks_of(names: Sequence[str]) -> list[Task]:
     """Return the tasks that names of tasks and buckets stand for, each once."""
     tasks: dict[str, Task] = {}
     for name in names:

@@ -60,9 +60,7 @@ class SpatialEnv(gymnasium.Env[str, str]):
     The reward of a step is a number: 0 for a reply without an answer. It is None only if an answer
     cannot be judged here, which ends the trial as truncated; ``info["status"]`` says so.
 
-    Attributes:
-        trial: what is played; ``trial.prediction()`` is its line of a predictions file.
-        instance: that is played.
+    ``trial`` is what is played, and ``trial.prediction()`` its line of a predictions file.
 
     Args:
         instances: that are drawn from, by the seed; a stream gives the next one after a reset

@@ -25,11 +25,7 @@ from scbench.reward import for_trl, instance_of, unpacked
 
 
 class TrialEnvironment:
-    """A trial in a loop: each reply is a call of the tool `reply`.
-
-    Args:
-        setup: what the model is promised; by default three answers.
-    """
+    """A trial in a loop, by default of three answers: each reply is a call of the tool `reply`."""
 
     def __init__(self, setup: Setup | None = None) -> None:
         self._trial = Environment(setup or Setup(setting="retry"), live_grader().run)

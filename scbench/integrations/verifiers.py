@@ -26,7 +26,7 @@ from scbench.base.model import (
     Status,
     rung_of,
 )
-from scbench.catalog import all_tasks, get_task
+from scbench.catalog import get_task
 from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.entries import ended, message_text, reply, with_turns
 from scbench.formats.prompts import data_urls, select
@@ -190,15 +190,13 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
 
 def _fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
     from scbench.freezing.fresh import generate  # noqa: PLC0415  (heavy)
+    from scbench.freezing.stream import tasks_of  # noqa: PLC0415
 
     if not config.tasks:
         raise PredictionsError("what is drawn is of the tasks that are named: add tasks")
-    for name in config.tasks:
-        of_bucket = [task.id for task in all_tasks().values() if task.bucket == name]
-        for task in of_bucket or [get_task(name).id]:
-            yield from generate(
-                task, config.fresh, config.seed, rung=config.rung, **config.parameters
-            )
+    point = {"rung": config.rung, **config.parameters}
+    for task in tasks_of(config.tasks):
+        yield from generate(task.id, config.fresh, config.seed, **point)
 
 
 def _frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
