@@ -1,0 +1,159 @@
+"""What a score costs in two checkouts, old and new side by side, as one table of Markdown.
+
+    python tools/compare_costs.py OLD_CHECKOUT [--times 3]
+
+All figures are of processor time, of whole trees of processes, the least of some rounds in turns: a
+busy machine moves them less than the clock. Both run under this Python with its libraries.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from itertools import islice
+from pathlib import Path
+
+import load
+
+from scbench.release.load import find_release
+
+ROWS = 10_000
+INSIDE = """
+import json, resource, sys, time
+from scbench.base.model import rung_of
+from scbench.catalog import get_task
+from scbench.graders.terrain_levelling import blast_simulation
+from scbench.release.load import find_release
+from scbench.scoring.judge import judge
+import scbench
+
+def now():
+    whose = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    return sum(sum(resource.getrusage(it)[:2]) for it in whose)
+
+def took(work, count=1):
+    start = now()
+    for _ in range(count):
+        work()
+    return (now() - start) / count
+
+lines = open(sys.argv[1]).read().splitlines()
+rows = [json.loads(line) for line in lines]
+said = {"json": took(lambda: [json.loads(line) for line in lines], 5) / len(lines)}
+answers = [(row["id"], row.get("response", row.get("answer"))) for row in rows]
+answers = [(name, answer) for name, answer in answers if answer is not None]
+scbench.score(*answers[0])
+said["score"] = took(lambda: [scbench.score(*answer) for answer in answers]) / len(answers)
+release = find_release().choose(["ladder"])[0]
+for task, rung in (("interlocking_parts", 8), ("tetrahedra_shadow_projection", 8)):
+    cases = [ref for ref in release.references() if ref.id.startswith(f"{task}/")
+             and rung_of(ref.id) == rung and ref.score == 1][:4]
+    read = get_task(task).params_model.model_validate_json
+    jobs = [(get_task(task), read(release.instances()[it.id].params), json.loads(it.answer))
+            for it in cases]
+    judge(*jobs[0])
+    said[task] = took(lambda: [judge(*job) for job in jobs[1:]]) / len(jobs[1:])  # each once
+# A blast waits for a child where there is one, so by the clock.
+heights = [(7 * x + 5 * y) % 23 / 4 + 2 for y in range(16) for x in range(16)]
+blast_simulation.fingerprint()
+times = []
+for depth, count in ((0.5, 60), (5.0, 10)):
+    for i in range(count):
+        start = time.perf_counter()
+        blast_simulation.blast_cell(list(heights), 16, i % 16, 7 * i % 16, depth)
+        times.append(time.perf_counter() - start)
+    said[f"blast {depth:g}"], times = min(times), []
+print(json.dumps(said))
+"""
+MEMORY = """
+import resource
+from scbench.catalog import available_tasks
+import scbench.grading.workers.worker
+for task in available_tasks():
+    task.grade
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+GRADE = "import sys; from scbench.cli.grade import run; sys.argv[0] = 'scbench-grade'; run()"
+
+
+def python(checkout: Path, code: str, *words: object) -> str:
+    """Run a program of ours with the package of a checkout; return what it printed."""
+    environment = {**os.environ, "PYTHONPATH": str(checkout)}
+    command = [sys.executable, "-c", code, *map(str, words)]
+    done = subprocess.run(  # noqa: S603  (our own program, and no shell)
+        command, cwd=checkout, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode not in {0, 1}:
+        raise SystemExit(done.stderr)
+    return done.stdout
+
+
+def seconds(checkout: Path, file: Path, out: Path) -> float:
+    """Return the processor time of grading a file, all processes together."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    words = ("--out", out, "--quiet", "--restart", "--partial", "--workers", 2)
+    python(checkout, GRADE, file, *words)
+    while True:  # what it left behind is ours to wait for
+        try:
+            os.wait()
+        except ChildProcessError:
+            break
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def measured(checkout: Path, few: Path, many: Path, out: Path) -> dict[str, float]:
+    """Return every figure once."""
+    inside = json.loads(python(checkout, INSIDE, many).splitlines()[-1])
+    start, run = (seconds(checkout, file, out) for file in (few, many))
+    row = (run - start) / ROWS
+    return {
+        "one task's 27 answers, whole command, s": start,
+        "a light row, whole command, over reading its JSON": row / inside["json"],
+        "a light row, whole command, over `scbench.score`": row / inside["score"],
+        "`scbench.score` of a light row, over reading its JSON": inside["score"] / inside["json"],
+        "interlocking_parts, rung 8, ms": 1000 * inside["interlocking_parts"],
+        "tetrahedra_shadow_projection, rung 8, ms": 1000 * inside["tetrahedra_shadow_projection"],
+        "a blast of 3 balls, ms by the clock": 1000 * inside["blast 0.5"],
+        "a blast of 20 balls, ms by the clock": 1000 * inside["blast 5"],
+        "a worker with all graders, MB": float(python(checkout, MEMORY)),
+    }
+
+
+def main() -> None:
+    """Measure both in turns and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("old", type=Path)
+    parser.add_argument("--times", type=int, default=3)
+    options = parser.parse_args()
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # orphans of a command become ours
+    release = find_release()
+    with tempfile.TemporaryDirectory() as folder:
+        few, many, out = (Path(folder, name) for name in ("few.jsonl", "many.jsonl", "out"))
+        rights = [
+            {"id": ref.id, "model": "m", "answer": json.loads(ref.answer)}
+            for ref in release.references()
+            if ref.id.startswith("two_segments/") and ref.kind == "reference"
+        ]
+        few.write_text("".join(f"{json.dumps(row)}\n" for row in rights))
+        with many.open("w") as file:
+            file.writelines(
+                f"{line.rstrip()}\n" for line in islice(load.predictions(release), ROWS)
+            )
+        checkouts = options.old.resolve(), Path(__file__).resolve().parents[1]
+        rounds = [
+            [measured(checkout, few, many, out) for checkout in checkouts]
+            for _ in range(options.times)
+        ]
+    print("| what | old | new | new / old |\n|---|--:|--:|--:|")  # noqa: T201
+    for name in rounds[0][0]:
+        old, new = (min(pair[i][name] for pair in rounds) for i in (0, 1))
+        print(f"| {name} | {old:.3g} | {new:.3g} | {new / old:.2f} |")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
