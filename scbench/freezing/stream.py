@@ -14,7 +14,7 @@ import warnings
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -49,9 +49,8 @@ class Curriculum:
     """
 
     def __init__(self, window: int = WINDOW) -> None:
-        self._last: defaultdict[str, deque[tuple[int, float]]] = defaultdict(
-            lambda: deque(maxlen=window)
-        )
+        self._last: defaultdict[str, deque[tuple[int, float]]]
+        self._last = defaultdict(partial(deque, maxlen=window))
 
     def rung(self, task: str) -> int:
         """Return the rung of a task that is drawn from now."""

@@ -55,12 +55,10 @@ class Words(Space[str]):
 
 
 class SpatialEnv(gymnasium.Env[str, str]):
-    """Trials in one setting of the loop, one after the other.
+    """Trials in one setting of the loop, one after the other; ``trial`` is what is played.
 
     The reward of a step is a number: 0 for a reply without an answer. It is None only if an answer
     cannot be judged here, which ends the trial as truncated; ``info["status"]`` says so.
-
-    ``trial`` is what is played, and ``trial.prediction()`` its line of a predictions file.
 
     Args:
         instances: that are drawn from, by the seed; a stream gives the next one after a reset

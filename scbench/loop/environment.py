@@ -56,21 +56,7 @@ def floor_after(bucket: str, floor: float, answers: int) -> float:
 
 
 class Environment:
-    """One trial at a time, with one setup.
-
-    ::
-
-        environment = Environment(Setup(setting="retry"))
-        messages = [{"role": "user", "content": environment.reset(instance)}]
-        done = False
-        while not done:
-            reply = ask(messages)
-            step = environment.step(reply)
-            messages += [
-                {"role": "assistant", "content": reply},
-                {"role": "user", "content": step.observation},
-            ]
-            done = step.done
+    """One trial at a time, with one setup; docs/environments.md has the loop round it.
 
     Attributes:
         setup: what the model is promised.

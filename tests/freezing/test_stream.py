@@ -1,6 +1,7 @@
 """Fresh instances for ever, and the curriculum that chooses their rungs."""
 
 import json
+import pickle
 import random
 from collections import Counter
 from itertools import islice
@@ -136,6 +137,14 @@ def test_a_stream_draws_from_the_rung_of_its_curriculum():
     (plain,) = scbench.generate("arithmetic")
     with pytest.raises(ExperimentError, match="on no rung"):
         stream.curriculum.report(plain, [1.0])
+
+
+def test_a_stream_goes_on_in_another_process():
+    stream = scbench.stream(["two_segments", "hamiltonian_loop"], curriculum=True, seed=8)
+    stream.curriculum.report(next(stream), [1.0] * 8)
+    other = pickle.loads(pickle.dumps(stream))  # noqa: S301  (our own)
+    assert [next(other) for _ in range(4)] == [next(stream) for _ in range(4)]
+    assert other.counts == stream.counts
 
 
 def test_rows_are_what_a_reward_function_reads():

@@ -2,8 +2,11 @@
 
 import json
 
-import gymnasium
 import pytest
+
+pytest.importorskip("gymnasium", reason="extra [test]")
+
+import gymnasium
 from gymnasium.utils.env_checker import check_env
 
 import scbench

@@ -15,6 +15,7 @@ from inspect_ai.model import get_model
 
 import scbench
 from scbench.integrations.inspect.tasks import loop
+from scbench.loop import playable
 
 pytestmark = ITS_WARNINGS
 
@@ -103,4 +104,4 @@ def test_what_cannot_be_played_is_said():
 
 def test_of_all_tasks_those_are_played_that_can_be():
     tasks = {sample.metadata["task"] for sample in loop(setting="act").dataset}
-    assert tasks == {"terrain_levelling", "hyper_snake"}
+    assert tasks == {*playable("act")}

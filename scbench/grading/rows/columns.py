@@ -402,20 +402,19 @@ def _turn_floors(loops: "pl.Series", floors: "pl.Series", buckets: "pl.Series") 
     """Return what guesses earn after each number of answers that may be given; null elsewhere."""
     import polars as pl  # noqa: PLC0415  (as above)
 
+    kind = pl.List(pl.Float64)
     setups = {text: json.loads(text) for text in loops.unique() if text is not None}
-    attempts = {
-        text: setup["attempts"] for text, setup in setups.items() if setup["setting"] == "retry"
-    }
-    lists = None
-    if attempts:
-        lists = [
-            [floor_after(bucket, floor, n) for n in range(1, attempts[loop] + 1)]
-            if loop in attempts and floor is not None
-            else None
-            for loop, floor, bucket in zip(loops, floors, buckets, strict=True)
-        ]
-    empty = pl.Series(values=[None], dtype=pl.List(pl.Float64)).new_from_index(0, len(loops))
-    return empty if lists is None else pl.Series(values=lists, dtype=pl.List(pl.Float64))
+    counts = {t: range(1, s["attempts"] + 1) for t, s in setups.items() if s["setting"] == "retry"}
+    if not counts:
+        return pl.Series(values=[None], dtype=kind).new_from_index(0, len(loops))
+    rows = zip(loops, floors, buckets, strict=True)
+    lists = [
+        None
+        if floor is None or loop not in counts
+        else [floor_after(b, floor, n) for n in counts[loop]]
+        for loop, floor, b in rows
+    ]
+    return pl.Series(values=lists, dtype=kind)
 
 
 def _outside(task_id: str, subtask: int) -> tuple[Any, ...]:
