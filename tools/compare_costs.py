@@ -70,12 +70,14 @@ for depth, count in ((0.5, 60), (5.0, 10)):
 print(json.dumps(said))
 """
 MEMORY = """
-import resource
 from scbench.catalog import available_tasks
-import scbench.grading.workers.worker
+import scbench.grading.workers.worker, polars
+from scbench.grading.rows.columns import column_types
 for task in available_tasks():
     task.grade
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+polars.DataFrame(schema=column_types())
+lines = open("/proc/self/status").read().splitlines()
+print(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000)
 """
 GRADE = "import sys; from scbench.cli.grade import run; sys.argv[0] = 'scbench-grade'; run()"
 
