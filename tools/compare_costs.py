@@ -23,7 +23,7 @@ from scbench.release.load import find_release
 
 ROWS = 10_000
 INSIDE = """
-import json, resource, sys, time
+import json, os, resource, sys
 from scbench.base.model import rung_of
 from scbench.catalog import get_task
 from scbench.graders.terrain_levelling import blast_simulation
@@ -57,25 +57,33 @@ for task, rung in (("interlocking_parts", 8), ("tetrahedra_shadow_projection", 8
             for it in cases]
     judge(*jobs[0])
     said[task] = took(lambda: [judge(*job) for job in jobs[1:]]) / len(jobs[1:])  # each once
-# A blast waits for a child where there is one, so by the clock.
 heights = [(7 * x + 5 * y) % 23 / 4 + 2 for y in range(16) for x in range(16)]
 blast_simulation.fingerprint()
-times = []
-for depth, count in ((0.5, 60), (5.0, 10)):
+engine = blast_simulation.engine()
+files = [open(f"/proc/{pid}/stat") for pid in [os.getpid(), *([engine._child.pid]
+         if hasattr(engine, "_child") else [])]]
+
+def ticks():
+    for file in files:
+        file.seek(0)
+    return sum(sum(map(int, file.read().rpartition(")")[2].split()[11:13])) for file in files)
+
+for depth, count in ((0.5, 300), (5.0, 40)):
+    start = ticks()
     for i in range(count):
-        start = time.perf_counter()
         blast_simulation.blast_cell(list(heights), 16, i % 16, 7 * i % 16, depth)
-        times.append(time.perf_counter() - start)
-    said[f"blast {depth:g}"], times = min(times), []
+    said[f"blast {depth:g}"] = (ticks() - start) / os.sysconf("SC_CLK_TCK") / count
 print(json.dumps(said))
 """
 MEMORY = """
-import resource
 from scbench.catalog import available_tasks
-import scbench.grading.workers.worker
+import scbench.grading.workers.worker, polars
+from scbench.grading.rows.columns import column_types
 for task in available_tasks():
     task.grade
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+polars.DataFrame(schema=column_types())
+lines = open("/proc/self/status").read().splitlines()
+print(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000)
 """
 GRADE = "import sys; from scbench.cli.grade import run; sys.argv[0] = 'scbench-grade'; run()"
 
@@ -118,8 +126,8 @@ def measured(checkout: Path, few: Path, many: Path, out: Path) -> dict[str, floa
         "`scbench.score` of a light row, over reading its JSON": inside["score"] / inside["json"],
         "interlocking_parts, rung 8, ms": 1000 * inside["interlocking_parts"],
         "tetrahedra_shadow_projection, rung 8, ms": 1000 * inside["tetrahedra_shadow_projection"],
-        "a blast of 3 balls, ms by the clock": 1000 * inside["blast 0.5"],
-        "a blast of 20 balls, ms by the clock": 1000 * inside["blast 5"],
+        "a blast of 3 balls, ms": 1000 * inside["blast 0.5"],
+        "a blast of 20 balls, ms": 1000 * inside["blast 5"],
         "a worker with all graders, MB": float(python(checkout, MEMORY)),
     }
 

@@ -44,11 +44,6 @@ def _trial(what: str, look: Callable[[], str]) -> _Line:
         return _Line(what, describe_error(error), missing=True)
 
 
-def _python() -> str:
-    where = f"{platform.system()} {platform.machine()}"
-    return f"{platform.python_implementation()} {platform.python_version()}, {where}"
-
-
 def _memory() -> str:
     check_memory()
     page, total = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_PHYS_PAGES")
@@ -102,7 +97,9 @@ def _task_lines() -> Iterator[_Line]:
 
 def _machine_lines() -> Iterator[_Line]:
     """Yield what there is to say, a line each."""
-    yield _Line("python", f"{_python()}, {sys.executable}")
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    where = f"{platform.system()} {platform.machine()}"
+    yield _Line("python", f"{python}, {where}, {sys.executable}")
     yield _trial("scbench", lambda: f"{__version__}, releases {', '.join(installed_releases())}")
     yield _trial("libraries", lambda: ", ".join(f"{name} {version(name)}" for name in _LIBRARIES))
     yield _Line("extras", _extras())
