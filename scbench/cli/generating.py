@@ -153,7 +153,9 @@ def _ladder_text(rungs: dict[str, Any], style: ListForm) -> str:
         for number, point in enumerate(points, 1)
     ]
     beyond = " + is beyond those that releases hold." if rungs["beyond"] else ""
-    title = f"Ladder: {rungs['measure']}. {rungs['words']}{beyond}"
+    items = f"At least {1_000 if rungs['small'] else 10_000:,} different items on each rung."
+    reasons = "".join(f" {rungs[key]}" for key in ("small", "room") if rungs[key])
+    title = f"Ladder: {rungs['measure']}. {rungs['words']}{beyond} {items}{reasons}"
     return _table_text(title, ["rung", "point"], rows, style)
 
 
