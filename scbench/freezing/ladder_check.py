@@ -13,7 +13,7 @@ from scbench.base.canonical import canonical_json
 from scbench.base.errors import ScbenchError
 from scbench.base.seeding import Stream
 from scbench.catalog import Task, get_task
-from scbench.freezing.fresh import FrozenPoint, key_of, most_failures, run
+from scbench.freezing.fresh import FrozenPoint, key_of, run
 from scbench.freezing.ladder import Ladder
 from scbench.scoring.judge import judge
 
@@ -209,7 +209,7 @@ def capacity_of(task: Task, point: Mapping[str, JsonValue], draws: int = DRAWS) 
     rng = Stream("capacity", task.id, builder.version, space.model_dump(mode="json"))
     seen: Counter[str] = Counter()
     failed = 0
-    while seen.total() < draws and failed < most_failures(task):
+    while seen.total() < draws and failed < draws:
         try:
             params = builder.draw(space, Stream("capacity", rng.getrandbits(63)))
         except ScbenchError:
