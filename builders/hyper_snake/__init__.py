@@ -24,7 +24,7 @@ from scbench.graders.hyper_snake import frame_of, grade
 from scbench.graders.shared.grid_paths import reachable, side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
 
-_TRIES = 40
+_TRIES = 120
 _WORK = 300_000
 """Cells that one search for a path may look at."""
 Cell = tuple[int, ...]
