@@ -54,7 +54,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         n = params.size
         return {
             "n": n,
-            "places": _places_text(params),
+            "places": _ends_text(params),
             "a": params.a_height,
             "b": params.b_height,
             "jumps": params.jumps,
@@ -142,7 +142,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _places_text(params: Params) -> str:
+def _ends_text(params: Params) -> str:
     if params.ends is None:
         return ""
     (a_row, a_column), (b_row, b_column) = params.ends

@@ -84,16 +84,13 @@ class Space(Point):
         0.75, "a disc of this diameter reaches every main part of the target", ge=0.3, le=3.0
     )
     hole: bool = parameter(False, "whether the target has a square hole")
-    greedy: float = parameter(
-        1.0, "most that a grid of shadows may score before the division", gt=0, le=1
-    )
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
     """Targets that the greedy search covers."""
 
     task = "tetrahedra_shadow_projection"
-    version = 4
+    version = 3
     form = '{"tetrahedrons": [{"x": 0, "y": 0, "z": 0, "q0": 1, "q1": 0, "q2": 0, "q3": 0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -171,10 +168,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         target = Polygon(params.exterior, params.holes)
         return float(target.length**3 / target.area)
 
-    def _greedy(self, params: Params) -> float:
-        grids = self.baselines(params).values()
-        return max(rules.grade(params, Answer.model_validate(grid)).score for grid in grids)
-
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw figures until the search covers one; how well it does becomes the divisor."""
         searches = 0
@@ -189,13 +182,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if smallest_corner(target) < point.min_angle:
                 continue
             rings = [tuple(ring.coords)[:-1] for ring in (target.exterior, *target.interiors)]
-            params = Params(title=title, exterior=rings[0], holes=tuple(rings[1:]), divisor=1.0)
-            if point.greedy < 1 and self._greedy(params) > point.greedy:
-                continue
             result = _cached_cover(rings[0], tuple(rings[1:]), _EFFORTS[0])
             if result.raw >= _LEAST:
-                divisor = min(1.0, math.floor(100 * result.raw) / 100)
-                return params.model_copy(update={"divisor": divisor})
+                return Params(
+                    title=title,
+                    exterior=rings[0],
+                    holes=tuple(rings[1:]),
+                    divisor=min(1.0, math.floor(100 * result.raw) / 100),
+                )
             searches += 1
             if searches == _SEARCHES:
                 break

@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ScbenchError
 from scbench.base.seeding import Stream
 from scbench.catalog import Task, get_task
 from scbench.freezing.fresh import FrozenPoint, key_of, run
+from scbench.freezing.frozen_task import mean_score
 from scbench.freezing.ladder import Ladder
 from scbench.scoring.judge import judge
 
@@ -189,17 +190,13 @@ def transfer_of(part: FrozenPoint) -> float | None:
     for i, ref in enumerate(part.references):
         answer = json.loads(ref.answer)
         above = [
-            max(0.0, _score(task, item, answer) - other.floor) / (1 - other.floor)
+            max(0.0, mean_score(task, item, ref.name, answer, where=ref.id) - other.floor)
+            / (1 - other.floor)
             for j, (item, other) in enumerate(zip(params, part.references, strict=True))
             if j != i and other.floor < 1
         ]
         means += [sum(above) / len(above)] if above else []
     return max(means, default=None)
-
-
-def _score(task: Task, params: BaseModel, answer: JsonValue) -> float:
-    verdicts = judge(task, params, answer)
-    return sum(verdict.score for verdict in verdicts) / len(verdicts)
 
 
 def capacity_of(task: Task, point: Mapping[str, JsonValue], draws: int = DRAWS) -> Capacity:
