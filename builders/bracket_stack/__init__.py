@@ -73,15 +73,18 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"depth": _stack_depth(params)}
 
     def blind_floor(self, params: Params) -> float:
-        """Return the chance of one of the shortest endings, such as ")" or "))".
+        """Return the chance of one of the shortest endings, such as ")" or "))", or of a rule.
 
+        The rule closes what was opened last and takes all before for closed.
         How many brackets stay open is drawn among all numbers of the right parity up to the
         greatest depth, which is taken to be the one reached; so a floor is never too low.
         """
         least = 2 if len(params.sequence) % 2 == 0 else 1
         kinds = len({_CLOSING.get(bracket, bracket) for bracket in params.sequence})
         lengths = (_stack_depth(params) - least) // 2 + 1
-        return float(kinds**-least / lengths)
+        point = {"length": len(params.sequence), "max_depth": max(2, _stack_depth(params))}
+        rule = self.rule_floor(_trailing_run, kinds=kinds, **point)
+        return max(float(kinds**-least / lengths), rule)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw how many stay open, then a walk that ends there."""
@@ -104,6 +107,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 _OPENING = {closing: opening for opening, closing in _CLOSING.items()}
+
+
+def _trailing_run(params: Params) -> str:
+    run = params.sequence[len(params.sequence.rstrip("".join(_CLOSING))) :]
+    return "".join(_CLOSING[bracket] for bracket in reversed(run))
 
 
 def _stack_depth(params: Params) -> int:

@@ -118,6 +118,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         lists = {name: listing("steps", "xy", example) for name, example in wrong.items()}
         return lists | form_counterexamples("steps", "xy", loop)
 
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return the tour up and down the columns of a grid without blocked cells."""
+        return {"comb": listing("steps", "xy", _comb(params.size))}
+
     def measure(self, params: Params) -> float:
         """Return how many sides between free cells there are."""
         free = set(_grid_cells(params.size)).difference(params.blocked)

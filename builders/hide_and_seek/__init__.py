@@ -54,6 +54,9 @@ class Space(Point):
     sniper_height: float = parameter(
         20.0, "height of the sniper's eye; lower is easier", ge=2.0, le=60.0
     )
+    vary: float = parameter(
+        0.0, "how much wider walls may be, drawn in steps of 10 cm", ge=0.0, le=5.0
+    )
     fill: float = parameter(
         0.1,
         "people as a share of the places that the reference finds; the paper's "
@@ -67,7 +70,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Scenes in which the building hides more people than have to hide."""
 
     task = "hide_and_seek"
-    version = 2
+    version = 3
     form = '{"people": [{"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -187,6 +190,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 f"{near:g}, or a smaller radius"
             )
         for _ in range(_DRAWS):
+            walls = [
+                round(wall + rng.below(round(10 * point.vary) + 1) / 10, 1)
+                for wall in (point.width, point.depth)
+            ]
             t = rng.uniform(0.2, 0.7)
             cosine, sine = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
             signs = rng.choice((-1, 1)), rng.choice((-1, 1))
@@ -196,7 +203,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             ]
             params = Params(
                 people=1,
-                building=(point.width, point.depth, point.height),
+                building=(*walls, point.height),
                 person=(point.person_width, point.person_width, point.person_height),
                 max_distance=point.radius,
                 sniper=(*sniper, point.sniper_height),

@@ -24,7 +24,7 @@ from scbench.graders.hyper_snake import frame_of, grade
 from scbench.graders.shared.grid_paths import reachable, side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
 
-_TRIES = 40
+_TRIES = 120
 _WORK = 300_000
 """Cells that one search for a path may look at."""
 Cell = tuple[int, ...]
@@ -54,6 +54,7 @@ class Space(Point):
     )
     food: int = parameter(2, "number of food items", ge=0, le=20)
     start: Literal["anywhere", "corner"] = parameter("anywhere", "where the snake starts")
+    greedy: float = parameter(1.0, "most that a shortsighted path may score", gt=0, le=1)
 
     @model_validator(mode="after")
     def _possible(self) -> "Space":
@@ -73,7 +74,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Boxes with walls and food in which some path gets the full score."""
 
     task = "hyper_snake"
-    version = 2
+    version = 3
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the box, what is in it, and the score."""
@@ -150,11 +151,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "narrowest cell first": _shortsighted_path(params, narrow=True),
         }
 
+    def _greedy(self, params: Params) -> float:
+        paths = self.baselines(params).values()
+        return max(grade(params, Answer.model_validate(path)).score for path in paths)
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw boxes until a path with the full score is found in one."""
         for _ in range(_TRIES):
             params = _scatter(point, rng)
-            if params is not None and _enough(params) is not None:
+            if params is None or (point.greedy < 1 and self._greedy(params) > point.greedy):
+                continue
+            if _enough(params) is not None:
                 return params
         raise GenerationError(
             f"no box of {point.dims} axes with {point.walls} walls and {point.food} food items "

@@ -74,6 +74,9 @@ class Space(Point):
     max_digits: int | None = parameter(
         None, "most digits that the number may have, if limited", ge=4, le=200
     )
+    greedy: float = parameter(
+        1.0, "most digits of a greedily built prime, as a share of those of the longest", gt=0, le=1
+    )
 
     @model_validator(mode="after")
     def _in_order(self) -> "Space":
@@ -86,7 +89,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Rules for towers of which the longest prime is known."""
 
     task = "largest_printable_prime"
-    version = 3
+    version = 4
     form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
     extremes = ({"max_digits": 20},)
 
@@ -207,7 +210,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             except GenerationError:
                 continue
-            if len(number) > max(len(greedy_number(params)), 2 * point.group):
+            greedy = len(greedy_number(params))
+            room = greedy < len(number) and greedy <= point.greedy * len(number)
+            if room and len(number) > 2 * point.group:
                 return params.model_copy(update={"best_digits": len(number)})
         failure = GenerationError if long < 3 else WorkSpentError
         raise failure(

@@ -39,13 +39,14 @@ class Space(Point):
     min_route_percent: int | None = parameter(
         None, "least share of cells on the route; open: 12 to 24. More is harder", ge=1, le=30
     )
+    placed: bool = parameter(False, "whether it is drawn where A and B must lie")
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
     """Requirements on mazes that some maze is known to meet."""
 
     task = "maze_3d"
-    version = 2
+    version = 3
     form = '{"maze": [row, row, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -53,6 +54,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         n = params.size
         return {
             "n": n,
+            "places": _ends_text(params),
             "a": params.a_height,
             "b": params.b_height,
             "jumps": params.jumps,
@@ -130,12 +132,41 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 max_height_percent=pick(point.max_height_percent, 20, 35),
                 min_route_percent=pick(point.min_route_percent, 12, 24),
             )
+            if point.placed:
+                params = _with_ends(params, rng)
             if _solve(params) is not None:
                 return params
         raise GenerationError(
             f"no maze of size {n} was found in {_DRAWS} draws of what was left open; ask for fewer "
             "jumps, a shorter route or a larger share of one height"
         )
+
+
+def _ends_text(params: Params) -> str:
+    if params.ends is None:
+        return ""
+    (a_row, a_column), (b_row, b_column) = params.ends
+    return (
+        f"- A is in row {a_row}, column {a_column}, and B in row {b_row}, column {b_column}. Rows "
+        "are counted from 0 at\n  the top, columns from 0 at the left.\n"
+    )
+
+
+def _with_ends(params: Params, rng: Stream) -> Params:
+    """Draw a route, and ask for its ends."""
+    n = params.size
+    corner = rng.below(2), rng.below(2)
+    nodes = _lattice_path(n, rng, corner)
+    least, limit = _range_of_nodes(params.jumps, *_range_of_cells(params))
+    limit = min(limit, len(nodes))
+    nodes = nodes[: rng.between(min(least, limit), limit)]
+    ends = tuple(divmod(node, n) for node in (nodes[0], nodes[-1]))
+    return params.model_copy(update={"ends": ends})
+
+
+def _range_of_nodes(jumps: int, least_cells: int, most_cells: int) -> tuple[int, int]:
+    """Return how many nodes a route may have: k of them are 2 k - 1 cells, less one for a jump."""
+    return max(jumps + 1, 2, (least_cells + jumps + 2) // 2), (most_cells + jumps + 1) // 2
 
 
 def _maze_answer(maze: str) -> Answer:
@@ -163,7 +194,8 @@ def _carved(
     params: Params, jumps: int, least: int, longest: int, favourite: int | None = None
 ) -> str | None:
     """Return a maze that breaks only these rules: jumps, cells of the route, a height too often."""
-    plan = MazePlan(params.size, params.a_height, params.b_height, jumps, least, longest, favourite)
+    heights = params.a_height, params.b_height
+    plan = MazePlan(params.size, *heights, jumps, least, longest, favourite, params.ends)
     name = [jumps, least, longest, favourite]
     rng = Stream("maze_3d", "solver", params.model_dump(mode="json"), name)
     broken = _broken(params, jumps, longest, favourite)
@@ -244,6 +276,7 @@ class MazePlan:
     """What a maze is to have: sides, heights of A and B, jumps, and cells of the route.
 
     The favourite is the height that all other cells get where they can; None is to use all alike.
+    Ends are rows and columns of A and B, unless these may lie anywhere.
     """
 
     size: int
@@ -253,6 +286,7 @@ class MazePlan:
     least_cells: int
     most_cells: int
     favourite: int | None = None
+    ends: tuple[tuple[int, int], tuple[int, int]] | None = None
 
 
 def carve(plan: MazePlan, rng: Stream) -> str | None:
@@ -261,13 +295,15 @@ def carve(plan: MazePlan, rng: Stream) -> str | None:
     The shares of the heights are kept even but not checked.
     """
     n = plan.size
-    nodes = _lattice_path(n, rng)
-    # A route of k nodes has 2 k - 1 cells, less one for every jump.
-    least = max(plan.jumps + 1, 2, (plan.least_cells + plan.jumps + 2) // 2)
-    limit = min(len(nodes), (plan.most_cells + plan.jumps + 1) // 2)
+    least, limit = _range_of_nodes(plan.jumps, plan.least_cells, plan.most_cells)
+    nodes = [] if plan.ends else _lattice_path(n, rng)
+    limit = min(len(nodes), limit) if nodes else limit
     if least > limit:
         return None
-    nodes = nodes[: rng.between(least, limit)]
+    size = rng.between(least, limit)
+    nodes = _path_between(n, plan.ends, size, rng) if plan.ends else nodes[:size]
+    if not least <= len(nodes) <= limit + 1:
+        return None
     leaps = set(rng.sample(range(len(nodes) - 1), plan.jumps))
     route: list[int] = [nodes[0]]
     is_jump: list[bool] = []
@@ -292,10 +328,13 @@ def carve(plan: MazePlan, rng: Stream) -> str | None:
     return "\n".join("".join(text[y * n : y * n + n]) for y in range(n))
 
 
-def _lattice_path(n: int, rng: Stream) -> list[int]:
-    """Return the longest way from the root of a random depth-first tree over the even cells."""
-    side = (n + 1) // 2
-    root = (rng.below(side), rng.below(side))
+def _lattice_path(n: int, rng: Stream, corner: tuple[int, int] = (0, 0)) -> list[int]:
+    """Return the longest way from the root of a random depth-first tree over every other cell.
+
+    The corner is the row and column, 0 or 1, of the first of these cells.
+    """
+    rows, columns = ((n + 1 - first) // 2 for first in corner)
+    root = (rng.below(columns), rng.below(rows))
     parents = {root: root}
     depth = {root: 0}
     stack = [root]
@@ -303,7 +342,9 @@ def _lattice_path(n: int, rng: Stream) -> list[int]:
         x, y = stack[-1]
         around = [(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)]
         free = [
-            (u, v) for u, v in around if 0 <= u < side and 0 <= v < side and (u, v) not in parents
+            (u, v)
+            for u, v in around
+            if 0 <= u < columns and 0 <= v < rows and (u, v) not in parents
         ]
         if not free:
             stack.pop()
@@ -317,7 +358,32 @@ def _lattice_path(n: int, rng: Stream) -> list[int]:
     while parents[node] != node:
         node = parents[node]
         path.append(node)
-    return [2 * y * n + 2 * x for x, y in path]
+    return [(2 * y + corner[0]) * n + 2 * x + corner[1] for x, y in path]
+
+
+def _path_between(
+    n: int, ends: tuple[tuple[int, int], tuple[int, int]], size: int, rng: Stream
+) -> list[int]:
+    """Return a way of some nodes, or one more, in steps of two cells; empty if it got stuck.
+
+    It begins as two straight lines, and grows where a step can be pushed aside into free cells.
+    """
+    (y, x), (v, u) = ends
+    down = [(y + 2 * i * (1 if v > y else -1), x) for i in range(abs(v - y) // 2)]
+    along = [(v, x + 2 * i * (1 if u > x else -1)) for i in range(abs(u - x) // 2 + 1)]
+    path = [*down, *along]
+    occupied = set(path)
+    tries = 40 * size
+    while len(path) < size and tries and len(path) > 1:
+        tries -= 1
+        i, side = rng.below(len(path) - 1), rng.choice((-2, 2))
+        (y, x), (v, u) = path[i : i + 2]
+        aside = (side, 0) if y == v else (0, side)
+        pushed = [(a + aside[0], b + aside[1]) for a, b in ((y, x), (v, u))]
+        if all(min(at) >= 0 and max(at) < n and at not in occupied for at in pushed):
+            path[i + 1 : i + 1] = pushed
+            occupied.update(pushed)
+    return [a * n + b for a, b in path] if len(path) >= size else []
 
 
 def _route_heights(start: int, end: int, is_jump: Sequence[bool], rng: Stream) -> list[int] | None:

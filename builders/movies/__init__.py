@@ -145,8 +145,15 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"overlap": first, "margin": first - second}
 
     def blind_floor(self, params: Params) -> float:
-        """Return one by the number of choices."""
-        return 1 / len(params.choices)
+        """Return one by the number of choices, or what the choice of which most is said earns."""
+        point: dict[str, JsonValue] = {
+            "reference_count": len(params.liked),
+            "choice_count": len(params.choices),
+            "genre_weight": params.genre_weight,
+            "theme_weight": params.theme_weight,
+            "template": params.template,
+        }
+        return max(1 / len(params.choices), self.rule_floor(_longest_line, **point))
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw films that are alike, and choices among which one wins."""
@@ -238,6 +245,11 @@ def _film_text(film: Film, telling: Template) -> str:
         return f"{name}; genres: {', '.join(genres)}; themes: {', '.join(themes)}"
     article = "an" if genres[0][0] in "aeiou" else "a"
     return f"{name} is {article} {enumeration(genres)} film about {enumeration(themes)}."
+
+
+def _longest_line(params: Params) -> str:
+    sizes = [len(_film_text(film, params.template)) for film in params.choices]
+    return LABELS[sizes.index(max(sizes))]
 
 
 def _points_text(n: int) -> str:

@@ -19,6 +19,7 @@ from pydantic import JsonValue
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter, under
+from scbench.graders.pack_rectangular_prisms import grade
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
 
 _DRAWS = 200
@@ -58,13 +59,14 @@ class Space(Point):
     primes: bool = parameter(False, "whether edges are prime; not with perfect packings to order")
     plates: bool = parameter(False, "whether one size is 1 thick")
     cubes: bool = parameter(False, "whether large cubes, which dominate the volume, come on top")
+    greedy: float = parameter(1.0, "most that a greedy packing may score", gt=0, le=1)
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
     """Lists of prisms of which a dense packing is known."""
 
     task = "pack_rectangular_prisms"
-    version = 2
+    version = 3
     form = '{"boxes": [{"XyzMin": [x, y, z], "XyzMax": [x, y, z]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -166,6 +168,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         edges = {edge for line in params.prisms for edge in line.size}
         return len(params.prisms) * len(edges)
 
+    def _greedy(self, params: Params) -> float:
+        packings = self.baselines(params).values()
+        return max(grade(params, Answer.model_validate(boxes)).score for boxes in packings)
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw sizes and numbers until it is known how dense they can be packed.
 
@@ -175,7 +181,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         three sizes or more that all stack in one column.
         """
         loose = draws = 0
-        while draws < _DRAWS and loose < _PACKINGS:
+        most = _DRAWS if point.greedy == 1 else 10 * _DRAWS
+        while draws < most and loose < _PACKINGS:
             draws += 1
             choose = _draw_layers if point.perfect == "possible" else _sharing_sizes
             lines = choose(point, rng)
@@ -188,13 +195,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if point.perfect == ("possible" if impossible else "impossible"):
                 continue
             percent = _DENSE if impossible else 100
+            prisms = tuple(Prisms(count=n, size=size) for size, n in lines)
+            params = Params(prisms=prisms, full_marks_percent=percent)
+            if point.greedy < 1 and self._greedy(params) > point.greedy:
+                continue
             try:
                 pack(counts, percent)
             except GenerationError:
                 loose += 1
                 continue
-            prisms = tuple(Prisms(count=n, size=size) for size, n in lines)
-            return Params(prisms=prisms, full_marks_percent=percent)
+            return params
         raise GenerationError(
             f"no list of {point.kinds} sizes with a known best density in {draws} draws; ask for "
             "fewer sizes, longer edges, or more shared ones"

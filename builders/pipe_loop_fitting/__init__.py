@@ -26,6 +26,7 @@ class Space(Point):
     pipes: int = parameter(
         36, "number of pipes; odd ones need loops off the square lattice", ge=3, le=1_000
     )
+    vary: int = parameter(0, "how many pairs of pipes more there may be; drawn", ge=0, le=20)
     side: int = parameter(
         7,
         "side of the square in metres; pipes / (side + 1) ** 2 of 0.2 is easy, 0.8 tight",
@@ -48,7 +49,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Rooms for which a loop is known to exist."""
 
     task = "pipe_loop_fitting"
-    version = 3
+    version = 4
     form = '{"points": [{"x": 0.0, "y": 0.0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -109,6 +110,22 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         loops = {name: _joint_list(loop) for name, loop in wrong_loops(params, joints)}
         return answers | under("points", loops)
 
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return combs of many short teeth and of few long ones, from the joint to start at."""
+        n, side = params.pipes, params.side
+        if n % 2 or n < 4:
+            return {}
+        combs = {"comb": min(n // 4, (side + 1) // 2), "tall comb": -(-n // (2 * side + 2))}
+        loops = {name: _comb(n, side, teeth) for name, teeth in combs.items()}
+        return under(
+            "points",
+            {
+                name: _joint_list(solver.started(loop, params))
+                for name, loop in loops.items()
+                if loop
+            },
+        )
+
     def measure(self, params: Params) -> float:
         """Return pipes by crowding by rules: each is tried where others are, against every rule.
 
@@ -119,12 +136,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Choose a loop, then constraints that it keeps."""
-        names = {"pipes", "side", "length_tolerance", "crossings"}
-        bare = Params(**point.model_dump(include=names), constraints=())
+        pipes = point.pipes + 2 * rng.below(point.vary + 1)
+        names = {"side", "length_tolerance", "crossings"}
+        bare = Params(pipes=pipes, **point.model_dump(include=names), constraints=())
         families = [solver.CROSSED] if point.crossings else list(solver.FAMILIES)
         rng.shuffle(families)
         for family in families:
-            candidates = list(solver.loops(family, point.pipes, point.side, point.crossings))
+            candidates = list(solver.loops(family, pipes, point.side, point.crossings))
             rng.shuffle(candidates)
             for loop in candidates:
                 constraints = (
@@ -133,7 +151,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 if constraints is not None:
                     return bare.model_copy(update={"constraints": constraints})
         raise GenerationError(
-            f"no loop of {point.pipes} pipes with {point.crossings} crossings and "
+            f"no loop of {pipes} pipes with {point.crossings} crossings and "
             f"{point.constraints} constraints is known for a square of side {point.side}; ask for "
             "another number of pipes, a larger side or fewer constraints"
         )
@@ -212,6 +230,19 @@ def wrong_loops(params: Params, joints: Sequence[XY]) -> Iterator[tuple[str, Seq
         changed = gadget(base, side) if base else None
         if changed:
             yield name, changed
+
+
+def _comb(n: int, side: int, teeth: int) -> Joints | None:
+    """Return a loop on the square lattice: teeth of two columns each, as even as they can be."""
+    height, longer = divmod(n // 2 - teeth, max(1, teeth))
+    if not 1 <= teeth <= (side + 1) // 2 or not 1 <= height + (longer > 0) <= side:
+        return None
+    base = [(float(x), 0.0) for x in range(2 * teeth)]
+    back = []
+    for tooth in reversed(range(teeth)):
+        up = [float(y) for y in range(1, height + 1 + (tooth < longer))]
+        back += [(2.0 * tooth + 1, y) for y in up] + [(2.0 * tooth, y) for y in reversed(up)]
+    return (*base, *back)
 
 
 def _open_snake(n: int, side: int) -> list[XY] | None:

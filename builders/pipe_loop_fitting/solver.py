@@ -57,7 +57,7 @@ def solve(params: Params) -> Joints | None:
     families = (CROSSED,) if params.crossings else FAMILIES
     for family in families:
         for loop in loops(family, params.pipes, params.side, params.crossings):
-            candidate = _started(loop, params)
+            candidate = started(loop, params)
             if accepted(params, candidate):
                 return candidate
     return None
@@ -92,7 +92,7 @@ def _there(loop: Joints | None) -> Iterator[Joints]:
         yield loop
 
 
-def _started(loop: Joints, params: Params) -> Joints:
+def started(loop: Joints, params: Params) -> Joints:
     """Let a loop start at the joint nearest to where it is to start."""
     for constraint in params.constraints:
         if isinstance(constraint, FixedStart):

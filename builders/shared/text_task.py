@@ -2,9 +2,11 @@
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
+
+from pydantic import JsonValue
 
 from scbench.base.seeding import QuickStream, Stream
 from scbench.builders.shared.builder import (
@@ -19,6 +21,8 @@ from scbench.builders.shared.builder import (
 
 DRAWS = 2000
 """Cases that tell what a constant answer earns."""
+RULE_DRAWS = 400
+"""Cases that tell what a rule earns that does not solve them."""
 
 
 class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
@@ -42,6 +46,14 @@ class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
         """
         return _constant_floor(cls, tuple(sorted(parameters.items())))
 
+    @classmethod
+    def rule_floor(cls, rule: Callable[[Any], str], **parameters: JsonValue) -> float:
+        """Return what a rule that does not solve the case earns at a point, by `RULE_DRAWS` cases.
+
+        The rule makes the answer of an instance; the standard error is at most 2.5 points.
+        """
+        return _rule_floor(cls, rule, tuple(sorted(parameters.items())))
+
     def target(self, params: ParamsT) -> str:
         """Return the right answer as plain text, such as ``42``; a list with commas."""
         answer: Any = self.reference(params)
@@ -57,6 +69,19 @@ def _constant_floor(
     first, second = ([case["target"] for case in cases[i::2]] for i in (0, 1))
     (commonest, _), *_ = Counter(first).most_common(1)
     return second.count(commonest) / len(second)
+
+
+@cache
+def _rule_floor(
+    builder: type[TextBuilder[Any, Any, Any]],
+    rule: Callable[[Any], str],
+    parameters: tuple[tuple[str, Any], ...],
+) -> float:
+    stream = Stream("rule", builder.task, builder.version, dict(parameters))
+    cases = builder(stream).generate_random(count=RULE_DRAWS, **dict(parameters))
+    instances = (builder.params_model.model_validate(case["instance"]) for case in cases)
+    right = [rule(i) == case["target"] for i, case in zip(instances, cases, strict=True)]
+    return right.count(True) / len(right)
 
 
 class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):

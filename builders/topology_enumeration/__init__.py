@@ -23,7 +23,7 @@ class Space(Point):
         3, "classes that must meet; with 4 the right list is empty", ge=2, le=4
     )
     order: Order = parameter("any", "order of the corners: " + ORDERS_ARE)
-    known: Literal[0, 2, 3] = parameter(
+    known: Literal[0, 2, 3, 4] = parameter(
         3, "corners of which it is known which of them have the same class"
     )
 
@@ -32,7 +32,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Orders of the corners of a square to octagon, with a number of classes."""
 
     task = "topology_enumeration"
-    version = 2
+    version = 3
     form = '{"configs": [[label, label, ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -112,7 +112,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         revealed = set(rng.sample(range(point.corners), point.known))
         names = list(dict.fromkeys(pattern[i] for i in sorted(revealed)))
         hint = "".join(
-            "xyz"[names.index(label)] if i in revealed else "?" for i, label in enumerate(pattern)
+            "xyzw"[names.index(label)] if i in revealed else "?" for i, label in enumerate(pattern)
         )
         return Params(n_classes=point.n_classes, corner_order=order, known=hint if revealed else "")
 

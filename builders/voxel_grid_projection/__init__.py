@@ -105,6 +105,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         return {**under("voxels", lists), "no_list": {}, **under("voxels", forms)}
 
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return diagonals that fill three views, and the first other cells; nothing is avoided."""
+        cells = _all_cells(params.size)
+        diagonals = [(x, y, (x + y) % params.size) for x, y, z in cells if not z]
+        selection = [*dict.fromkeys([*diagonals, *cells])][: params.cells]
+        answer: list[JsonValue] = [{"xyz": list(cell)} for cell in selection]
+        return {"diagonals and first cells": {"voxels": answer}}
+
     def measure(self, params: Params) -> float:
         """Return how many squares of the views and barred cells there are for each spare cell."""
         n = params.size

@@ -18,7 +18,7 @@ VERSION = 2
 CHECKS = {
     "shape": "The rows are a square of as many rows and columns as asked for.",
     "characters": "Every character is a digit from 0 to 9, A or B.",
-    "ends": "A and B occur once each.",
+    "ends": "A and B occur once each, in their places if these are stated.",
     "height_share": "No height fills more than its permitted share of the cells.",
     "route": "B can be reached from A.",
     "one_route": "There is only one route from A to B.",
@@ -54,7 +54,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         )
     readable = _judge_text(checks, n, rows)
     cells = "".join(rows)
-    ends = _judge_ends(checks, n, rows)
+    ends = _judge_ends(checks, params, rows)
     if not readable:
         checks.skip(
             ("height_share", "route", "one_route", "coverage", "jumps"),
@@ -93,17 +93,22 @@ def _judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
     return square and clean
 
 
-def _judge_ends(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
+def _judge_ends(checks: Checklist, params: Params, rows: Sequence[str]) -> bool:
+    """Check A and B; return whether there is one of each, wherever they lie."""
     cells = {
         end: [[x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c == end]
         for end in "AB"
     }
-    return checks.expect(
-        "ends",
-        all(len(places) == 1 for places in cells.values()),
-        f"A occurs {len(cells['A'])} times and B {len(cells['B'])} times.",
-        **{end: places[:n] for end, places in cells.items()},
-    )
+    places = {end: found[: params.size] for end, found in cells.items()}
+    problem = f"A occurs {len(cells['A'])} times and B {len(cells['B'])} times."
+    once = all(len(found) == 1 for found in cells.values())
+    right = once
+    for end, (y, x) in zip("AB", params.ends or (), strict=False) if once else ():
+        if cells[end] != [[x, y]]:
+            (at_x, at_y), right = cells[end][0], False
+            problem = f"{end} is in row {at_y}, column {at_x} (from 0), not in row {y}, column {x}."
+    checks.expect("ends", right, problem, **places)
+    return once
 
 
 def height_of(params: Params, character: str) -> int:

@@ -27,6 +27,7 @@ from scbench.cli.console import (
 from scbench.cli.options import Commands, ListForm
 from scbench.cli.progress import progress
 from scbench.cli.releases import rungs_of
+from scbench.formats.prompts import LIMITS, Form, Settings, line_of, requests, write_files
 from scbench.freezing.experiment import (
     Experiment,
     experiment_of,
@@ -39,7 +40,7 @@ from scbench.freezing.experiment import (
 from scbench.freezing.fresh import Row, draw
 from scbench.freezing.listing import describe_task
 from scbench.machine.processes import open_executor, processors
-from scbench.release.load import Release, find_release
+from scbench.release.load import Release, find_release, open_release
 
 app = Commands()
 
@@ -153,7 +154,9 @@ def _ladder_text(rungs: dict[str, Any], style: ListForm) -> str:
         for number, point in enumerate(points, 1)
     ]
     beyond = " + is beyond those that releases hold." if rungs["beyond"] else ""
-    title = f"Ladder: {rungs['measure']}. {rungs['words']}{beyond}"
+    items = f"At least {1_000 if rungs['small'] else 10_000:,} different items on each rung."
+    reasons = "".join(f" {rungs[key]}" for key in ("small", "room") if rungs[key])
+    title = f"Ladder: {rungs['measure']}. {rungs['words']}{beyond} {items}{reasons}"
     return _table_text(title, ["rung", "point"], rows, style)
 
 
@@ -187,6 +190,7 @@ def generate(
     rung: int | None = None,
     seed: int | None = None,
     private: bool = False,
+    prompts_only: bool = False,
     name: str | None = None,
     restart: bool = False,
     form: list[str] | None = None,
@@ -230,8 +234,13 @@ def generate(
             experiment = _read_target(target, context.args, count, form)
             if seed is not None:
                 experiment = experiment.model_copy(update={"seed": seed})
+        prompts = out.with_name(f"{out.name}-prompts") if out and prompts_only else None
         if out is not None:  # said before a private seed is
             require(*NEEDS["build"])
+        if prompts_only and prompts is None:
+            raise ExperimentError("--prompts-only is for folders; name one with --out")
+        if prompts and prompts.exists():
+            raise ExperimentError(f"{prompts} exists, and --prompts-only writes it; name another")
         experiment = _with_seed(experiment, private=private, writes=out is not None)
         if out is None:
             if printed is None:
@@ -239,9 +248,13 @@ def generate(
                 raise ExperimentError(f"{kind} is written into a folder; name it with --out")
             _print_cases(experiment, printed, workers or 1)
         else:
-            _write_folder(
+            short = _write_folder(
                 experiment, out, name, workers or processors(), restart=restart, quiet=quiet
             )
+            if prompts:
+                _write_prompts(out, prompts, quiet=quiet)
+            if short:
+                raise typer.Exit(PROBLEMS)
 
 
 def _print_forms(task: Task, forms: list[str]) -> tuple[str, list[str]]:
@@ -358,7 +371,8 @@ def _case_text(task: Task, case: Row, number: int, total: int) -> str:
 
 def _write_folder(
     experiment: Experiment, out: Path, name: str | None, workers: int, *, restart: bool, quiet: bool
-) -> None:
+) -> bool:
+    """Write items and references; return whether some are missing."""
     from scbench.freezing.fresh_folder import generate_folder
 
     total = sum(planned.point.count for planned in plan(experiment))
@@ -385,5 +399,13 @@ def _write_folder(
     if not quiet:
         manifest = generated.manifest
         say(f"{out}: {manifest.version}, {manifest.instances} items, rows {manifest.rows_hash}")
-    if generated.gathered.shortfalls:
-        raise typer.Exit(PROBLEMS)
+    return bool(generated.gathered.shortfalls)
+
+
+def _write_prompts(folder: Path, out: Path, *, quiet: bool) -> None:
+    """Write what may be given away of a folder: its prompts, with their images and ids."""
+    asked = requests(list(open_release(folder).instances().values()), 1, ())
+    lines = (line_of(request, Form.SCBENCH, Settings()) for request in asked)
+    paths = write_files(lines, out, LIMITS[Form.SCBENCH])
+    if not quiet:
+        say(f"{', '.join(map(str, paths))}: prompts alone, to be given away; {folder} has answers")

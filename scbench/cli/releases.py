@@ -1,12 +1,15 @@
 """``scbench release``: building, verifying, publishing and comparing releases and ladders."""
 
 import os
+import sys
 from collections.abc import Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 import typer
 
+from scbench.analysis.layout import Sheet, terminal
 from scbench.catalog import MANIFOLDS, get_task
 from scbench.cli.console import (
     NEEDS,
@@ -22,8 +25,8 @@ from scbench.cli.options import Commands
 from scbench.freezing.compare import overlap as measure
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.experiment import manifolds as manifolds_experiment
-from scbench.freezing.ladder import Ladder, ladder, own_ladder, read_ladder
-from scbench.freezing.ladder_check import check_ladder
+from scbench.freezing.ladder import Ladder, TaskLadder, ladder, own_ladder, read_ladder
+from scbench.freezing.ladder_check import DRAWS, RungReport, check_ladder
 from scbench.freezing.proofs import proofs_file
 from scbench.machine.processes import processors
 from scbench.release.diff import diff_releases
@@ -129,9 +132,6 @@ def overlap(first: str, second: str) -> None:
             raise typer.Exit(PROBLEMS)
 
 
-_HEADS = "  rung     mean      least       most  floor  prompt  answer   draw  judge  point"
-
-
 def _ladder_table(target: str | None) -> tuple[Ladder, list[str] | None]:
     """Return the table that a file or names of tasks are about, and the tasks."""
     if target is not None and target.endswith(".toml"):
@@ -148,39 +148,68 @@ def rungs_of(
 
 
 @app.command()
-def rungs(target: str | None = None, rung: int | None = None, count: int | None = None) -> None:
+def rungs(
+    target: str | None = None,
+    rung: int | None = None,
+    count: int | None = None,
+    draws: int = DRAWS,
+) -> None:
     """Make every rung of a ladder, and check it.
 
     Those beyond its top are among them.
 
     Each item is solved and judged: a right answer must score 1 within the limit, prompts and
-    answers be short enough, and the measure rise from rung to rung. Exit code 1: something is
-    wrong.
+    answers be short enough, the measure rise from rung to rung, and the floors leave room. No
+    answer may be right on most of a rung, and different items must be many. Exit code 1: something
+    is wrong.
     """
     with reported_errors():
         table, tasks = _ladder_table(target)
+        checks = check_ladder(table, tasks, rung=rung, count=count, draws=draws)
         wrong = 0
-        task = ""
-        for check in check_ladder(table, tasks, rung=rung, count=count):
-            task_rungs = table.tasks[check.task]
-            if check.task != task:
-                task = check.task
-                print(f"{task}: {task_rungs.measure}")  # noqa: T201
-                print(_HEADS)  # noqa: T201
-            if check.measures:
-                ends = f"{check.mean:9.6g}  {min(check.measures):9.6g}  {max(check.measures):9.6g}"
-                floor = f"{sum(check.floors) / len(check.floors):5.2f}"
-                sizes = f"{floor}  {check.prompt:6}  {check.answer:6}"
-                times = f"{check.drawing:5.1f}  {check.judging:5.1f}"
-                point = ", ".join(f"{key} {value}" for key, value in check.point.items())
-                beyond = "+" if check.rung > len(task_rungs.rungs) else " "
-                print(f"  {check.rung:3}{beyond}  {ends}  {sizes}  {times}  {point}")  # noqa: T201
-            for problem in check.problems:
-                print(f"  {check.rung:3}   WRONG: {problem}")  # noqa: T201
-            wrong += len(check.problems)
+        for task, of_task in groupby(checks, lambda check: check.task):
+            reports = list(of_task)
+            sys.stdout.write(terminal(_rungs_sheet(table.tasks[task], reports)) + "\n\n")
+            sys.stdout.flush()
+            wrong += sum(len(report.problems) for report in reports)
         if wrong:
             say(counted(wrong, "problem"))
             raise typer.Exit(PROBLEMS)
+
+
+def _rungs_sheet(table: TaskLadder, reports: Sequence[RungReport]) -> Sheet:
+    ends, sizes, times = ("mean", "least", "most"), ("prompt", "answer"), ("draw", "judge")
+    heads = ["rung", *ends, "floor", "transfer", "items", *sizes, *times, "point"]
+    rows = [_rung_cells(table, report) for report in reports]
+    notes = [f"WRONG, rung {r.rung}: {problem}." for r in reports for problem in r.problems]
+    notes += [f"Small: {table.small}"] * bool(table.small)
+    notes += [f"Room: {table.room}"] * bool(table.room)
+    return Sheet(
+        f"{reports[0].task}: {table.measure}",
+        heads,
+        rows,
+        words=frozenset({"point"}),
+        notes=notes,
+        drops=("point", "draw", "judge", "least", "most"),
+    )
+
+
+def _rung_cells(table: TaskLadder, report: RungReport) -> list[str]:
+    number = f"{report.rung}{'+' * (report.rung > len(table.rungs))}"
+    point = ", ".join(f"{key} {value}" for key, value in report.point.items())
+    if not report.measures:
+        return [number, *[""] * 10, point]
+    ends = (report.mean, min(report.measures), max(report.measures))
+    return [
+        number,
+        *(f"{value:.6g}" for value in ends),
+        f"{report.floor:.2f}",
+        "" if report.transfer is None else f"{report.transfer:.2f}",
+        str(report.capacity or ""),
+        *(str(report.prompt), str(report.answer)),
+        *(f"{report.drawing:.1f}", f"{report.judging:.1f}"),
+        point,
+    ]
 
 
 @app.command()

@@ -32,10 +32,21 @@ class TaskLadder(BaseModel):
 
     measure: StrictStr = Field(min_length=1, description="what `Builder.measure` counts, in short")
     words: StrictStr = Field(min_length=1, description="why higher rungs are harder, for people")
+    small: StrictStr = Field(
+        default="", description="why a rung of it has fewer than 10,000 items, but 1,000 or more"
+    )
+    room: StrictStr = Field(
+        default="", description="why its floors are above 0.6, so that its weight is small"
+    )
     rungs: tuple[Rung, ...] = Field(min_length=1, description="what a release holds, easiest first")
     beyond: tuple[Rung, ...] = Field(
         default=(), description="rungs above these, which are drawn when they are asked for"
     )
+
+    @property
+    def least_items(self) -> int:
+        """Different items that can be drawn on each rung at the least."""
+        return 1_000 if self.small else 10_000
 
     @property
     def all_rungs(self) -> tuple[Rung, ...]:

@@ -2,15 +2,42 @@
 
 import json
 import time
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from scbench.base.canonical import canonical_json
 from scbench.base.errors import ScbenchError
+from scbench.base.seeding import Stream
+from scbench.catalog import Task, get_task
 from scbench.freezing.fresh import FrozenPoint, key_of, run
+from scbench.freezing.frozen_task import mean_score
 from scbench.freezing.ladder import Ladder
 from scbench.scoring.judge import judge
+
+MOST_FLOOR, MOST_RISE, MOST_TRANSFER = 0.6, 0.03, 0.5
+"""Bounds on a rung's mean floor, on its rise from rung to rung, and on the transfer."""
+DRAWS = 250
+"""Items drawn to tell the capacity: with no two alike it is 10,000 or more, 19 times of 20."""
+
+
+class Capacity(NamedTuple):
+    """How many pairs of items drawn at a rung there were, and how many of them were alike."""
+
+    pairs: int
+    alike: int
+
+    @property
+    def items(self) -> int:
+        """How many different items there are; where no two are alike the least, at 95 %."""
+        # Twins are as rare as exp(-pairs / items), which is 5 % where the items are a third.
+        return self.pairs // (self.alike or 3)
+
+    def __str__(self) -> str:
+        return f"{'' if self.alike else '>'}{self.items}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +45,9 @@ class RungReport:
     """What was found of a rung: of each instance its measure and floor; problems, a sentence each.
 
     The longest prompt and right answer are counted in characters. Drawing all of it, with solving
-    and judging, is in seconds, as is the slowest verdict on a right answer.
+    and judging, is in seconds, as is the slowest verdict on a right answer. Transfer is what the
+    best right answer scores in the mean on the rung's other items above their floors; None if none
+    has room above it.
     """
 
     task: str
@@ -30,12 +59,19 @@ class RungReport:
     answer: int = 0
     drawing: float = 0.0
     judging: float = 0.0
+    transfer: float | None = None
+    capacity: Capacity | None = None
     problems: tuple[str, ...] = ()
 
     @property
     def mean(self) -> float:
         """Mean of the measures."""
         return sum(self.measures) / len(self.measures)
+
+    @property
+    def floor(self) -> float:
+        """Mean of the floors."""
+        return sum(self.floors) / len(self.floors)
 
 
 def check_ladder(
@@ -45,26 +81,58 @@ def check_ladder(
     count: int | None = None,
     rung: int | None = None,
     rising: bool = True,
+    draws: int = 0,
 ) -> Iterator[RungReport]:
     """Draw the rungs of a table, those beyond a release's included, and yield what is found.
 
     A right answer must score 1 within its task's limit, prompts and answers must be short enough,
     all instances differ, and the measure rise in the mean from rung to rung, which single instances
-    may not. Tasks, count and rung are all those of the table by default.
+    may not; there must be room above the floors, which do not rise, and no answer that is right on
+    most of a rung. Tasks, count and rung are all those of the table by default. The capacity is
+    told from some draws more, which are not solved.
 
     Raises:
         ExperimentError: the table has no such task or rung.
     """
     for name in ladder.experiment(tasks=tasks).task_ids:
-        before = float("-inf")
+        before: RungReport | None = None
         ids_by_key: dict[str, str] = {}
         for number, point in enumerate(ladder.tasks[name].all_rungs, 1):
             if rung not in {None, number}:
                 continue
-            report = _check_rung(ladder, name, number, point, count, ids_by_key, before)
+            report = _check_rung(ladder, name, number, point, count, ids_by_key, draws)
+            if report.measures:
+                checks = [*_promises(ladder, report), *(_slopes(before, report) if rising else ())]
+                report = replace(report, problems=(*report.problems, *checks))
+                before = report
             yield report
-            if rising and report.measures:
-                before = report.mean
+
+
+def _promises(ladder: Ladder, report: RungReport) -> Iterator[str]:
+    """Yield what a rung lacks that each of them must have."""
+    table = ladder.tasks[report.task]
+    if report.floor > MOST_FLOOR and not table.room:
+        yield f"the floor is {report.floor:.2f} in the mean; {MOST_FLOOR} is the most"
+    if (report.transfer or 0) > MOST_TRANSFER:
+        yield (
+            f"the answer to one item scores {report.transfer:.2f} in the mean on the others above "
+            f"their floors; {MOST_TRANSFER} is the most"
+        )
+    if report.capacity and report.capacity.alike and report.capacity.items < table.least_items:
+        yield (
+            f"some {report.capacity.items:,} different items can be drawn; "
+            f"{table.least_items:,} is the least"
+        )
+
+
+def _slopes(before: RungReport | None, report: RungReport) -> Iterator[str]:
+    """Yield what does not go on from the rung below as it must."""
+    if before is None:
+        return
+    if report.mean <= before.mean:
+        yield f"the measure is {report.mean:g} in the mean, and {before.mean:g} on the rung below"
+    if report.floor > before.floor + MOST_RISE:
+        yield f"the floor is {report.floor:.2f} in the mean, but {before.floor:.2f} a rung below"
 
 
 def _check_rung(
@@ -74,7 +142,7 @@ def _check_rung(
     point: dict[str, JsonValue],
     count: int | None,
     ids_by_key: dict[str, str],
-    before: float,
+    draws: int,
 ) -> RungReport:
     experiment = ladder.experiment(tasks=[name], rung=rung, count=count)
     started = time.perf_counter()
@@ -91,10 +159,6 @@ def _check_rung(
                 f"{row.id} is {ids_by_key[key]} again, so another is drawn in its place"
             )
         ids_by_key.setdefault(key, row.id)
-    measures = tuple(ref.measure or 0.0 for ref in part.references)
-    mean = sum(measures) / max(len(measures), 1)
-    if mean <= before:
-        problems.append(f"the measure is {mean:g} in the mean, and {before:g} on the rung below")
     judging = max(_seconds(part), default=0.0)
     limit = part.planned.task.seconds
     if judging > limit:
@@ -103,14 +167,54 @@ def _check_rung(
         name,
         rung,
         point,
-        measures,
+        tuple(ref.measure or 0.0 for ref in part.references),
         tuple(ref.floor for ref in part.references),
         max((len(row.prompt) for row in part.instances), default=0),
         max((len(ref.answer) for ref in part.references), default=0),
         drawing,
         judging,
+        transfer_of(part),
+        capacity_of(get_task(name), point, draws) if draws else None,
         tuple(problems),
     )
+
+
+def transfer_of(part: FrozenPoint) -> float | None:
+    """Return the best mean that a right answer has on a rung's other items above their floors.
+
+    A negative result counts as 0. It is None if there are no two items, or none with room.
+    """
+    task = part.planned.task
+    params = [task.params_model.model_validate_json(row.all_params) for row in part.instances]
+    means = []
+    for i, ref in enumerate(part.references):
+        answer = json.loads(ref.answer)
+        above = [
+            max(0.0, mean_score(task, item, ref.name, answer, where=ref.id) - other.floor)
+            / (1 - other.floor)
+            for j, (item, other) in enumerate(zip(params, part.references, strict=True))
+            if j != i and other.floor < 1
+        ]
+        means += [sum(above) / len(above)] if above else []
+    return max(means, default=None)
+
+
+def capacity_of(task: Task, point: Mapping[str, JsonValue], draws: int = DRAWS) -> Capacity:
+    """Return how often items that are drawn at a point, and not solved, are alike."""
+    builder = task.builder()
+    space = builder.space.model_validate(point)
+    rng = Stream("capacity", task.id, builder.version, space.model_dump(mode="json"))
+    seen: Counter[str] = Counter()
+    failed = 0
+    while seen.total() < draws and failed < draws:
+        try:
+            params = builder.draw(space, Stream("capacity", rng.getrandbits(63)))
+        except ScbenchError:
+            failed += 1
+            continue
+        seen[key_of(task.id, builder.prompt(params), canonical_json(builder.as_json(params)))] += 1
+    n = seen.total()
+    return Capacity(n * (n - 1) // 2, sum(k * (k - 1) // 2 for k in seen.values()))
 
 
 def _seconds(part: FrozenPoint) -> Iterator[float]:

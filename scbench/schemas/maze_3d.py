@@ -1,11 +1,17 @@
 """A maze of heights with exactly one route from A to B."""
 
 import re
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
-from scbench.schemas.base import AnswerModel, ParamsModel, Text
+from scbench.schemas.base import AnswerModel, Int, ParamsModel, Text
 
 _MOST_ROWS = 1000
 """A text is not cut into more: it is no maze, and each piece takes memory."""
@@ -24,6 +30,25 @@ class Params(ParamsModel):
     min_route_percent: int = Field(
         default=20, ge=0, le=100, description="least share of all cells that the route visits"
     )
+    ends: tuple[tuple[Int, Int], tuple[Int, Int]] | None = Field(
+        default=None,
+        description="row and column of A and of B, from 0; null if they may lie anywhere",
+    )
+
+    @model_validator(mode="after")
+    def _inside(self) -> "Params":
+        if self.ends and (
+            self.ends[0] == self.ends[1]
+            or not all(0 <= place < self.size for end in self.ends for place in end)
+        ):
+            raise ValueError("ends must be two different cells of the maze")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Items of the fixed list leave the ends open, and stay as they are when written out.
+        fields: dict[str, Any] = handler(self)
+        return {key: value for key, value in fields.items() if key != "ends" or value}
 
 
 def _rows_of(value: object) -> object:

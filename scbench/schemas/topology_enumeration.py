@@ -23,7 +23,7 @@ class Params(ParamsModel):
     )
     known: Text = Field(
         default="",
-        pattern=r"^([?xyz]{4,8})?$",
+        pattern=r"^([?xyzw]{4,8})?$",
         description="what is known of the pattern, in the same order: equal letters for equal "
         "labels, ? for unknown; empty if nothing is",
     )

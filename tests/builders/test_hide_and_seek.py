@@ -132,3 +132,9 @@ def test_the_prompt_prints_every_number_that_is_graded():
         numbers.update(value if isinstance(value, tuple) else {value})
     assert numbers <= printed
     assert {(3.25 + 0.4375) / 2, (4.125 + 0.625) / 2, 1e-9} <= printed
+
+
+def test_walls_vary_within_what_is_asked_for():
+    point = Space(vary=0.5)
+    walls = [TaskBuilder().draw(point, Stream("walls", seed)).building[:2] for seed in range(30)]
+    assert {width for wall in walls for width in wall} == {6.0, 6.1, 6.2, 6.3, 6.4, 6.5}

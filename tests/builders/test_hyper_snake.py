@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.hyper_snake import Box, Space, TaskBuilder, find_path
-from scbench.schemas.hyper_snake import Params
+from scbench.graders.hyper_snake import grade
+from scbench.schemas.hyper_snake import Answer, Params
 
 WORK = 300_000
 
@@ -170,3 +171,16 @@ def test_hopeless_points_are_reported():
     # Both colours are needed in equal number, or one more of the start's.
     with pytest.raises(GenerationError, match="ask for"):
         draw(dims=2, min_side=2, max_side=2, max_cells=4, walls=1, food=1)
+
+
+def test_boxes_in_which_a_shortsighted_path_does_well_are_thrown_away():
+    builder, scores = TaskBuilder(), {1.0: [], 0.6: []}
+    for limit, found in scores.items():
+        point = Space(
+            dims=2, min_side=5, max_side=5, max_cells=25, walls=4, wall_layout="fence", greedy=limit
+        )
+        for seed in range(8):
+            params = builder.draw(point, Stream("greedy", seed))
+            paths = map(Answer.model_validate, builder.baselines(params).values())
+            found.append(max(grade(params, path).score for path in paths))
+    assert max(scores[0.6]) <= 0.6 < max(scores[1.0])

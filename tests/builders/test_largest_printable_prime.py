@@ -8,6 +8,7 @@ from scbench.builders.largest_printable_prime import (
     Space,
     TaskBuilder,
     _Graph,
+    greedy_number,
     longest_prime,
     lowest,
     tallest,
@@ -145,3 +146,15 @@ def test_impossible_rules_end_with_a_reason():
         BUILDER.draw(point, Stream("too tall"))
     with pytest.raises(GenerationError, match="no prime"):
         longest_prime(with_params(digits=(0, 4)))
+
+
+def test_rules_under_which_greed_goes_far_are_thrown_away():
+    shares = {1.0: [], 0.4: []}
+    for limit, found in shares.items():
+        point = Space(
+            group=2, digits=7, max_digits=8, min_height_mm=5.0, max_height_mm=20.0, greedy=limit
+        )
+        for seed in range(6):
+            params = BUILDER.draw(point, Stream("greedy", seed))
+            found.append(len(greedy_number(params)) / params.best_digits)
+    assert max(shares[0.4]) <= 0.4 < max(shares[1.0])

@@ -71,3 +71,24 @@ def test_carved_mazes_have_exactly_what_is_wanted():
             assert len(result.metrics["jumped_over"]) == seed % 6
             assert 40 <= len(result.metrics["route"]) <= 60
     assert carved > 10
+
+
+@pytest.mark.parametrize("size", [5, 6, 7, 13, 24])
+def test_ends_are_drawn_printed_and_met(size):
+    open_ends = TaskBuilder().paper()[0].params
+    assert open_ends.ends is None
+    assert "ends" not in open_ends.model_dump()
+    assert "is in row" not in BUILDER.prompt(open_ends)
+    point = Space(size=size, jumps=1, max_height_percent=60, min_route_percent=14, placed=True)
+    ends = set()
+    for seed in range(12):
+        params = BUILDER.draw(point, Stream("ends", size, seed))
+        ends.add(params.ends)
+        (a_row, a_column), (b_row, b_column) = params.ends
+        assert f"A is in row {a_row}, column {a_column}, and B in row {b_row}, column " in (
+            BUILDER.prompt(params)
+        )
+        rows = BUILDER.reference(params).maze
+        assert (rows[a_row][a_column], rows[b_row][b_column]) == ("A", "B")
+        assert Params.model_validate_json(params.model_dump_json()) == params
+    assert len(ends) > 6

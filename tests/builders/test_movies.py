@@ -146,3 +146,16 @@ def test_prose_has_the_right_article():
         for start in "aeiou":
             assert f" is a {start}" not in prompt
         assert " is an horror" not in prompt
+
+
+def test_the_floor_knows_the_longest_line_where_it_is_right_more_often_than_a_guess():
+    point = {"choice_count": 5, "template": "list", "reference_count": 4}
+    cases = TaskBuilder(Stream("floor of movies")).generate_random(count=600, **point)
+    longest = 0
+    for case in cases:
+        lines = [line for line in case["input"].splitlines() if line.startswith("(")]
+        # What stands before the first blank is the letter in brackets.
+        sizes = [len(line.partition(" ")[2]) for line in lines]
+        longest += "ABCDE"[sizes.index(max(sizes))] == case["target"]
+    params = BUILDER.params_model.model_validate(cases[0]["instance"])
+    assert BUILDER.blind_floor(params) == pytest.approx(max(0.2, longest / 600), abs=0.08)

@@ -130,3 +130,22 @@ def test_stars_that_cannot_be_are_not_made():
     assert star(36, 0.5, (2, 2)) is None
     assert many_pointed(6, 9) is None
     assert len(contacts(measure(many_pointed(5, 2)).points).crossings) == 5
+
+
+def test_the_number_of_pipes_varies_where_it_may():
+    point = Space(pipes=12, vary=5, side=6)
+    counts = {BUILDER.draw(point, Stream("vary", seed)).pipes for seed in range(40)}
+    assert counts == {12, 14, 16, 18, 20, 22}
+
+
+@pytest.mark.parametrize("side", [1, 2, 5, 7])
+def test_combs_are_loops_wherever_they_fit(side):
+    for pipes in range(4, (side + 1) ** 2 + 1, 2):
+        bare = Params(pipes=pipes, side=side, length_tolerance=0.05, crossings=0, constraints=())
+        combs = BUILDER.baselines(bare)
+        for comb in combs.values():
+            (only,) = judge(TASK, bare, comb)
+            assert only.score == 1, (pipes, side)
+        full = 2 * ((side + 1) // 2) * (side + 1)
+        assert "tall comb" in combs or pipes > full
+    assert BUILDER.baselines(bare.model_copy(update={"pipes": 15})) == {}

@@ -29,8 +29,19 @@ def own(tmp_path):
 
 def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
     args = ("generate", "ladder,two_segments,enumerate_edges", "--private", "--count", 1)
-    done = inside(*args, "--out", "secret", "--workers", 1)
+    done = inside(*args, "--prompts-only", "--out", "secret", "--workers", 1)
     assert done.returncode == 0, done.stderr
+    (public,) = (tmp_path / "secret-prompts").iterdir()
+    lines = [json.loads(line) for line in public.read_text("utf-8").splitlines()]
+    items = open_release(tmp_path / "secret").instances()
+    assert {line["id"]: line["prompt"] for line in lines} == {
+        name: item.prompt for name, item in items.items()
+    }
+    answers = [ref.answer for ref in open_release(tmp_path / "secret").references()]
+    assert not any(answer in public.read_text("utf-8") for answer in answers)
+    done_again = inside(*args, "--prompts-only", "--out", "secret")
+    assert done_again.returncode == 2
+    assert "secret-prompts exists" in done_again.stderr
     seed = next(line for line in done.stderr.splitlines() if "private seed: " in line).split()[-1]
     names = list(open_release(tmp_path / "secret").instances())
     assert sorted({rung_of(name) for name in names}) == list(range(1, 9))
@@ -55,6 +66,7 @@ def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
         (("ladder,nowhere.toml", "--out", "x"), "nowhere.toml cannot be read"),
         (("--out", "x"), "name an experiment or task"),
         (("ladder", "--rung", "0", "--out", "x"), "rung"),
+        (("maze_3d", "--prompts-only"), "--prompts-only is for folders"),
     ],
 )
 def test_wrong_usage_says_why(inside, args, said):
@@ -68,10 +80,10 @@ def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
     done = inside("release", "rungs", own)
     assert done.returncode == 1
     assert "maze_3d: cells" in done.stdout
-    (wrong,) = [line for line in done.stdout.splitlines() if "WRONG" in line]
-    assert wrong.split()[0] == "3"
-    assert "on the rung below" in wrong
-    assert inside("release", "rungs", own, "--rung", 2).returncode == 0
+    wrong = [line for line in done.stdout.splitlines() if "WRONG" in line]
+    assert all("different items can be drawn" in line for line in wrong[:-2])
+    assert any(line.startswith("WRONG, rung 3: the measure is") for line in wrong)
+    assert inside("release", "rungs", own, "--rung", 2, "--draws", 0).returncode == 0
     assert inside("generate", f"ladder,{own}", "--out", "drawn", "--workers", 1).returncode == 0
     first = next(iter(open_release(tmp_path / "drawn").ladder().instances()))
     assert first.endswith("ladder-01-1")

@@ -267,3 +267,14 @@ def test_a_table_says_which_answers_without_insight_earn_what(manifest):
     title = get_task("enumerate_edges").title
     assert f"| [{title}](#enumerate_edges) | convex hull (20), largest solid (2) | 0.862 |" in table
     assert "(#shikaku_rectangles) | none earns anything | 0.000 |" in table
+
+
+def test_a_floor_is_said_in_the_same_words():
+    root = Path(__file__).resolve().parents[2]
+    texts = [
+        (root / name).read_text("utf-8")
+        for name in ("docs/statistics.md", "README.md", "dataset_card/card.md.j2")
+    ]
+    start, end = "A **floor** is the score of the best named baseline", "or that none exists."
+    sentences = {text[text.index(start) : text.index(end)] for text in texts}
+    assert len(sentences) == 1

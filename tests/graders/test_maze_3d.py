@@ -205,3 +205,21 @@ def test_a_long_corridor_needs_no_recursion():
     result = grade(params(n, 5, 5, 0), Answer(maze=tuple(rows)))
     assert result.score == 1
     assert len(result.metrics["route"]) > 1_800
+
+
+def test_ends_that_are_stated_must_be_met():
+    wanted = params(3, 5, 5, 1)
+    for ends, missed in [
+        (((0, 0), (0, 2)), ""),
+        (((0, 1), (0, 2)), "A is in row 0, column 0 (from 0), not in row 0, column 1."),
+        (((0, 0), (2, 0)), "B is in row 0, column 2 (from 0), not in row 2, column 0."),
+    ]:
+        stated = wanted.model_copy(update={"ends": ends})
+        result = verdict("A0B/888/222", stated)
+        assert result.score == (not missed)
+        assert [c.message for c in result.checks if c.passed is False] == [missed] * bool(missed)
+        # All else is judged just the same.
+        assert result.metrics["route"] == [[0, 0], [2, 0]]
+    for wrong in ([[0, 0], [0, 0]], [[0, 0], [0, 3]], [[-1, 0], [0, 1]]):
+        with pytest.raises(ValueError, match="ends"):
+            Params.model_validate({**wanted.model_dump(), "ends": wrong})
