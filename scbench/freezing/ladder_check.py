@@ -86,10 +86,11 @@ def check_ladder(
     """Draw the rungs of a table, those beyond a release's included, and yield what is found.
 
     A right answer must score 1 within its task's limit, prompts and answers must be short enough,
-    all instances differ, and the measure rise in the mean from rung to rung, which single instances
-    may not; there must be room above the floors, which do not rise, and no answer that is right on
-    most of a rung. Tasks, count and rung are all those of the table by default. The capacity is
-    told from some draws more, which are not solved.
+    all instances differ, and the measure rise in the mean from rung to rung; there must be room
+    above the floors, which do not rise, and no answer that is right on most of a rung. A few
+    instances of a rung may not show that; they need not if nothing is to rise. Tasks, count and
+    rung are all those of the table by default. The capacity is told from some draws more, which are
+    not solved.
 
     Raises:
         ExperimentError: the table has no such task or rung.
@@ -102,7 +103,7 @@ def check_ladder(
                 continue
             report = _check_rung(ladder, name, number, point, count, ids_by_key, draws)
             if report.measures:
-                checks = [*_promises(ladder, report), *(_slopes(before, report) if rising else ())]
+                checks = [*_promises(ladder, report), *_slopes(before, report)] if rising else []
                 report = replace(report, problems=(*report.problems, *checks))
                 before = report
             yield report
