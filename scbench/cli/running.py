@@ -53,6 +53,7 @@ def run(
     seed: int | None = None,
     structured: bool = False,
     setting: LoopSetting | None = None,
+    closed: bool = False,
     tools: bool = False,
     sandbox: str = "docker",
     search: str | None = None,
@@ -83,8 +84,9 @@ def run(
         only = None if ids is None else sorted(ids_in(ids))
         if only is not None and limit is not None:
             raise PredictionsError("--ids says which items are asked: leave --limit out")
-        if setting is not None and (tools or structured):
-            raise PredictionsError("--setting is played without --tools and without --structured")
+        if (closed and setting != "retry") or (setting and (tools or structured)):
+            says = "--setting goes without --tools and --structured, --closed with --setting retry"
+            raise PredictionsError(says)
         source = find_release(release)
         source, covered, instances = select(source, tasks=names_in(tasks), ids=only)
         if dry_run:
@@ -100,7 +102,7 @@ def run(
             "effort": effort,
             "reasoning_tokens": reasoning_tokens,
             "images": images,
-            **({"setting": setting} if setting else {}),
+            **({"setting": setting, "closed": closed} if setting else {}),
             **({"schema": True} if structured else {}),
             **({"tools": True, "sandbox": sandbox, "search": search} if tools else {}),
         }
@@ -116,8 +118,7 @@ def run(
             say("some calls were never answered; the same command asks these again")
         if not images:
             files += _write_left_out(instances, folder / LOGS / "left-out.jsonl", samples, budgets)
-        asked = None if setting else "tools" if tools else "no_tools"
-        read = ImportOptions(setting=asked)
+        read = ImportOptions(setting=None if setting else "tools" if tools else "no_tools")
         path, imported = taken_in(files, folder, quiet=quiet, read=read, restart=True)
         grade_and_tell(
             Options(

@@ -159,6 +159,11 @@ def test_how_a_model_is_asked(run, model, tmp_path):
     )
     assert rows["setting"].unique().to_list() == ["retry"], done.stderr
     assert {*rows["id"]} == {*SCRIPTS["retry"]}
+    closed = run("--tasks", "boolean", "--limit", "1", "--closed", out="closed")
+    assert (closed.exit_code, "--closed with --setting retry" in closed.stderr) == (2, True)
+    model.replies = lambda _: "yes"
+    done = run("--tasks", "boolean", "--limit", "1", "--setting", "retry", "--closed", out="closed")
+    assert done.exit_code == 0, done.stderr
 
 
 def test_interrupted_twice_it_goes_on_each_time(run, model, tmp_path):
