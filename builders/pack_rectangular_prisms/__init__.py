@@ -23,7 +23,7 @@ from scbench.graders.pack_rectangular_prisms import grade
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
 
 _DRAWS = 200
-_PACKINGS = 10
+_PACKINGS = 40
 """Lists that one draw may fail to pack."""
 _DENSE = 95
 """Percent that count as full where a perfect packing is impossible."""

@@ -95,7 +95,7 @@ def test_what_cannot_be_generated_says_why():
         scbench.generate("arithmetic", no_such_parameter=1)
     with pytest.raises(scbench.ExperimentError, match="unknown task 'arithmetics'"):
         scbench.generate("arithmetics")
-    with pytest.raises(scbench.GenerationError, match="of 1000 instances"):
+    with pytest.raises(scbench.GenerationError, match="of 1000 items"):
         scbench.generate("boolean", count=1000, length=3, max_depth=0, prob_negation=0.0)
 
 

@@ -77,7 +77,7 @@ def alive(marker: str) -> list[str]:
     below: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
         except OSError:
             continue
