@@ -138,7 +138,7 @@ def test_what_cannot_be_graded_is_none_and_counted(call):
 def test_a_data_set_without_ids_is_refused(call):
     with pytest.raises(PredictionsError, match="no column 'id'"):
         call([{"prompt": "Q"}], ["x"])
-    with pytest.raises(PredictionsError, match="no item"):
+    with pytest.raises(PredictionsError, match="no instance"):
         call([{"prompt": "Q", "instance": "[]"}], ["x"])
 
 
