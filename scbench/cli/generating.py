@@ -38,6 +38,7 @@ from scbench.freezing.experiment import (
     read_parameter,
 )
 from scbench.freezing.fresh import Row, draw
+from scbench.freezing.ladder import TaskLadder
 from scbench.freezing.listing import describe_task
 from scbench.machine.processes import open_executor, processors
 from scbench.release.load import Release, find_release, open_release
@@ -154,7 +155,8 @@ def _ladder_text(rungs: dict[str, Any], style: ListForm) -> str:
         for number, point in enumerate(points, 1)
     ]
     beyond = " + is beyond those that releases hold." if rungs["beyond"] else ""
-    items = f"At least {1_000 if rungs['small'] else 10_000:,} different items on each rung."
+    least = TaskLadder.model_validate(rungs).least_items
+    items = f"At least {least:,} different items on each rung."
     reasons = "".join(f" {rungs[key]}" for key in ("small", "room") if rungs[key])
     title = f"Ladder: {rungs['measure']}. {rungs['words']}{beyond} {items}{reasons}"
     return _table_text(title, ["rung", "point"], rows, style)

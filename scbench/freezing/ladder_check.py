@@ -17,6 +17,7 @@ from scbench.freezing.fresh import FrozenPoint, key_of, run
 from scbench.freezing.frozen_task import mean_score
 from scbench.freezing.ladder import Ladder
 from scbench.scoring.judge import judge
+from scbench.scoring.outcomes import normalized
 
 MOST_FLOOR, MOST_RISE, MOST_TRANSFER = 0.6, 0.03, 0.5
 """Bounds on a rung's mean floor, on its rise from rung to rung, and on the transfer."""
@@ -191,8 +192,7 @@ def transfer_of(part: FrozenPoint) -> float | None:
     for i, ref in enumerate(part.references):
         answer = json.loads(ref.answer)
         above = [
-            max(0.0, mean_score(task, item, ref.name, answer, where=ref.id) - other.floor)
-            / (1 - other.floor)
+            normalized(mean_score(task, item, ref.name, answer, where=ref.id), other.floor)
             for j, (item, other) in enumerate(zip(params, part.references, strict=True))
             if j != i and other.floor < 1
         ]

@@ -28,6 +28,7 @@ from scbench.freezing.stream import InstanceStream
 from scbench.loop import Environment, Step
 from scbench.loop.environment import floor_after
 from scbench.loop.games import Run
+from scbench.scoring.outcomes import normalized
 
 Reward = Literal["score", "normalized", "improvement"]
 _SAMPLES = ("", "I do not know.", "[]", '{"done": true}', '{"query": 1}', '{"answer": "yes"}')
@@ -131,7 +132,7 @@ class SpatialEnv(gymnasium.Env[str, str]):
             task, setup = get_task(self.instance.task), self.trial.setup
             answers = step.info["turn"] if setup.setting == "retry" else 1
             floor = floor_after(task.bucket, _floor(task.id, self.instance.all_params), answers)
-            return 0.0 if floor >= 1 else min(max((score - floor) / (1 - floor), 0.0), 1.0)
+            return 0.0 if floor >= 1 else normalized(score, floor)
         return float(score)
 
 

@@ -19,6 +19,7 @@ from scbench.base.model import Instance, Prediction
 from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.harbor_jobs import ANSWER, answer_fields
 from scbench.reward import outcome, packed, unpacked
+from scbench.scoring.outcomes import normalized
 
 _PROMPT = """{prompt}
 
@@ -145,7 +146,7 @@ def verify(tests: Path, answer: Path, logs: Path) -> int:
     rewards = {"reward": result.score, "score": result.score}
     floor = check["floor"]
     if floor is not None and floor < 1:
-        rewards["normalized_score"] = min(1.0, max(0.0, (result.score - floor) / (1 - floor)))
+        rewards["normalized_score"] = normalized(result.score, floor)
     (logs / "reward.json").write_text(json.dumps(rewards))
     return 0
 

@@ -212,15 +212,15 @@ def instances_of(items: Sequence[Item], release: Release | None) -> list[Instanc
     """
     if release is None:
         return [None] * len(items)
-    wanted = {item.instance_hash: item.task for item in items}
+    task_by_hash = {item.instance_hash: item.task for item in items}
     instances: dict[str | None, Instance] = {}
     sources = [release]
     sources += [release.terse()] if release.manifest.terse else []
     sources += [release.pictures()] if release.manifest.pictures else []
     for source in sources:
-        tasks = {task for name, task in wanted.items() if name not in instances}
-        for each in source.instances(tasks).values() if tasks else ():
-            instances |= {each.content_hash: each} if each.content_hash in wanted else {}
+        tasks = {task for name, task in task_by_hash.items() if name not in instances}
+        rows = source.instances(tasks).values() if tasks else ()
+        instances |= {row.content_hash: row for row in rows if row.content_hash in task_by_hash}
     return [instances.get(item.instance_hash) for item in items]
 
 

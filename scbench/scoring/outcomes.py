@@ -202,6 +202,11 @@ def zero(status: Status, reason: str, task: Task) -> Outcome:
     return Outcome(status, (verdict,) * task.scores, reason)
 
 
+def normalized(score: float, floor: float) -> float:
+    """Return how far a score is on the way from a floor below 1 to 1; at the floor and below, 0."""
+    return min(max((score - floor) / (1 - floor), 0.0), 1.0)
+
+
 def _canonical_answer(value: JsonValue) -> str | None:
     """Return an answer as results hold it; None if a program handed over what no JSON can hold."""
     try:
