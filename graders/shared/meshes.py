@@ -72,7 +72,7 @@ def newell_normals(mesh: PolygonMesh) -> Array:
         return np.zeros((0, 3))
     rings = _rings(mesh.faces)
     origin = np.repeat(mesh.points[rings.corner[rings.start]], rings.size, axis=0)
-    terms = np.cross(mesh.points[rings.corner] - origin, mesh.points[rings.after] - origin)
+    terms = cross(mesh.points[rings.corner] - origin, mesh.points[rings.after] - origin)
     normals: Array = np.add.reduceat(terms, rings.start, axis=0)
     return normals
 
@@ -93,6 +93,13 @@ def unevenness(mesh: PolygonMesh, normals: Array) -> Array:
     distances = np.abs(np.einsum("ij,ij->i", away, np.repeat(units, rings.size, axis=0)))
     worst: Array = np.maximum.reduceat(distances, rings.start)
     return np.where(rings.size > 3, worst, 0.0)
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Return cross products (..., 3), bit for bit those of `numpy.cross`, in half its time."""
+    x, y, z = (a[..., k] for k in range(3))
+    u, v, w = (b[..., k] for k in range(3))
+    return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)
 
 
 def unit(vectors: Array) -> Array:
@@ -193,7 +200,7 @@ def signed_volumes(points: Array, triangles: Triangles, shell: Indices) -> Array
     origin = np.zeros((int(shell.max(initial=-1)) + 1, 3))
     origin[owner] = corner[:, 0]
     corner = corner - origin[owner][:, None]
-    cones: Array = np.einsum("ij,ij->i", np.cross(corner[:, 0], corner[:, 1]), corner[:, 2]) / 6
+    cones: Array = np.einsum("ij,ij->i", cross(corner[:, 0], corner[:, 1]), corner[:, 2]) / 6
     return np.bincount(owner, weights=cones, minlength=len(origin)).astype(np.float64)
 
 
@@ -202,7 +209,7 @@ def winding_number(point: Array, points: Array, corners: Indices) -> int:
     a, b, c = (points[corners[:, k]] - point for k in range(3))
     la, lb, lc = (np.sqrt(np.einsum("ij,ij->i", v, v)) for v in (a, b, c))
     ab, bc, ca = (np.einsum("ij,ij->i", u, v) for u, v in ((a, b), (b, c), (c, a)))
-    volume = np.einsum("ij,ij->i", np.cross(a, b), c)
+    volume = np.einsum("ij,ij->i", cross(a, b), c)
     angles = 2 * np.arctan2(volume, la * lb * lc + ab * lc + bc * la + ca * lb)
     return round(float(np.sum(angles)) / (4 * np.pi))
 
@@ -313,7 +320,7 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
 
 def widths(corners: Array) -> Array:
     """Return each triangle's (m,) height over its longest side."""
-    double = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    double = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     longest = np.sqrt(np.sum(_edges(corners) ** 2, axis=2)).max(axis=1)
     heights: Array = np.sqrt(np.sum(double**2, axis=1)) / np.where(longest > 0, longest, 1.0)
     return heights
@@ -343,24 +350,24 @@ def _pair_chunks(pairs: Indices) -> Iterator[Indices]:
 
 
 def _unit_normals(corners: Array) -> Array:
-    return unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
+    return unit(cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
 
 
 def _edges(corners: Array) -> Array:
-    edges: Array = np.roll(corners, -1, axis=1) - corners
+    edges: Array = corners[:, [1, 2, 0]] - corners
     return edges
 
 
 def _crossed_edges(p: Array, q: Array) -> Array:
     """Return the unit vectors (m, 9, 3) square to an edge of each; zero for parallel edges."""
-    crossed = np.cross(unit(_edges(p))[:, :, None], unit(_edges(q))[:, None, :]).reshape(-1, 9, 3)
+    crossed = cross(unit(_edges(p))[:, :, None], unit(_edges(q))[:, None, :]).reshape(-1, 9, 3)
     parallel = np.sum(crossed * crossed, axis=2, keepdims=True) < 1e-18
     return unit(np.where(parallel, 0.0, crossed))
 
 
 def _edge_normals(corners: Array, normals: Array) -> Array:
     """Return the unit vectors (m, 3, 3) in each triangle's plane that are square to its edges."""
-    return unit(np.cross(_edges(corners), normals[:, None]))
+    return unit(cross(_edges(corners), normals[:, None]))
 
 
 def _overlap_depth(p: Array, q: Array, lines: Array) -> Array:
@@ -377,9 +384,8 @@ def _squared_gap(p: Array, q: Array) -> Array:
     best = np.full(len(p), np.inf)
     for i, j in product(range(3), range(3)):
         best = np.minimum(best, _edge_to_edge(p, i, q, j))
-    for i in range(3):
-        best = np.minimum(best, _point_to_plane(p[:, i], q))
-        best = np.minimum(best, _point_to_plane(q[:, i], p))
+    for points, corners in ((p, q), (q, p)):
+        best = np.minimum(best, _points_to_plane(points, corners))
     return best
 
 
@@ -399,14 +405,20 @@ def _edge_to_edge(p: Array, i: int, q: Array, j: int) -> Array:
     return np.einsum("ij,ij->i", apart, apart)  # type: ignore[no-any-return]
 
 
-def _point_to_plane(point: Array, corners: Array) -> Array:
-    """Return the squared distance (m,) to a triangle's plane; infinite beside the triangle."""
+def _points_to_plane(points: Array, corners: Array) -> Array:
+    """Return the least squared distance (m,) of three points (m, 3, 3) to a triangle's plane.
+
+    Points beside the triangle do not count; it is infinite if all are.
+    """
     normal = _unit_normals(corners)
-    inward = np.cross(normal[:, None], _edges(corners))
-    inside = np.all(np.einsum("ijk,ijk->ij", inward, point[:, None] - corners) >= 0, axis=1)
-    inside &= np.any(normal != 0, axis=1)
-    height = np.einsum("ij,ij->i", point - corners[:, 0], normal)
-    return np.where(inside, height * height, np.inf)
+    inward = cross(normal[:, None], _edges(corners))
+    best = np.full(len(corners), np.inf)
+    for point in (points[:, i] for i in range(3)):
+        inside = np.all(np.einsum("ijk,ijk->ij", inward, point[:, None] - corners) >= 0, axis=1)
+        inside &= np.any(normal != 0, axis=1)
+        height = np.einsum("ij,ij->i", point - corners[:, 0], normal)
+        best = np.minimum(best, np.where(inside, height * height, np.inf))
+    return best
 
 
 _PIECES = 8

@@ -245,7 +245,7 @@ def build(
             withdrawn=read_withdrawn(withdrawn) if withdrawn else {},
             workers=workers or processors(),
             on_task=lambda task: say(f"{task.id}: made"),
-            proofs=None if from_scratch else proofs_file(),
+            proofs=proofs_file(from_scratch=from_scratch),
         )
         if loader is not None:
             loader.parent.mkdir(parents=True, exist_ok=True)
@@ -314,7 +314,7 @@ def verify(
             workers=workers or processors(),
             seed=seed,
             on_hashes=hashes,
-            proofs=None if from_scratch else proofs_file(),
+            proofs=proofs_file(from_scratch=from_scratch),
         )
         tell(problems)
         if problems:

@@ -50,9 +50,19 @@ def installed(name: str) -> str:
         return "not installed"
 
 
-def proofs_file() -> Path:
-    """Return the file of scores by the code and libraries that are here now; it may not exist."""
-    return cache_folder() / "proofs" / f"{_state(_JUDGED_BY)[:16]}.jsonl"
+def proofs_file(*, from_scratch: bool = False) -> Path:
+    """Return the file of scores by the code and libraries that are here now; it may not exist.
+
+    From scratch, what stands there is removed, so that all is proven now and remembered anew.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    path = cache_folder() / "proofs" / f"{_state(_JUDGED_BY)[:16]}.jsonl"
+    if from_scratch:
+        for old in (path, _made_file(path)):
+            old.unlink(missing_ok=True)
+    return path
 
 
 def proven_scores(
@@ -80,8 +90,13 @@ def made_before(path: Path | None, task: Task, key: JsonValue, make: Callable[[]
     It is made of JSON types alone; what making it raises is not remembered.
     """
     if path is not None:
-        path = path.with_name(f"{_state(_MADE_BY)[:16]}-made.jsonl")
+        path = _made_file(path)
     return _remembered(path, task, [task.id, task.builder.version, key], make)
+
+
+def _made_file(scores: Path) -> Path:
+    """Return the file of what builders make, beside that of scores."""
+    return scores.with_name(f"{_state(_MADE_BY)[:16]}-made.jsonl")
 
 
 def _remembered(path: Path | None, task: Task, key: JsonValue, make: Callable[[], T]) -> T:

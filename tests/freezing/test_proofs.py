@@ -217,17 +217,19 @@ def test_scores_by_old_code_go(path):
     assert "now.jsonl" in names
 
 
-def test_the_commands_remember_and_are_told_not_to(tmp_path, path, copy):
+def test_the_commands_remember_and_from_scratch_they_remember_anew(tmp_path, path, copy):
     command = [Path(sys.executable).with_name("scbench"), "release", "verify", copy, "-q"]
     env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
     def verify(*options):
         subprocess.run([*command, "--workers", "1", *options], check=True, env=env)
 
-    verify("--from-scratch")
-    assert not (tmp_path / "cache").exists()
+    folder = tmp_path / "cache" / "scbench" / "proofs"
     verify()
-    made, judged = sorted((tmp_path / "cache" / "scbench" / "proofs").iterdir(), key=is_of_scores)
+    for file in folder.iterdir():
+        file.write_bytes(b"forged\n")
+    verify("--from-scratch")
+    made, judged = sorted(folder.iterdir(), key=is_of_scores)
     for name in ("enumerate_edges", "shikaku_rectangles"):
         freeze_task(get_task(name), proofs=path)
     (ours,) = set(path.parent.iterdir()) - {path}
