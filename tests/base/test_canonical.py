@@ -71,12 +71,6 @@ def test_canonical_json_refuses_what_is_no_number(number, wrap):
         canonical_json(wrap(number))
 
 
-@pytest.mark.parametrize("value", [b"bytes", {1, 2}, object(), 1j, {(1, 2): 3}, [Ellipsis]])
-def test_canonical_json_refuses_other_types(value):
-    with pytest.raises(TypeError):
-        canonical_json(value)
-
-
 def test_sha256_of_text_is_that_of_its_utf8_bytes():
     # NIST's example for the empty and the one-block message.
     assert sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -106,11 +100,6 @@ def test_content_hash_tells_types_apart(one, other):
     assert content_hash(one) != content_hash(other)
 
 
-def test_content_hash_has_no_value_for_text_that_has_no_utf8():
-    with pytest.raises(ValueError, match="surrogates"):
-        content_hash("\ud800")
-
-
 def test_rows_hash_is_fixed_and_free_of_order():
     rows = [("b/01", "22"), ("a/10", "11"), ("a/02", "33")]
     expected = hashlib.sha256(b"a/02 33\na/10 11\nb/01 22\n").hexdigest()
@@ -118,21 +107,6 @@ def test_rows_hash_is_fixed_and_free_of_order():
     assert rows_hash(reversed(rows)) == expected
     assert rows_hash(iter(rows)) == expected
     assert rows_hash([]) == sha256("")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda rows: rows[1:],
-        lambda rows: [*rows, rows[0]],
-        lambda rows: [("a/00", rows[1][1]), ("a/01", rows[0][1])],
-        lambda rows: [("a/0", rows[0][1]), rows[1]],
-    ],
-    ids=["dropped", "repeated", "exchanged", "renamed"],
-)
-def test_rows_hash_feels_every_change(change):
-    rows = [("a/00", sha256("x")), ("a/01", sha256("y"))]
-    assert rows_hash(change(rows)) != rows_hash(rows)
 
 
 @pytest.mark.parametrize(
@@ -213,12 +187,6 @@ def test_parse_json_refuses(name):
     assert caught.value.__suppress_context__
 
 
-@pytest.mark.parametrize("data", [b"1e999", b"[-1e400]", b"1" * 4000 + b".5"], ids=["+", "-", "."])
-def test_parse_json_refuses_numbers_that_overflow(data):
-    with pytest.raises(JsonError):
-        parse_json(data)
-
-
 @pytest.mark.parametrize("left_right", [(b"[", b"]"), (b'{"a":', b"}")], ids=["arrays", "objects"])
 def test_depth_200_is_read(left_right):
     value = parse_json(nested(200, *left_right))
@@ -241,10 +209,3 @@ def test_any_bytes_are_read_as_the_standard_library_reads_them_or_refused(data):
     except JsonError:
         return
     assert value == json.loads(data)
-
-
-@given(json_values.filter(lambda value: type(value) not in {int, float}), st.data())
-def test_text_cut_short_is_refused(value, data):
-    text = canonical_json(value).encode()
-    with pytest.raises(JsonError):
-        parse_json(text[: data.draw(st.integers(0, len(text) - 1))])

@@ -1,20 +1,12 @@
-import random
-
 import pytest
 
 from scbench.base.errors import GenerationError
-from scbench.builders.half_subdivision_neighbours import Space, TaskBuilder, grow
+from scbench.builders.half_subdivision_neighbours import Space, TaskBuilder
 from scbench.graders.half_subdivision_neighbours import boxes
 
 BUILDER = TaskBuilder()
 
 # Least depth, greatest depth and chance of a cut of the paper's trees.
-
-
-def test_growing_stops_at_the_limit():
-    assert len(grow(3, 3, 0.0, random.Random(1).random, 8)) == 8
-    assert grow(3, 3, 0.0, random.Random(1).random, 7) is None
-    assert grow(60, 60, 0.0, random.Random(1).random, 1000) is None
 
 
 @pytest.mark.parametrize(

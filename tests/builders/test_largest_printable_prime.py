@@ -10,8 +10,6 @@ from scbench.builders.largest_printable_prime import (
     _Graph,
     greedy_number,
     longest_prime,
-    lowest,
-    tallest,
 )
 from scbench.graders.largest_printable_prime import HEIGHTS, is_prime, pose, rests
 
@@ -88,12 +86,6 @@ def test_the_search_finds_what_plain_enumeration_finds(changes):
         assert len(longest_prime(params).number) == limit < len(enumerated(params))
 
 
-@pytest.mark.parametrize("digits", [(1, 4), (1, 7), (3, 7)])
-def test_the_search_finds_it_with_groups_of_three(digits):
-    params = with_params(digits=digits, target_height_mm=30.0)
-    assert longest_prime(params).number == enumerated(params)
-
-
 def test_65_digits_are_the_most_under_the_papers_rules():
     result = longest_prime(PAPER)
     assert result.number == LONGEST
@@ -101,15 +93,6 @@ def test_65_digits_are_the_most_under_the_papers_rules():
     assert not list(_Graph(PAPER).numbers(66))
     # Even without a height to reach there is nothing longer.
     assert longest_prime(with_params(target_height_mm=0.0)).number == LONGEST
-
-
-def test_heights_are_the_extremes_over_all_orientations():
-    assert tallest(PAPER, LONGEST)[1] == 1580
-    # A 7 cannot lie on a 5, so that it and what follows must stand.
-    assert lowest(PAPER, LONGEST)[1] == 1580
-    assert lowest(PAPER, "71")[1] == 12 + 12
-    assert tallest(PAPER, "71")[1] == 212 + 212
-    assert tallest(PAPER, "12") is None
 
 
 @pytest.mark.parametrize(

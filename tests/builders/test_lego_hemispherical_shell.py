@@ -13,12 +13,6 @@ BUILDER = TaskBuilder()
 PAPER = [item.params for item in BUILDER.paper()]
 
 
-def test_the_papers_shells_are_built_with_room_to_spare():
-    for params in PAPER:
-        figures = grade(params, BUILDER.reference(params)).metrics
-        assert figures["agreement"] > 0.69
-
-
 @pytest.mark.parametrize("offset", [(0.0, 0.0), (4.0, 4.0), (0.0, 4.0), (1.5, 2.5)])
 def test_every_lattice_gives_a_legal_structure(offset):
     params = PAPER[2]

@@ -2,7 +2,6 @@
 
 import pytest
 
-from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.maze_3d import (
     MazePlan,
@@ -47,14 +46,6 @@ def test_what_is_left_open_is_drawn_within_its_bounds():
         assert low <= min(values)
         assert max(values) <= high
         assert len(values) > 3
-
-
-def test_impossible_requirements_end_with_a_reason():
-    with pytest.raises(GenerationError, match="fewer jumps"):
-        BUILDER.draw(Space(size=5, jumps=9), Stream("jumps"))
-    params = Params(size=5, a_height=0, b_height=9, jumps=1, max_height_percent=10)
-    with pytest.raises(GenerationError):
-        BUILDER.reference(params)
 
 
 def test_carved_mazes_have_exactly_what_is_wanted():

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from pydantic import ValidationError
 
 from scbench.builders.objects import TaskBuilder
 from scbench.builders.shared.words import things
@@ -13,11 +12,6 @@ BUILDER = TaskBuilder()
 
 def draw_cases(count=200, **parameters):
     return BUILDER.generate_random(count=count, **parameters)
-
-
-def test_more_groups_than_entries_are_refused_with_both_values():
-    with pytest.raises(ValidationError, match=r"target_groups \(3\) is more than length \(2\)"):
-        BUILDER.generate_random(length=2, target_groups=3)
 
 
 def test_each_parameter_moves_what_it_says():
@@ -41,22 +35,6 @@ def test_quantities_are_in_words_as_often_as_in_digits():
     share = sum(case["in_words"] for case in cases) / (24 * len(cases))
     assert 0.45 < share < 0.55
     assert any("hundred and" in case["input"] for case in draw_cases(20, max_count=999))
-
-
-def test_articles_fit_the_word_after_them():
-    entries = [entry for case in draw_cases(300, max_count=1, length=10)
-            for entry in case["instance"]["entries"]]  # fmt: skip
-    for quantity, adjective, noun, _ in entries:
-        if quantity in {"a", "an"}:
-            assert (quantity == "an") == ((adjective or noun)[0] in "aeiou")
-    assert {entry[0] for entry in entries} == {"a", "an", "one", "1"}
-
-
-def test_nouns_agree_with_their_quantities():
-    for case in draw_cases(100, max_count=3, length=10):
-        for quantity, _, noun, group in case["instance"]["entries"]:
-            singular, plural = next(pair for pair in things().groups[group] if noun in pair)
-            assert noun == (singular if quantity in {"a", "an", "one", "1"} else plural)
 
 
 def test_a_noun_comes_again_only_after_all_others():

@@ -3,8 +3,6 @@
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
 from scbench.builders.dates import Space, TaskBuilder
@@ -24,11 +22,6 @@ def test_days_are_numbered_as_in_the_library_over_a_thousand_years():
         if i % 7 == 0:
             assert civil(number + i) == (day.year, day.month, day.day)
             assert (number + i + _MARCH) % 7 == day.weekday()
-
-
-@given(st.integers(-(10**7), 10**7))
-def test_numbers_and_dates_are_inverse(number):
-    assert day_number(*civil(number)) == number
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -2,10 +2,6 @@
 
 import math
 import random
-import resource
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from bounds import a_minute_of_work
@@ -15,7 +11,6 @@ from scbench.scoring.judge import judge
 
 CUBE = [[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]
 CUBE_FACES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
-MEMORY = 2 << 30
 
 
 def mesh(vertices, faces):
@@ -139,11 +134,6 @@ HOSTILE = {
 SUBTASK = 16
 """Sphere and cube: the instance whose solids have the most faces."""
 
-HUNGRY = (
-    "a_million_faces", "10000_equal_faces", "two_faces_of_5000", "prism_of_2400",
-    "crossing_face_of_9000", "soup", "globe_at_the_limit", "400_cubes_nested",
-)  # fmt: skip
-
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_mesh_is_judged_or_refused_in_little_time(name):
@@ -154,27 +144,3 @@ def test_hostile_mesh_is_judged_or_refused_in_little_time(name):
         (verdict,) = judge(task, params, answer)
     assert verdict.score < 1
     assert verdict.checks
-
-
-@pytest.mark.slow
-def test_hostile_meshes_take_less_than_two_gigabytes():
-    code = (
-        "import importlib.util, resource, sys\n"
-        f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))\n"
-        "spec = importlib.util.spec_from_file_location('hostile', sys.argv[1])\n"
-        "hostile = importlib.util.module_from_spec(spec)\n"
-        "spec.loader.exec_module(hostile)\n"
-        "task = hostile.get_task('csg_union')\n"
-        "params = task.builder().paper()[hostile.SUBTASK].params\n"
-        "for name in hostile.HUNGRY:\n"
-        "    hostile.judge(task, params, hostile.HOSTILE[name]())\n"
-    )
-    limits = resource.getrlimit(resource.RLIMIT_AS)
-    assert limits[1] == resource.RLIM_INFINITY or limits[1] >= MEMORY
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(Path(__file__))],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr

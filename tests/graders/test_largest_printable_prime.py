@@ -71,17 +71,6 @@ def test_the_known_numbers_score_their_share_of_65_digits(items, digits, height)
     assert failed(items) == (set() if digits == 65 else {"length"})
 
 
-def test_a_3_on_its_long_side_has_two_names_and_one_height():
-    assert verdict(TALLEST.replace("3Y", "3X")) == verdict(TALLEST)
-
-
-def test_the_papers_denominator_gives_the_papers_scores():
-    params = with_params(best_digits=42)
-    assert verdict(LARGEST, params).score == 1
-    assert verdict(TALLEST, params).score == 38 / 42
-    assert verdict(BEST, params).score == 1
-
-
 # What bars lie where, as the middles of their two halves; computed from the coordinates that the
 # prompt prints, and turned by turning the points.
 BARS = {
@@ -109,34 +98,6 @@ def test_flat_on_flat_is_what_the_bars_say():
     for lower, upper in product(product(range(10), FLAT), repeat=2):
         carried = material(*upper) <= material(*lower)
         assert rests(our_pose(*upper), our_pose(*lower)) == carried, (lower, upper)
-
-
-def test_upright_digits_stand_on_bars_that_carry_them():
-    for lower, code in product(range(10), FLAT):
-        under = our_pose(lower, code)
-        bars = material(lower, code)
-        side = any({(x, y) for y in (-8, -2, 2, 8)} <= bars for x in (-5, 5))
-        level = any({(-2, y), (2, y)} <= bars for y in (-10, 0, 10))
-        assert side == (lower not in {2, 5})
-        assert level == (lower != 1)
-        assert rests(our_pose(3, "Y"), under) == rests(our_pose(7, "Y"), under) == side
-        assert rests(our_pose(7, "X"), under) == level
-        assert rests(our_pose(1, "X"), under)
-
-
-def test_nothing_but_a_1_on_its_end_goes_on_an_upright_digit():
-    for lower in ((1, "X"), (3, "X"), (3, "Y"), (7, "X"), (7, "Y")):
-        for upper in product(range(10), "fxyzXY"):
-            if our_pose(*upper) is not None:
-                expected = upper == (1, "X")
-                assert rests(our_pose(*upper), our_pose(*lower)) == expected
-
-
-def test_small_towers_score_little_but_something():
-    # The two examples of the prompt.
-    assert verdict("1f 7Y").score == 0.9 * (2 / 65)
-    assert verdict("3f 3Y 1X").score == 0.9 * (3 / 65)
-    assert verdict("3f 3Y 1X").metrics["height_mm"] == 33.6
 
 
 @pytest.mark.parametrize(

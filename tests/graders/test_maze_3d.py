@@ -4,12 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.catalog import get_task
-from scbench.graders.maze_3d import CHECKS, grade
+from scbench.graders.maze_3d import grade
 from scbench.schemas.maze_3d import Answer, Params
-
-BUILDER = get_task("maze_3d").builder()
-PAPER = [item.params for item in BUILDER.paper()]
 
 
 def params(n, a, b, jumps, share=100, route=20):
@@ -52,14 +48,6 @@ def failed(maze, wanted):
 def test_examples_of_the_specification(maze, numbers, wrong):
     assert failed(maze, params(*numbers)) == ([wrong] if wrong else [])
     assert verdict(maze, params(*numbers)).score == (wrong is None)
-
-
-def test_the_prompts_example_is_as_it_says():
-    assert "AB5\n814\n823\n" in BUILDER.prompt(PAPER[0])
-    result = verdict("AB5/814/823", params(3, 5, 0, 1, share=30))
-    assert result.score == 1
-    assert result.metrics["route"] == [[0, 0], [2, 0], [2, 1], [2, 2], [1, 2], [1, 1], [1, 0]]
-    assert result.metrics["jumped_over"] == [[1, 0]]
 
 
 def test_a_and_b_count_at_their_heights():
@@ -116,16 +104,6 @@ FORGIVEN = [
 @pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"maze": text}])
 def test_line_ends_and_blanks_at_them_do_not_matter(text, wrap):
     assert grade(params(3, 5, 5, 1), Answer.model_validate(wrap(text))).score == 1
-
-
-def test_a_wrong_maze_shows_all_its_faults():
-    result = verdict("A555/9999/9999/555B", params(4, 5, 5, 1, share=30))
-    assert [check.id for check in result.checks] == list(CHECKS)
-    assert [check.id for check in result.checks if check.passed is False] == [
-        "height_share",
-        "route",
-    ]
-    assert result.checks[4].details["reached"] == [[0, 0], [1, 0], [2, 0], [3, 0]]
 
 
 def every_route(n, heights, start, end):
@@ -189,22 +167,6 @@ def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
         assert verdict(maze, tight).score == 1
         for change in ({"min_route_percent": share + 1}, {"jumps": len(over) + 1}):
             assert verdict(maze, tight.model_copy(update=change)).score == 0
-
-
-def test_a_long_corridor_needs_no_recursion():
-    n = 60
-    rows = []
-    for y in range(n):
-        if y % 4 == 0 or y % 4 == 2:
-            rows.append("5" * n)
-        else:
-            rows.append("9" * (n - 1) + "5" if y % 4 == 1 else "5" + "9" * (n - 1))
-    rows[0] = "A" + rows[0][1:]
-    rows[-2] = "B" + rows[-2][1:] if (n - 2) % 4 else rows[-2][:-1] + "B"
-    rows[-1] = "9" * n
-    result = grade(params(n, 5, 5, 0), Answer(maze=tuple(rows)))
-    assert result.score == 1
-    assert len(result.metrics["route"]) > 1_800
 
 
 def test_ends_that_are_stated_must_be_met():

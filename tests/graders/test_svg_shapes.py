@@ -10,9 +10,7 @@ from scbench.base.seeding import Stream
 from scbench.builders.svg_shapes import KINDS, Space, TaskBuilder, kind_name
 from scbench.catalog import get_task
 from scbench.graders.svg_shapes import shape_of
-from scbench.report.picture import draw_of
-from scbench.report.pictures.svg_shapes import flattened
-from scbench.schemas.svg_shapes import Answer, Params
+from scbench.schemas.svg_shapes import Params
 from scbench.scoring.judge import judge
 
 TASK = get_task("svg_shapes")
@@ -91,18 +89,3 @@ def test_grader_and_builder_agree_at_random_points(kind):
 def test_what_is_no_shape_is_told(path, why):
     with pytest.raises(ValueError, match=why):
         shape_of(path)
-
-
-@pytest.mark.parametrize(("path", "kind"), BY_HAND)
-def test_the_picture_shows_the_outline(path, kind):
-    _, drawn = flattened(path)
-    again = "M " + " L ".join(f"{p.real:.4f},{p.imag:.4f}" for p in drawn) + " Z"
-    assert look.classified(again)[0] == kind
-    params = asked(path)
-    for word in (kind_name(kind), "star or kite"):
-        verdicts = judge(TASK, params, {"answer": word})
-        picture = draw_of(TASK)(params, Answer(answer=word), verdicts)
-        assert "polygon" in picture.panels[0].view.render("outline")
-        told = "Score 1." if word == kind_name(kind) else "none of the options"
-        assert told in picture.caption
-    assert "points, y downwards." in draw_of(TASK)(params, None, ()).caption

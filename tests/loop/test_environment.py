@@ -45,13 +45,6 @@ def test_an_edited_observation_is_named_by_its_turn(trial, at):
     assert outcome.reason.startswith(f"turn {at + 1}: the observation is not")
 
 
-def test_an_edited_action_is_named_by_its_turn(trial):
-    stored, line = trial
-    line = forged(line)
-    line["turns"][1]["action"] = stored.right
-    assert grade(stored, line).reason.startswith("turn 2: ")
-
-
 def edited(turns, change):
     return {
         "dropped first": turns[1:],
@@ -144,15 +137,6 @@ def test_actions_that_were_cut_off_do_not_count(all_stored, name, status):
 
 def _mean(stored, reply):
     return scbench.score(stored.instance, reply) or 0.0  # a full score would end the trial
-
-
-@pytest.mark.parametrize("name", ["csg_union", "two_segments"])
-def test_one_call_grades_a_trace_as_well(all_stored, name):
-    stored = all_stored[name]
-    environment, _ = stored.played([stored.wrong[0], stored.right])
-    found = scbench.outcome(stored.instance, stored.prediction(environment))
-    assert found.score == 1
-    assert len(found.trial.scores) == 2
 
 
 @pytest.mark.parametrize(

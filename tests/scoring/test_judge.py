@@ -23,11 +23,6 @@ def judged(answer) -> Verdict:
     return verdict
 
 
-def test_a_right_answer_scores_1():
-    assert judged(RIGHT).score == 1
-    assert judged(RIGHT).notes == ()
-
-
 THREE = "must be three whole numbers from 0"
 BAD = {
     "null": (None, "must be an object with the key 'triangles'; got null"),
@@ -83,11 +78,6 @@ def test_unknown_keys_are_ignored_with_a_note():
     assert len(note) < 300
 
 
-@pytest.mark.parametrize("index", [10**18, 10**400, 10**4299])
-def test_huge_integers_are_wrong_answers_not_faults(index):
-    assert judged({"triangles": [[0, 1, 2], [0, 2, index]]}).score == 0
-
-
 def test_every_score_of_a_task_gets_the_schema_check(make_task):
     task, params = make_task(giving(None), scores=9)
     verdicts = judge(task, params, {})
@@ -119,15 +109,6 @@ def test_a_grader_that_gives_anything_else_is_at_fault(make_task, given, said):
         judge(task, params, {"values": []})
 
 
-def test_what_a_grader_raises_is_raised(make_task):
-    def grade(params, answer):
-        raise ZeroDivisionError("division by zero")
-
-    task, params = make_task(grade)
-    with pytest.raises(ZeroDivisionError):
-        judge(task, params, {"values": []})
-
-
 def test_answers_of_too_many_values_fail_the_resource_limit():
     half = [[0, 0]] * (MAX_VALUES // 3 - 10)
     assert size_check({"triangles": half}) is None
@@ -136,11 +117,6 @@ def test_answers_of_too_many_values_fail_the_resource_limit():
         assert isinstance(check, Check)
         assert (check.id, check.passed) == ("resource_limit", False)
         assert "500,000 values" in check.message
-
-
-@pytest.mark.parametrize("answer", [None, 1, "a" * 5_000_000, [], {}, [[[[]]]]])
-def test_answers_of_few_values_pass_it(answer):
-    assert size_check(answer) is None
 
 
 def test_the_largest_list_of_faults_that_is_made_is_short():

@@ -2,7 +2,6 @@
 
 import ast
 import importlib.util
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -86,13 +85,6 @@ def test_another_library_is_told_with_its_version_and_what_differs(library, chan
         assert f"first {what}" in str(caught.value)
 
 
-def test_an_unchanged_library_is_tried_once_and_then_trusted(library):
-    library("")
-    (part,) = read_parts([("OpenSCAD", "cube(2);")])
-    assert part.shell is not None
-    assert printed_parts._unlike == []
-
-
 def test_answers_are_not_run_then_unless_they_are_meshes(library):
     library(MORE_STEPS)
     task = get_task("interlocking_parts")
@@ -104,12 +96,6 @@ def test_answers_are_not_run_then_unless_they_are_meshes(library):
         outcome = grade_prediction(prediction, task, params)
         assert outcome.status is status, outcome.reason
         assert (" instead of 1185" in outcome.reason) == (kind == "OpenSCAD")
-
-
-def test_the_versions_named_are_those_that_are_installed_with_scbench():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    named = [f"{name}{versions}" for name, versions in printed_parts._OPENSCAD.items()]
-    assert set(named) <= set(project["dependencies"])
 
 
 def test_every_private_name_of_the_library_that_is_used_is_looked_for():

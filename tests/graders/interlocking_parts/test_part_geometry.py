@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifold3d import CrossSection, FillRule, Manifold
 
-from scbench.graders.interlocking_parts import thickness
 from scbench.graders.interlocking_parts.print_checks import (
     Shell,
     count_edges,
@@ -22,7 +21,6 @@ from scbench.graders.interlocking_parts.thickness import (
     Meter,
     TooManyRaysError,
     cast,
-    grids_on,
     survey,
 )
 from scbench.graders.shared.meshes import components, is_crowded
@@ -118,12 +116,6 @@ def test_rays_are_counted_before_they_are_cast():
         cast(origins, ray, triangles, Meter(999))
 
 
-def test_a_part_with_too_many_faces_in_each_others_way_is_not_surveyed(monkeypatch):
-    assert survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2)).values
-    monkeypatch.setattr(thickness, "MOST_RAYS", 100)
-    assert survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2)) is None
-
-
 def test_bodies_are_crowded_if_many_of_their_triangles_may_meet():
     rng = np.random.default_rng(5)
     bodies = [rng.uniform(0, 100, (60, 1, 3)) + rng.uniform(-9, 9, (60, 3, 3)) for _ in range(3)]
@@ -140,16 +132,6 @@ def test_bodies_are_crowded_if_many_of_their_triangles_may_meet():
     assert not is_crowded([bodies[0], bodies[1] + 1000], 0)
     flat = rng.uniform(0, 1, (2000, 3, 3)) * (1, 1, 0)
     assert is_crowded([flat, flat + 1e-9, flat], 10), "comparisons are counted, too"
-
-
-def test_grids_lie_on_their_faces():
-    bottom = np.array([[[0, 0, 0], [30, 0, 0], [0, 12, 6]]], dtype=float)
-    far = np.array([[[500, 500, 9], [501, 500, 9], [500, 501, 9]]], dtype=float)
-    first, second = grids_on([bottom, far], 2, 6, 10, Meter(1e9))
-    cells = [((i + 0.5) * 6, (j + 0.5) * 6) for i in range(5) for j in range(2)]
-    wanted = [(x, y, y / 2) for x, y in cells if x / 30 + y / 12 <= 1]
-    assert np.array(sorted(first.tolist())) == pytest.approx(np.array(sorted(wanted)))
-    assert second == pytest.approx(np.array([[500.5, 500.5, 9]]))
 
 
 RULES = Survey(

@@ -16,7 +16,6 @@ from scbench.graders.shared.corner_labels import (
     must_meet,
     on_ring,
     patterns,
-    winding,
 )
 from scbench.schemas.corner_labels import CORNERS
 
@@ -70,30 +69,6 @@ def drawable_without_common_point(ring, size):
 def test_three_classes_meet_where_no_grid_can_be_filled_without_a_triple(corners):
     for ring in patterns(corners, 3):
         assert must_meet(ring) == (not drawable_without_common_point(ring, 5)), ring
-
-
-@pytest.mark.parametrize("corners", [4, 5, 6])
-def test_two_classes_always_meet_and_four_never(corners):
-    # In a connected grid two classes always have neighbours, whatever lies between them.
-    assert all(must_meet(ring) for ring in patterns(corners, 2))
-    assert not any(must_meet(ring) for ring in patterns(corners, 4))
-    assert not must_meet((0,) * corners)
-
-
-def test_counts_of_patterns_are_stirling_numbers():
-    counts = {(k, n): len(patterns(k, n)) for k in (4, 5, 6, 7, 8) for n in (2, 3, 4)}
-    assert counts == {
-        (4, 2): 7, (4, 3): 6, (4, 4): 1, (5, 2): 15, (5, 3): 25, (5, 4): 10,
-        (6, 2): 31, (6, 3): 90, (6, 4): 65, (7, 2): 63, (7, 3): 301, (7, 4): 350,
-        (8, 2): 127, (8, 3): 966, (8, 4): 1701,
-    }  # fmt: skip
-
-
-def test_winding_counts_turns_with_their_sense():
-    assert winding((0, 1, 2)) == 1
-    assert winding((0, 2, 1)) == -1
-    assert winding((0, 1, 2, 0, 1, 2)) == 2
-    assert winding((0, 1, 2, 1, 0, 2)) == 0
 
 
 def partitions(items):

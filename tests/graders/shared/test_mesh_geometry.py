@@ -13,19 +13,13 @@ from manifold3d import Manifold
 from scbench.graders.csg_union.solids import common_volume, parts_of_union, solid_mesh, union_volume
 from scbench.graders.shared.meshes import (
     PolygonMesh,
-    Triangles,
     close_pairs,
-    edge_faults,
     find_contacts,
     nearer_than,
     newell_normals,
-    shells,
-    signed_volumes,
     to_body,
     triangulate,
-    unevenness,
     unite,
-    winding_number,
 )
 from scbench.schemas.csg_union import Box, Polyhedron, Prism, UvSphere
 
@@ -62,16 +56,6 @@ def test_close_pairs_are_those_whose_boxes_meet(seed, margin):
     assert [tuple(pair) for pair in pairs.tolist()] == expected
     assert close_pairs(corners, margin, len(expected)) is not None
     assert not expected or close_pairs(corners, margin, len(expected) - 1) is None
-
-
-def test_close_pairs_over_more_than_one_block():
-    corners = random_triangles(3, 700)
-    pairs = close_pairs(corners, 0.0, 10**6)
-    low, high = corners.min(axis=1), corners.max(axis=1)
-    meet = np.all((low[:, None] <= high[None]) & (low[None] <= high[:, None]), axis=2)
-    assert [tuple(p) for p in pairs.tolist()] == list(
-        zip(*np.nonzero(np.triu(meet, 1)), strict=True)
-    )
 
 
 @settings(max_examples=40, deadline=None)
@@ -138,25 +122,6 @@ def test_known_contacts(other, crossing, covering):
         assert (len(found.crossing), len(found.covering)) == (crossing, covering)
 
 
-def test_edges_shells_and_normals_of_a_small_mesh():
-    square = [[0, 0, 0], [3, 0, 0], [3, 2, 0], [0, 2, 0]]
-    mesh = PolygonMesh(
-        np.array([*square, [9, 9, 0]], dtype=float), ((0, 1, 2, 3), (0, 1, 4), (3, 2, 1))
-    )
-    assert newell_normals(mesh)[0].tolist() == [0, 0, 12]
-    faults = edge_faults(mesh.faces)
-    assert faults.doubled == [(0, 1)]
-    assert faults.open == [(0, 3), (0, 4), (1, 3), (1, 4)]
-    assert faults.crowded == []
-    assert edge_faults((*mesh.faces, (1, 0, 4))).crowded == [(0, 1)]
-    assert shells(mesh.faces).tolist() == [0, 0, 0]
-    assert shells(((0, 1, 2), (2, 3, 4), (4, 3, 0))).tolist() == [0, 1, 1]
-    lifted = PolygonMesh(
-        np.array([[0, 0, 1], [3, 0, 0], [3, 3, 0], [0, 3, 0]], float), ((0, 1, 2, 3),)
-    )
-    assert unevenness(lifted, newell_normals(lifted)) == pytest.approx([0.25], rel=0.1)
-
-
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 30))
 def test_triangles_of_a_star_shaped_face_have_its_area(seed, n):
@@ -172,22 +137,6 @@ def test_triangles_of_a_star_shaped_face_have_its_area(seed, n):
     p = mesh.points[triangles]
     parts = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
     assert parts.sum(axis=0) == pytest.approx(normal, abs=1e-9)
-
-
-def test_windings_and_volumes_of_nested_shells():
-    points, corners = [], []
-    for k, (size, inwards) in enumerate([(6, False), (4, True), (2, False)]):
-        mesh = solid_mesh(Box(kind="box", size=(size,) * 3, translation=(7.0, 0, 0)))
-        own = triangulate(mesh).corners + 8 * k
-        points.append(mesh.points)
-        corners.append(own[:, ::-1] if inwards else own)
-    points, corners = np.concatenate(points), np.concatenate(corners)
-    places = {(7, 0, 0): 1, (8.5, 0, 0): 0, (9.5, 0.5, 0.25): 1, (11, 0, 0): 0, (0, 0, 0): 0}
-    for place, expected in places.items():
-        assert winding_number(np.array(place), points, corners) == expected
-    face = np.repeat(np.arange(3), 12)
-    volumes = signed_volumes(points, Triangles(corners, face), np.arange(3))
-    assert volumes.tolist() == pytest.approx([216, -64, 8])
 
 
 # Volumes of common parts.
@@ -330,12 +279,3 @@ def test_a_sliver_between_coplanar_faces_costs_no_volume():
     volume = 1850.11254  # of the three solids, which touch and do not overlap
     assert union_volume(parts) == pytest.approx(volume, abs=1e-4)
     assert common_volume(parts, points[triangles.corners]) == pytest.approx(volume, abs=1e-3)
-
-
-def test_too_much_to_measure_is_given_up(monkeypatch):
-    solids = [UvSphere(kind="uv_sphere", radius=3, segments=12, translation=STILL)]
-    parts = parts_of_union([solid_mesh(solid) for solid in solids])
-    corners = triangles_of(Manifold.cube((9, 9, 9), center=True))
-    assert common_volume(parts, corners) == pytest.approx(union_volume(parts))
-    monkeypatch.setattr("scbench.graders.csg_union.solids.MOST_PAIRS", 100)
-    assert common_volume(parts, corners) is None
