@@ -1,9 +1,5 @@
 """Lists of things: what each parameter moves."""
 
-import re
-
-import pytest
-
 from scbench.builders.objects import TaskBuilder
 from scbench.builders.shared.words import things
 
@@ -43,16 +39,3 @@ def test_a_noun_comes_again_only_after_all_others():
     for case in draw_cases(20, length=100, distractors=0):
         (group,) = case["instance"]["groups"]
         assert case["repeated"] == 100 - len(things().groups[group])
-
-
-@pytest.mark.parametrize(
-    ("form", "begins"),
-    [("number", r"1\. "), ("roman", r"I\. "), ("hex", "0x1: "), ("letter", r"a\) "),
-     ("bullet", "- ")],
-)  # fmt: skip
-def test_anchors_stand_before_every_entry(form, begins):
-    prompt = draw_cases(1, anchor_format=form)[0]["input"]
-    lines = prompt.split("\n\n")[1].splitlines()
-    assert len(lines) == 10
-    assert re.match(begins, lines[0])
-    assert ("marks the line and is no quantity" in prompt) == (form != "bullet")

@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +15,6 @@ from scbench.builders.svg_shapes import (
     Space,
     TaskBuilder,
     kind_name,
-    sides_of,
 )
 from scbench.report.pictures.svg_shapes import flattened
 
@@ -47,22 +45,6 @@ def test_the_outline_looks_like_the_shape_at_any_point(point, seed):
     assert BUILDER.target(params) == kind_name(point.shape)
 
 
-@pytest.mark.parametrize("rim", [{"aspect": 3}, {"aspect": 1, "scale": 10}], ids=str)
-def test_four_sides_are_kept_apart_by_more_than_the_noise(rim):
-    shares = {"rectangle": [], "trapezoid": [], "kite": []}
-    for kind, values in shares.items():
-        rng = Stream("four", kind)
-        for _ in range(400):
-            params = BUILDER.draw(Space(shape=kind, noise=0.05, **rim), rng)
-            a, b, c, d = corners(params.path)
-            pairs = [(a - b, c - d), (b - c, d - a)]
-            values.append(sorted(min(abs(p), abs(q)) / max(abs(p), abs(q)) for p, q in pairs))
-    assert min(low for low, _ in shares["rectangle"]) > 0.8
-    assert max(low for low, _ in shares["trapezoid"]) < 0.7
-    assert min(high for _, high in shares["trapezoid"]) > 0.8
-    assert max(high for _, high in shares["kite"]) < 0.7
-
-
 def test_every_shape_and_every_letter_is_equally_likely():
     cases = BUILDER.generate_random(count=3000)
     targets = Counter(case["target"] for case in cases)
@@ -73,10 +55,6 @@ def test_every_shape_and_every_letter_is_equally_likely():
         assert len(counted) == 10
         assert 230 < min(counted.values()) <= max(counted.values()) < 370
     assert BUILDER.blind_floor(BUILDER.params_model(**cases[0]["instance"])) == 0.1
-
-
-def corners(path):
-    return [corner for corner, _ in sides_of(path)]
 
 
 def test_commands_are_of_one_sort_and_say_the_same():

@@ -101,7 +101,7 @@ def outcome(task, params, **fields):
 
 
 def test_a_whole_number_may_be_written_as_a_float(task):
-    for params, reference, _ in items(task.id)[: 1 if lengthy(task) else None]:
+    for params, reference, _ in items(task.id)[: 1 if task.heavy else 4]:
         given = floated(reference)
         assert score(task, params, given) == 1
     for text in (json.dumps(given), re.sub(r"(?<=[ \[]\d)\.0\b", "e0", json.dumps(given))):
@@ -144,7 +144,7 @@ def test_faults_of_shape_are_told_in_our_own_words(task):
         for path in [(), *places(reference)]
         if all(key < 2 for key in path if isinstance(key, int))
     ]
-    for path in paths[:400]:
+    for path in paths[:60]:
         for bad in junk:
             answer = json.loads(json.dumps({"it": reference}))
             part = answer

@@ -122,13 +122,6 @@ def test_unmerged_nested_solids_are_refused():
         assert found.score == 0.25
 
 
-def test_disjoint_solids_are_two_shells():
-    cubes = ([-5] * 3, [5] * 3), ([10, -5, -5], [20, 5, 5])
-    assert verdict(2, boxes(*cubes)).score == 1
-    assert failed(2, boxes(*cubes, turned={0})) >= {"nesting"}
-    assert verdict(2, boxes(*cubes, turned={0, 1})).score == 1
-
-
 # Inner walls.
 
 
@@ -358,22 +351,6 @@ def test_a_vertex_is_an_outlier_only_if_it_is_far_by_both_measures():
     assert with_vertex(16, [99, 0, 0]) == set()
     # Among nine vertices one cannot be ten times as far from the mean as they are on average.
     assert with_vertex(0, [1000, 0, 0]) == set()
-
-
-def pulled(height):
-    """The box of subtask 0 with the middle of its top, a vertex of four triangles, at a height."""
-    vertices = [*box([-5, -5, -5], [13, 5, 5]), [4, 0, height]]
-    faces = [face for face in CUBE_FACES if sorted(face) != [1, 3, 5, 7]]
-    return mesh(vertices, [*faces, [1, 5, 8], [5, 7, 8], [7, 3, 8], [3, 1, 8]])
-
-
-@pytest.mark.parametrize(
-    ("height", "cuts"), [(-4.99, False), (-5.009, False), (-5.05, True), (-9, True)]
-)
-def test_a_dent_that_comes_out_below_cuts_the_floor(height, cuts):
-    assert failed(0, pulled(height)) - {"area", "inner_walls"} == (
-        {"self_intersection"} if cuts else {"union"}
-    )
 
 
 def test_a_face_must_be_simple():

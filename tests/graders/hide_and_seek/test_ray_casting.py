@@ -1,18 +1,15 @@
 """The ray caster, against exact fractions and against silhouettes."""
 
-import math
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.graders.hide_and_seek import NOTHING, camera, fitted, picture
+from scbench.graders.hide_and_seek import NOTHING, camera, picture
 
 EYE, TARGET, ANGLE = (100, 100, 20), (0, 0, 2), 22.5
 SMALL = camera(EYE, TARGET, ANGLE, (32, 24))
-LARGE = camera(EYE, TARGET, ANGLE, (800, 600))
 
 
 def boxes(*boxes):
@@ -63,14 +60,3 @@ def test_a_ray_along_a_wall_is_no_division_by_zero():
     ahead = camera((0, -10, 1), (0, 0, 1), 20, (3, 3))
     seen = picture(ahead, *boxes(((0, 0, 1), (2, 1, 3)), ((-9, 5, -9), (9, 6, 9))))
     assert seen.tolist() == [[1, 0, 0], [1, 0, 0], [1, 1, 1]]
-
-
-def test_the_fitted_camera_holds_the_whole_box():
-    low, high = np.array((-8.0, -9.0, 0.0)), np.array((4.0, 4.0, 10.0))
-    moved = fitted(LARGE, low, high)
-    assert moved.forward == LARGE.forward
-    middle = (low + high) / 2
-    distance = np.linalg.norm(middle - moved.eye)
-    radius = np.linalg.norm(high - low) / 2
-    assert distance == pytest.approx(radius / math.sin(math.radians(11.25)))
-    assert np.array(moved.eye) + distance * np.array(moved.forward) == pytest.approx(middle)

@@ -25,13 +25,6 @@ Evaluator = library.Evaluator
 """
 NO_SEGMENTS = "del Evaluator._fn_segments"
 MORE_PARAMETERS = "Evaluator._get_arg = lambda self, args, pos, name, kind, default: default"
-NO_SPHERES = """
-first = Evaluator.__init__
-def start(self, *args, **named):
-    first(self, *args, **named)
-    del self._RESOLVE_DISPATCH["sphere"]
-Evaluator.__init__ = start
-"""
 MORE_STEPS = """
 arguments_of = Evaluator._resolve_args
 def twice(self, arguments, ctx):
@@ -70,14 +63,13 @@ def library(tmp_path, monkeypatch):
     [
         (NO_SEGMENTS, "Evaluator._fn_segments is missing"),
         (MORE_PARAMETERS, "Evaluator._get_arg takes (self args pos name kind default), not (self"),
-        (NO_SPHERES, "_RESOLVE_DISPATCH['sphere'] is missing"),
         (MORE_STEPS, "steps of 'difference() { cube("),
         (OTHER_PLACES, "hash of corners of 'difference() { cube("),
     ],
 )
 def test_another_library_is_told_with_its_version_and_what_differs(library, change, what):
     library(change)
-    for _ in range(2):
+    for _ in range(2):  # tried once
         with pytest.raises(CannotGrade) as caught:
             read_parts([("OpenSCAD", "cube(2);")])
         assert "openscad-evaluator 1.8." in str(caught.value)
