@@ -56,7 +56,7 @@ PLACED = {
     "shikaku_rectangles": ["01", "ladder-02-1", "ladder-03-1"],
     "voxel_grid_projection": ["00", "ladder-01-1", "ladder-03-1"],
     "pipe_loop_fitting": ["01", "02", "ladder-02-1"],
-    "pack_rectangular_prisms": ["00", "ladder-01-1"],
+    "pack_rectangular_prisms": ["00"],
 }
 
 
