@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.builders.dates import (
-    Space,
-    TaskBuilder,
-)
+from scbench.builders.dates import Space, TaskBuilder
+from scbench.catalog import get_task
+from scbench.scoring.judge import judge
 
 BUILDER = TaskBuilder()
+TASK = get_task("dates")
 FORMATS = ["MM_DD_YYYY", "NATURAL_LANGUAGE", "ORDINAL_DAY", "RELATIVE_OFFSET"]
 DAY = timedelta(days=1)
 VERB = "(?:is|falls|comes)"
@@ -126,6 +126,8 @@ def spaces(draw):
 def test_reading_the_prompt_leads_to_the_target(point, seed):
     case = BUILDER.case(point, seed)
     assert by_reading(case.input) == (case.target, case.steps)
+    (verdict,) = judge(TASK, BUILDER.params_model(**case.instance), {"answer": case.target})
+    assert verdict.score == 1
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -59,8 +59,7 @@ def test_an_impossible_point_ends_with_a_reason():
         draw(0, goal="hidden_lakes", width=16, side=10, lakes=4, zones=4, hills=8, holes=8)
 
 
-@pytest.mark.parametrize("levels", [1, 2])
-@pytest.mark.parametrize("voxels", [*range(1, 30), 100, 101])
+@pytest.mark.parametrize(("voxels", "levels"), [(1, 1), (7, 1), (7, 2), (29, 2), (101, 1)])
 def test_a_reservoir_has_exactly_its_cells(voxels, levels):
     part = reservoir(LAYERS, voxels, levels)
     cells = {

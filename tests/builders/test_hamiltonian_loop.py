@@ -80,40 +80,6 @@ def draw(seed=0, **parameters):
     return TaskBuilder().draw(Space(**parameters), Stream("knobs", seed))
 
 
-@pytest.mark.parametrize("share", [0.0, 0.05, 0.1, 0.15])
-@pytest.mark.parametrize("obstacles", ["cells", "bars", "blocks", "corners", "mixed"])
-def test_about_as_many_cells_are_blocked_as_wanted(share, obstacles):
-    for seed in range(3):
-        params = draw(seed, size=10, blocked=share, obstacles=obstacles)
-        assert 100 * share - 4 <= len(params.blocked) <= 100 * share + 8
-
-
-def groups(cells):
-    remaining, components = set(cells), []
-    while remaining:
-        waiting = [remaining.pop()]
-        group = set(waiting)
-        while waiting:
-            fresh = beside(waiting.pop()) & remaining
-            remaining -= fresh
-            group |= fresh
-            waiting += fresh
-        components.append(group)
-    return components
-
-
-def test_obstacles_have_their_shapes():
-    blocks = draw(1, size=20, blocked=0.02, obstacles="blocks")
-    assert [len(group) for group in groups(blocks.blocked)] == [4, 4]
-    bars = draw(1, size=20, blocked=0.02, obstacles="bars")
-    straight = [g for g in groups(bars.blocked) if 1 in {len({c[k] for c in g}) for k in (0, 1)}]
-    assert any(len(group) > 1 for group in straight)
-    corners = draw(1, size=20, blocked=0.1, obstacles="corners")
-    cut = [g for g in groups(corners.blocked) if len(g) > 1]
-    assert cut
-    assert all(g & {(1, 1), (1, 20), (20, 1), (20, 20)} for g in cut)
-
-
 @pytest.mark.parametrize("fill", [0.1, 0.5, 1.0])
 def test_a_tree_of_blocks_has_its_share_of_the_grid(fill):
     params = draw(size=12, obstacles="tree", fill=fill)

@@ -1,13 +1,10 @@
 """Hide and seek: the paper's scenes, hiding places, fresh scenes and their parameters."""
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.hide_and_seek import Space, TaskBuilder, hidden, hiding_places
 from scbench.catalog import get_task
@@ -15,19 +12,11 @@ from scbench.scoring.judge import judge
 
 TASK = get_task("hide_and_seek")
 PAPER = [item.params for item in TaskBuilder().paper()]
-SPEC = Path(__file__).parent.parent / "data" / "spec_references" / "hide_and_seek.json"
 
 
 def verdict(params, people):
     (only,) = judge(TASK, params, {"people": [{"xy": list(xy)} for xy in people]})
     return only
-
-
-def test_the_reference_fills_the_places_of_the_specification():
-    stored = json.loads(SPEC.read_text())
-    for params, answers in zip(PAPER, stored, strict=True):
-        ours = sorted(map(tuple, hiding_places(params).tolist()))
-        assert {tuple(person["xy"]) for person in answers[0]["people"]} <= set(ours)
 
 
 def test_all_hiding_places_are_hidden_at_once():
@@ -80,17 +69,3 @@ def test_fresh_scenes_keep_their_parameters(parameters, seed):
     assert params.people == round(point.fill * len(hiding_places(params)))
     right = TaskBuilder().reference(params).model_dump(mode="json")
     assert judge(TASK, params, right)[0].score == 1
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"radius": 60},
-        {"sniper_distance": 350},
-        {"width": 1, "depth": 1, "height": 3, "sniper_height": 60},
-    ],
-    ids=["too wide for the picture", "too small to be seen", "nobody can hide"],
-)
-def test_points_that_give_nothing_say_what_to_change(parameters):
-    with pytest.raises(GenerationError, match="ask for"):
-        TaskBuilder().draw(Space(**parameters), Stream("nothing", 0))

@@ -10,12 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
-from scbench.builders.svg_shapes import (
-    KINDS,
-    Space,
-    TaskBuilder,
-    kind_name,
-)
+from scbench.builders.svg_shapes import KINDS, Space, TaskBuilder, kind_name
+from scbench.graders.svg_shapes import shape_of
 from scbench.report.pictures.svg_shapes import flattened
 
 BUILDER = TaskBuilder()
@@ -35,25 +31,25 @@ def spaces(draw):
     )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250)
 @given(spaces(), st.integers(0, 2**63))
 def test_the_outline_looks_like_the_shape_at_any_point(point, seed):
     params = BUILDER.draw(point, Stream("svg", seed))
     kind, smooth = look.classified(params.path)
-    assert kind == point.shape
+    assert kind == point.shape == shape_of(params.path)
     assert smooth < math.radians(10), "a curve has a corner"
     assert BUILDER.target(params) == kind_name(point.shape)
 
 
 def test_every_shape_and_every_letter_is_equally_likely():
-    cases = BUILDER.generate_random(count=3000)
+    cases = BUILDER.generate_random(count=1000)
     targets = Counter(case["target"] for case in cases)
     letters = Counter(
         case["instance"]["options"].index(case["target"].replace(" ", "_")) for case in cases
     )
     for counted in (targets, letters):
         assert len(counted) == 10
-        assert 230 < min(counted.values()) <= max(counted.values()) < 370
+        assert 65 < min(counted.values()) <= max(counted.values()) < 140
     assert BUILDER.blind_floor(BUILDER.params_model(**cases[0]["instance"])) == 0.1
 
 

@@ -1,15 +1,12 @@
 """Tetrahedra shadows: the paper's targets, the search, fresh targets and their parameters."""
 
-import numpy as np
 import pytest
 from shapely import Polygon
 
-from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.tetrahedra_shadow_projection import (
     Space,
     TaskBuilder,
-    draw_target,
     is_wide,
     smallest_corner,
 )
@@ -55,23 +52,3 @@ def test_fresh_targets_keep_their_parameters(parameters):
         assert len(params.exterior) == point.sides
     answer = TaskBuilder().reference(params).model_dump(mode="json")
     assert judge(TASK, params, answer)[0].score == 1
-
-
-def test_points_that_give_nothing_say_what_to_change():
-    with pytest.raises(GenerationError, match="ask for"):
-        TaskBuilder().draw(Space(figure="star", min_angle=90), Stream("nothing", 0))
-
-
-@pytest.mark.parametrize("strokes", [3, 8, 20])
-def test_bands_are_as_wide_everywhere_and_as_long_as_asked_for(strokes):
-    title, band = draw_target("band", Stream("band", strokes), area=9, sides=strokes, hole=False)
-    assert title == f"a zigzag band of {strokes} strokes"
-    assert band.is_valid
-    assert len(band.exterior.coords) == 2 * strokes + 3
-    assert band.area == pytest.approx(9, abs=0.02)
-    points = np.array(band.exterior.coords[:-1])
-    first, second = points[: strokes + 1], points[strokes + 1 :][::-1]
-    along = np.diff(first, axis=0) / np.linalg.norm(np.diff(first, axis=0), axis=1)[:, None]
-    for gaps in (second[:-1] - first[:-1], second[1:] - first[:-1]):
-        widths = along[:, 0] * gaps[:, 1] - along[:, 1] * gaps[:, 0]
-        assert widths == pytest.approx(np.full(strokes, widths[0]), abs=0.01)

@@ -11,13 +11,13 @@ TARGETS = [*get_args(Common), *get_args(Rare)]
 
 
 @pytest.mark.parametrize("frame", ["unit", "unit_grid", "square", "rotated", "quadrilateral"])
-@pytest.mark.parametrize("target", TARGETS)
-def test_every_target_can_be_made_on_every_frame(frame, target):
-    case = BUILDER.case(Space(frame=frame, target=target, snap_decimals=4), 1)
-    params = Params.model_validate(case.instance)
-    letters = zip("tqph", params.counts.model_dump().values(), strict=True)
-    assert "".join(f"{n}{letter}" for letter, n in letters if n) == target
-    assert (params.coordinate_grid is not None) == (frame == "unit_grid")
+def test_every_target_can_be_made_on_every_frame(frame):
+    for target in TARGETS:
+        case = BUILDER.case(Space(frame=frame, target=target, snap_decimals=4), 1)
+        params = Params.model_validate(case.instance)
+        letters = zip("tqph", params.counts.model_dump().values(), strict=True)
+        assert "".join(f"{n}{letter}" for letter, n in letters if n) == target
+        assert (params.coordinate_grid is not None) == (frame == "unit_grid")
 
 
 @pytest.mark.parametrize("frame", ["square", "rotated", "quadrilateral"])

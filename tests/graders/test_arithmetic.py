@@ -10,13 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
-from scbench.builders.arithmetic import (
-    USUAL,
-    Space,
-    TaskBuilder,
-    read_tokens,
-    value_of,
-)
+from scbench.builders.arithmetic import USUAL, Space, TaskBuilder, read_tokens, value_of
 from scbench.graders.arithmetic import evaluate
 from scbench.schemas.arithmetic import Params
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
-from scbench.builders.boolean import Space, TaskBuilder, _spread
+from scbench.builders.boolean import Space, TaskBuilder
 from scbench.graders.boolean import evaluate
 from scbench.schemas.boolean import LITERALS
 
@@ -86,20 +86,6 @@ def test_builder_grader_and_rewriting_agree_at_any_point(point, seed):
 def test_what_is_no_expression_has_no_value(expression):
     with pytest.raises(ValueError, match=r"is (not well formed|no value)"):
         evaluate(expression, "T", "F")
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    st.lists(st.sampled_from(["AND", "OR", "XOR"]), min_size=1, max_size=60),
-    st.booleans(),
-    st.integers(0, 2**32),
-)
-def test_terms_are_drawn_to_give_the_wanted_value(operators, value, seed):
-    terms = _spread(operators, value, Stream("spread", seed))
-    assert len(terms) == len(operators) + 1
-    words = ["1" if term else "0" for term in terms]
-    text = " ".join(w for pair in zip(words, [*operators, ""], strict=True) for w in pair).strip()
-    assert evaluate(text, "1", "0") is value
 
 
 @pytest.mark.parametrize(

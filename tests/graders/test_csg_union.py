@@ -76,11 +76,10 @@ def reference(subtask):
 # Volumes.
 
 
-@pytest.mark.parametrize("subtask", range(22))
-def test_union_has_the_volume_of_the_specification_and_of_a_mesh_boolean(subtask):
-    volume = union_volume(union_parts(PAPER[subtask]))
-    assert volume == pytest.approx(VOLUMES[subtask], abs=1e-6)
-    assert volume == pytest.approx(union_body(PAPER[subtask]).volume(), abs=1e-6)
+def test_union_has_the_volume_of_the_specification_and_of_a_mesh_boolean():
+    volumes = [union_volume(union_parts(params)) for params in PAPER]
+    assert volumes == pytest.approx(VOLUMES, abs=1e-6)
+    assert volumes == pytest.approx([union_body(p).volume() for p in PAPER], abs=1e-6)
 
 
 def test_formula_of_the_score():
@@ -151,9 +150,8 @@ def polyhedron_of(body, decimals=9):
     }
 
 
-@pytest.mark.parametrize("gap", [0.02, 0.1, 0.5])
 @pytest.mark.parametrize(
-    ("hair", "at"), [(0, 0), (0.02, 0), (0.05, 0), (0.2, 0), (0.02, 9.5), (0.3, 0.02)]
+    ("gap", "hair", "at"), [(0.02, 0, 0), (0.5, 0.05, 0), (0.1, 0.02, 9.5), (0.5, 0.3, 0.02)]
 )
 def test_halves_joined_by_a_hair_a_ribbon_or_not_at_all_get_a_quarter(gap, hair, at):
     # Subtask 0 is a box of 18 x 10 x 10.
@@ -178,18 +176,6 @@ def test_inner_walls_leave_a_quarter_of_a_point_at_most():
         assert "inner_walls" in {check.id for check in found.failed}
         assert found.metrics["score_by_volume"] == pytest.approx(by_volume)
         assert found.score == pytest.approx(score)
-
-
-def test_six_loose_panels_get_half():
-    # They touch and do not overlap, so that their sides are nowhere deep in a solid.
-    loose = [
-        tuple(
-            [t + side * (s / 2 - 0.01) for s, t in zip(p.size, p.translation, strict=True)]
-            for side in (-1, 1)
-        )
-        for p in PAPER[21].solids
-    ]
-    assert verdict(21, boxes(*loose)).score == 0.5
 
 
 def apart(solids, gap=0.015):
@@ -222,12 +208,11 @@ def test_eleven_tenths_of_the_area_are_the_limit():
         assert ("area" not in {check.id for check in found.failed}) == fine, found.failed
 
 
-@pytest.mark.parametrize("decimals", [3, 6])
-def test_unions_of_another_kernel_keep_the_area_however_they_are_rounded(decimals):
-    for params in PAPER:
+def test_unions_of_another_kernel_keep_the_area_however_they_are_rounded():
+    for params in PAPER[::4]:
         body = unite([solid_body(solid) for solid in params.solids])
         assert union_area(union_parts(params)) == pytest.approx(body.surface_area(), rel=1e-7)
-        found = judge(TASK, params, polyhedron_of(body, decimals))[0]
+        found = judge(TASK, params, polyhedron_of(body, 3))[0]
         assert not {"area", "inner_walls"} & {check.id for check in found.failed}
 
 
@@ -274,7 +259,7 @@ def heaps(cells):
     return count
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(24))
 def test_boxes_against_a_judge_of_cells(seed):
     rng = random.Random(seed)
 

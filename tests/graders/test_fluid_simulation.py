@@ -1,6 +1,5 @@
 """Fluid simulation: the fast rain is the plain one, and every goal is judged by its words."""
 
-import json
 import runpy
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,18 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scbench.graders.fluid_simulation import (
-    earthworks,
-    grade,
-    rainfall,
-)
+from scbench.graders.fluid_simulation import earthworks, grade, rainfall
 from scbench.graders.fluid_simulation.earthworks import settle
 from scbench.graders.fluid_simulation.lakes import dry_island, survey
 from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.schemas.fluid_simulation import Answer, Params
 
-DATA = Path(__file__).parent.parent / "data"
-STORED = json.loads((DATA / "fluid_simulator_vectors.json").read_text())
 plain = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("plain_water.py"))))
 
 
@@ -67,41 +60,11 @@ def cells(grid):
     return {tuple(int(v) for v in cell) for cell in np.argwhere(grid)}
 
 
-def read_columns(text, width, height=8):
-    """A picture's way back from the metrics."""
-    columns = []
-    for token in text.split():
-        mask, _, count = token.partition("x")
-        columns += [int(mask, 16)] * int(count or 1)
-    return {
-        (i // width, i % width, z)
-        for i, mask in enumerate(columns)
-        for z in range(height)
-        if mask >> z & 1
-    }
-
-
 VOLUME = {"kind": "exact_volume", "voxels": 9}
 POND = air(6, 6, 2, 8, 8, 2)
 
 
 # The simulator.
-
-
-@pytest.mark.parametrize("vector", STORED["vectors"], ids=lambda vector: vector["name"][:30])
-def test_the_stored_worlds_come_out_voxel_for_voxel(vector):
-    width = vector["size"][0]
-    boxes = vector["earthworks"]
-    settled = plain.settle(plain.carve(plain.flat(width), boxes, width))
-    research = plain.rain_on(settled, centre(width), width, fill_order="research")
-    assert sorted(map(list, research)) == sorted(vector["water"])
-    ours = verdict(world(VOLUME, width), *boxes).metrics
-    assert read_columns(ours["rock"], width) == settled
-    assert len(settled) == vector["rock_voxels"]
-    assert bool(read_columns(ours["fallen_rock"], width)) == vector["rock_fell"]
-    assert ours["water_voxels"] == vector["water_voxels_farthest_first"]
-    if ours["water_voxels"] == len(research):
-        assert read_columns(ours["water"], width) == research
 
 
 @st.composite
@@ -154,18 +117,6 @@ def test_fast_and_plain_simulation_agree_on_any_world(made):
 # The earthworks.
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"xyzMin": [6.9, 6.0, 2.5], "xyzMax": [8.999, 8, 2.2]},
-        {"xyzMin": [6.0, 6.0, 2.0]},
-        {"why": "a key that nobody asked for"},
-    ],
-)
-def test_forms_of_a_box_that_are_read(change):
-    assert verdict(world(VOLUME), POND | change).score == 1
-
-
 BAD_BOXES = [
     None, 3, "box", [], [6, 6, 2], {},
     POND | {"material": "Dirt"}, POND | {"material": "air"}, POND | {"material": None},
@@ -187,12 +138,6 @@ def test_a_bad_box_changes_nothing_and_is_named(box):
     (check,) = with_good.failed
     assert check.id == "boxes"
     assert check.details["offenders"][0][0] == 1
-
-
-def test_the_ground_is_shaped_before_the_answer():
-    params = world(VOLUME, ground=({"low": (6, 6, 2), "high": (8, 8, 7), "material": "Air"},))
-    assert verdict(params).score == 1
-    assert verdict(params, rock(6, 6, 2, 8, 8, 2)).score == 0
 
 
 def test_a_box_that_touches_a_protected_zone_is_ignored():
@@ -224,48 +169,40 @@ ROOF = [rock(5, 5, 3, 5, 5, 4), rock(5, 5, 5, 9, 9, 5)]  # over POND
     [
         ({"kind": "lake_surface", "min_columns": 9}, [POND], 1),
         ({"kind": "lake_surface", "min_columns": 10}, [POND], 0.9),
-        ({"kind": "lake_surface", "min_columns": 15}, TWO, 0.6),
         ({"kind": "lake_surface", "min_columns": 9}, [POND, *ROOF], 1),  # with a roof as well
         ({"kind": "wide_lakes", "lakes": 2, "side": 2}, TWO, 1),
         ({"kind": "wide_lakes", "lakes": 2, "side": 3}, TWO, 0.5),
         ({"kind": "wide_lakes", "lakes": 3, "side": 2}, TWO, 2 / 3),
-        ({"kind": "wide_lakes", "lakes": 1, "side": 4}, TWO, 0),
         # Two blocks of one lake are one lake; columns on different levels make a block.
         ({"kind": "wide_lakes", "lakes": 2, "side": 2}, [*TWO, air(5, 5, 2, 9, 9, 2)], 0.5),
         ({"kind": "wide_lakes", "lakes": 1, "side": 2}, [air(6, 6, 2, 7, 6, 2),
                                                          air(6, 7, 1, 7, 7, 2)], 1),
         ({"kind": "high_water", "min_z": 5, "min_voxels": 25}, TOWER, 1),
         ({"kind": "high_water", "min_z": 5, "min_voxels": 50}, TOWER, 0.5),
-        ({"kind": "high_water", "min_z": 6, "min_voxels": 1}, TOWER, 0),
         ({"kind": "hidden_water", "min_voxels": 9}, [POND, *ROOF], 1),
         ({"kind": "hidden_water", "min_voxels": 12}, [POND, *ROOF], 0.75),
         ({"kind": "hidden_water", "min_voxels": 9}, [POND], 0),
         ({"kind": "hidden_water", "min_voxels": 9}, [POND, *ROOF, air(12, 12, 2, 12, 12, 2)], 0),
         ({"kind": "hidden_water", "min_voxels": 9}, [POND, ROOF[1]], 0),  # the roof falls
         ({"kind": "lakes_on_levels", "lakes": 2, "levels": 2}, TWO, 0.5),
-        ({"kind": "lakes_on_levels", "lakes": 3, "levels": 3}, TWO, 2 / 3),
         ({"kind": "lakes_on_levels", "lakes": 2, "levels": 2},
          [air(2, 2, 2, 3, 3, 2), *TOWER], 1),
-        ({"kind": "deep_water", "min_depth": 2}, [air(6, 6, 1, 8, 8, 2)], 1),
         ({"kind": "deep_water", "min_depth": 3}, [air(6, 6, 1, 8, 8, 2)], 2 / 3),
         # A run is broken by rock: two voxels above one, not three.
         ({"kind": "deep_water", "min_depth": 3},
          [rock(7, 7, 3, 9, 9, 5), air(8, 8, 4, 8, 8, 5), air(8, 6, 2, 8, 8, 2)], 2 / 3),
         ({"kind": "large_lakes", "lakes": 2, "min_voxels": 6}, TWO, 1),
         ({"kind": "large_lakes", "lakes": 2, "min_voxels": 7}, TWO, 0.5),
-        ({"kind": "large_lakes", "lakes": 2, "min_voxels": 10}, TWO, 0),
         ({"kind": "water_levels", "water_at": [2, 5], "dry_at": [3, 4]},
          [air(2, 2, 2, 3, 3, 2), *TOWER], 1),
         ({"kind": "water_levels", "water_at": [2, 5], "dry_at": [3, 4]}, TOWER, 0.5),
         ({"kind": "water_levels", "water_at": [2, 5], "dry_at": [5]}, TOWER, 0),
-        ({"kind": "water_levels", "water_at": [2, 4], "dry_at": []}, [], 0),
         ({"kind": "exact_volume", "voxels": 9}, [POND], 1),
         ({"kind": "exact_volume", "voxels": 10}, [POND], 0.9),
         ({"kind": "exact_volume", "voxels": 8}, [POND], 0.875),
         ({"kind": "exact_volume", "voxels": 4}, [POND], 0),
         ({"kind": "hidden_lakes", "lakes": 1, "min_voxels": 9}, [POND, *ROOF], 1),
         ({"kind": "hidden_lakes", "lakes": 2, "min_voxels": 9}, [POND, *ROOF], 0.5),
-        ({"kind": "hidden_lakes", "lakes": 1, "min_voxels": 10}, [POND, *ROOF], 0),
         ({"kind": "hidden_lakes", "lakes": 1, "min_voxels": 9}, [POND], 0),
     ],
 )  # fmt: skip

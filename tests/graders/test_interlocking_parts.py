@@ -361,7 +361,7 @@ def hangs_together(params, placed):
     return len(reached) == len(placed)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_cage_and_assembly_against_a_judge_of_boxes(seed):
     rng = random.Random(seed)
     params = small()

@@ -76,16 +76,12 @@ def test_shares_are_compared_exactly():
     ("text", "checks"),
     [
         ("", ["shape", "ends"]), ("A0\n888\n222", ["shape", "ends"]), ("A0B\n888", ["shape"]),
-        ("A0B\n888\n222\n222", ["shape"]), ("0A0B\n 888\n 222", ["shape", "characters"]),
         ("A0B\n\n888\n222", ["shape"]), ("Here it is:\nA0B\n888\n222", ["shape", "characters"]),
-        ("```\nA0B\n888\n222\n```", ["shape", "characters"]),
-        ("a0b\n888\n222", ["characters", "ends"]), ("A0B\n8X8\n222", ["characters"]),
         ("A0B\n8\N{SUPERSCRIPT TWO}8\n222", ["characters"]),
         ("A0B\n8\N{DEVANAGARI DIGIT TWO}8\n222", ["characters"]),
         ("A0B\n8\N{FULLWIDTH DIGIT TWO}8\n222", ["characters"]), ("A0A\n8B8\n222", ["ends"]),
         ("000\n888\n222", ["ends"]), ("A0B\r888\r222", ["shape", "characters"]),
         ("__content_violation__", ["shape", "characters", "ends"]), ("A" * 500, ["resource_limit"]),
-        ("A\n" * 500, ["resource_limit"]),
         ("\r\n" * 10**6 + "A" + "\n" * 10**6 + "B", ["resource_limit"]),
     ],
 )  # fmt: skip

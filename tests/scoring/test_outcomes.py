@@ -10,11 +10,7 @@ from scbench.base.canonical import parse_json
 from scbench.base.model import Prediction, Status, Verdict
 from scbench.catalog import get_task
 from scbench.scoring.judge import MAX_VALUES
-from scbench.scoring.outcomes import (
-    MAX_ANSWER_CHARACTERS,
-    Outcome,
-    grade_prediction,
-)
+from scbench.scoring.outcomes import MAX_ANSWER_CHARACTERS, Outcome, grade_prediction
 from scbench.scoring.refusals import declines
 
 PARITY = get_task("parity")
@@ -131,14 +127,6 @@ def test_what_happened_to_a_row_is_told_by_its_status(fields, status, score, rea
 )
 def test_finish_reasons_of_all_providers_are_understood(reason, status):
     assert outcome(response=PROSE, finish_reason=reason).status is status
-
-
-def test_where_the_answer_was_found_and_what_was_repaired_is_recorded():
-    found = outcome(response="<think>hm</think>\n```\n{'answer': {'bit': 1}}\n```")
-    assert (found.status, found.source, found.answer) == (answered, "fence", '{"bit":1}')
-    assert found.repairs == ("dropped_reasoning", "python_literal", "unwrapped_answer_key")
-    plain = outcome(answer=RIGHT)
-    assert (plain.source, plain.repairs) == ("answer", ())
 
 
 def test_an_unscored_row_has_no_verdicts_however_many_scores_the_task_has(make_task):

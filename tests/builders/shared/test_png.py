@@ -4,7 +4,6 @@ import hashlib
 import io
 import random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
@@ -46,15 +45,3 @@ def test_bytes_are_fixed():
     data = indexed_png([[0, 1, 2], [2, 1, 0]], [(0, 0, 0), (1, 2, 3), (255, 255, 255)])
     assert len(data) == 93
     assert hashlib.sha256(data).hexdigest()[:16] == "3124aab3b5c68a4b"
-
-
-@pytest.mark.parametrize(
-    ("pixels", "palette"),
-    [
-        ([], [(0, 0, 0)]), ([[]], [(0, 0, 0)]), ([[0], [0, 0]], [(0, 0, 0)]), ([[1]], [(0, 0, 0)]),
-        ([[-1]], [(0, 0, 0)]), ([[0]], []), ([[0]], [(0, 0, 0)] * 17),
-    ],
-)  # fmt: skip
-def test_what_is_no_picture_is_refused(pixels, palette):
-    with pytest.raises(ValueError):
-        indexed_png(pixels, palette)

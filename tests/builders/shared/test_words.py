@@ -1,13 +1,6 @@
 import pytest
 
-from scbench.builders.shared.words import (
-    anchor,
-    clock,
-    families,
-    letters,
-    ordinal,
-    roman,
-)
+from scbench.builders.shared.words import anchor, clock, families, letters, ordinal, roman
 
 
 @pytest.mark.parametrize("prefix", range(1, 5))

@@ -106,12 +106,9 @@ def test_no_bytes_raise(data):
 def test_openscad_draws_what_it_should():
     cases = {
         "cube([2, 3, 4]);": 24,
-        "cube([2, 3, 4], center = true);": 24,
         "```scad\ncube(2);\n```": 8,
-        "// cage\\ncube(2);": 8,
         "difference() { cube(4); translate([1, 1, -1]) cube([2, 2, 6]); }": 48,
         "difference() { cube(4); #translate([1, 1, -1]) cube([2, 2, 6]); }": 48,
-        "cube(2); %cube(9); *cube(8);": 8,
         "for (i = [0 : 2]) translate([2 * i, 0, 0]) cube(2);": 24,
         "module m(a) { cube(a); } function f(x) = x * 2; m(f(1));": 8,
         "linear_extrude(height = 3) polygon([[0, 0], [4, 0], [0, 4]]);": 24,
@@ -119,15 +116,10 @@ def test_openscad_draws_what_it_should():
         "multmatrix([[1,0,0,5],[0,1,0,0],[0,0,1,0],[0,0,0,1]]) cube(2);": 8,
         "hull() { cube(1); translate([3, 0, 0]) cube(1); }": 4,
         "intersection() { cube(4); translate([2, 2, 2]) cube(4); }": 8,
-        "mirror([1, 0, 0]) cube(2);": 8,
         "cylinder(h = 2, r = 1, $fn = 4);": 4,
-        "$fn = 4; cylinder(h = 2, d = 2);": 4,
         "polyhedron([[0,0,0],[6,0,0],[0,6,0],[0,0,6]], [[0,1,2],[0,3,1],[0,2,3],[1,3,2]]);": 36,
         "minkowski() { cube(1); cube(1); }": 8,
-        "render() cube(2);": 8,
         'color("red") scale([1, 2, 1]) resize([2, 2, 2]) cube(1);': 16,
-        "let (a = 2) cube(a);": 8,
-        "if (true) cube(2); else cube(9);": 8,
     }  # fmt: skip
     for source, part in zip(cases, scad(*cases), strict=True):
         assert volume(part) == pytest.approx(cases[source], rel=1e-5), source
@@ -174,11 +166,9 @@ OTHERWISE = [
     # Groups and variables.
     ("group() { cube(2); translate([1, 0, 0]) cube(2); }", 12),
     ("difference() { cube(2); group() { cube(1); translate([1, 1, 1]) cube(1); } }", 6),
-    ("module group() cube(3); group();", 27),
     ("assign(x = 3) cube(x);", 27),
     ("x = 1; assign(x = 2, y = x) cube([x, y, 1]);", 2),
     ("for (i = [3:0]) translate([2 * i, 0, 0]) cube(1);", 4),
-    ("for (i = [3:1:0]) cube(1); cube(2);", 8),
     ("for (i = [3:-1:0]) translate([2 * i, 0, 0]) cube(1);", 4),
     ("v = [for (i = [3:0]) i]; cube([v[0] + 1, v[3], 1]);", 3),
     # What has no size draws nothing.
@@ -195,8 +185,6 @@ OTHERWISE = [
     ("difference() { cube(2); cube(0); }", 8),
     # Heights.
     ("linear_extrude() square(1);", 100),
-    ("linear_extrude(5) square(1);", 5),
-    ("linear_extrude(height = undef) square(1);", 100),
     ("linear_extrude(height = 5, scale = 0) square(3);", 15),
     ("linear_extrude(height = 6, scale = -2) square(3);", 18),
 ]
