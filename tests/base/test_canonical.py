@@ -30,9 +30,7 @@ json_values = st.recursive(
         (1.0, "1.0"),
         (-0.0, "-0.0"),
         (0.1 + 0.2, "0.30000000000000004"),
-        (1e22, "1e+22"),
         (1e-7, "1e-07"),
-        (5e-324, "5e-324"),
         (10**30, "1" + "0" * 30),
         ("é\u2028💥/", '"é\u2028💥/"'),
         ('"\\\n\x00\x7f', '"\\"\\\\\\n\\u0000\x7f"'),
@@ -71,12 +69,6 @@ def test_canonical_json_refuses_what_is_no_number(number, wrap):
         canonical_json(wrap(number))
 
 
-@pytest.mark.parametrize("value", [b"bytes", {1, 2}, object(), 1j, {(1, 2): 3}, [Ellipsis]])
-def test_canonical_json_refuses_other_types(value):
-    with pytest.raises(TypeError):
-        canonical_json(value)
-
-
 def test_sha256_of_text_is_that_of_its_utf8_bytes():
     # NIST's example for the empty and the one-block message.
     assert sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -106,11 +98,6 @@ def test_content_hash_tells_types_apart(one, other):
     assert content_hash(one) != content_hash(other)
 
 
-def test_content_hash_has_no_value_for_text_that_has_no_utf8():
-    with pytest.raises(ValueError, match="surrogates"):
-        content_hash("\ud800")
-
-
 def test_rows_hash_is_fixed_and_free_of_order():
     rows = [("b/01", "22"), ("a/10", "11"), ("a/02", "33")]
     expected = hashlib.sha256(b"a/02 33\na/10 11\nb/01 22\n").hexdigest()
@@ -118,21 +105,6 @@ def test_rows_hash_is_fixed_and_free_of_order():
     assert rows_hash(reversed(rows)) == expected
     assert rows_hash(iter(rows)) == expected
     assert rows_hash([]) == sha256("")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda rows: rows[1:],
-        lambda rows: [*rows, rows[0]],
-        lambda rows: [("a/00", rows[1][1]), ("a/01", rows[0][1])],
-        lambda rows: [("a/0", rows[0][1]), rows[1]],
-    ],
-    ids=["dropped", "repeated", "exchanged", "renamed"],
-)
-def test_rows_hash_feels_every_change(change):
-    rows = [("a/00", sha256("x")), ("a/01", sha256("y"))]
-    assert rows_hash(change(rows)) != rows_hash(rows)
 
 
 @pytest.mark.parametrize(
@@ -161,43 +133,23 @@ def nested(depth, left=b"[", right=b"]"):
 REFUSED = {
     "duplicate key": (b'{"a": 1, "b": 2, "a": 1}', "duplicate key"),
     "duplicate key, escaped": (b'{"a": 1, "\\u0061": 2}', "duplicate key"),
-    "duplicate key, deep": (b'[{"x": {"k": 1, "k": 2}}]', "duplicate key"),
     "NaN": (b"NaN", "column 1"),
-    "NaN inside": (b'{"a": NaN}', "column 7"),
     "Infinity": (b"[Infinity]", "column 2"),
     "-Infinity": (b"[-Infinity]", "number"),
     "depth 201": (nested(201), "recursion"),
-    "depth 201, objects": (nested(201, b'{"a":', b"}"), "recursion"),
-    "depth 100,000": (nested(100_000), "recursion"),
-    "depth 100,000, objects": (nested(100_000, b'{"a":', b"}"), "recursion"),
     "depth 100,000, never closed": (b"[" * 100_000, "recursion"),
     "4,301 digits": (b"1" * 4301, "out of range"),
-    "5,000 digits": (b"[" + b"7" * 5000 + b"]", "out of range"),
-    "5,000 digits, negative": (b"-" + b"7" * 5000, "out of range"),
     "a million digits": (b"7" * 1_000_000, "out of range"),
     "lone high surrogate": (b'"\\ud800"', "hex escape"),
-    "lone low surrogate": (b'"\\udfff"', "surrogate"),
-    "two high surrogates": (b'"\\ud800\\ud800"', "surrogate"),
     "lone surrogate in a key": (b'{"\\ud800": 1}', "hex escape"),
     "surrogate as bytes": (b'"\xed\xa0\x80"', "unicode"),
-    "second value": (b"{} {}", "trailing"),
     "trailing word": (b"[1] x", "trailing"),
-    "trailing comment": (b"[1] // x", "trailing"),
     "invalid UTF-8": (b'"\xff"', "unicode"),
-    "overlong UTF-8": (b'"\xc0\x80"', "unicode"),
-    "cut UTF-8": (b'"\xf0\x9f\x92"', "unicode"),
-    "Latin-1": ('"é"'.encode("latin-1"), "unicode"),
     "UTF-16": ('"é"'.encode("utf-16"), "column 1"),
     "byte order mark": (b"\xef\xbb\xbf{}", "column 1"),
-    "nothing": (b"", "EOF"),
     "blank": (b" \n", "EOF"),
     "cut": (b'{"a": [1, 2', "EOF"),
     "comma at the end": (b"[1, 2,]", "comma"),
-    "single quotes": (b"{'a': 1}", "key"),
-    "leading zero": (b"01", "number"),
-    "plus sign": (b"+1", "column 1"),
-    "bare point": (b"[.5]", "column 2"),
-    "hexadecimal": (b"0x10", "trailing"),
     "Python's words": (b"[True]", "column 2"),
     "control character": (b'"a\nb"', "control character"),
 }
@@ -211,12 +163,6 @@ def test_parse_json_refuses(name):
     assert "column" in str(caught.value)
     assert len(str(caught.value)) < 200
     assert caught.value.__suppress_context__
-
-
-@pytest.mark.parametrize("data", [b"1e999", b"[-1e400]", b"1" * 4000 + b".5"], ids=["+", "-", "."])
-def test_parse_json_refuses_numbers_that_overflow(data):
-    with pytest.raises(JsonError):
-        parse_json(data)
 
 
 @pytest.mark.parametrize("left_right", [(b"[", b"]"), (b'{"a":', b"}")], ids=["arrays", "objects"])
@@ -241,10 +187,3 @@ def test_any_bytes_are_read_as_the_standard_library_reads_them_or_refused(data):
     except JsonError:
         return
     assert value == json.loads(data)
-
-
-@given(json_values.filter(lambda value: type(value) not in {int, float}), st.data())
-def test_text_cut_short_is_refused(value, data):
-    text = canonical_json(value).encode()
-    with pytest.raises(JsonError):
-        parse_json(text[: data.draw(st.integers(0, len(text) - 1))])

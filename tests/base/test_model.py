@@ -2,12 +2,10 @@
 
 import hashlib
 import json
-from dataclasses import FrozenInstanceError
 
 import pytest
 from pydantic import ValidationError
 
-from scbench.base.canonical import parse_json
 from scbench.base.model import REPORTABLE, Check, Instance, Prediction, Status, Usage, Verdict
 
 # Status.
@@ -29,16 +27,7 @@ def test_every_status_is_scored_or_unscored():
     }
 
 
-def test_two_statuses_are_ours_to_find():
-    assert set(Status) - REPORTABLE == {Status.UNPARSED, Status.GRADER_ERROR}
-
-
 # Check and Verdict.
-
-
-@pytest.mark.parametrize("score", [0, 0.0, -0.0, 5e-324, 0.5, 1, 1.0])
-def test_verdict_takes_scores_in_range(score):
-    assert Verdict(score, ()).score == score
 
 
 @pytest.mark.parametrize(
@@ -61,16 +50,6 @@ def test_failed_holds_what_did_not_pass_in_order():
     assert Verdict(1.0, checks[1:2]).failed == ()
 
 
-def test_checks_and_verdicts_are_frozen_and_share_no_default():
-    one, other = Check("a", True, "Right."), Check("b", True, "Right.")
-    assert one.details is not other.details
-    assert Verdict(1.0, ()).metrics is not Verdict(1.0, ()).metrics
-    with pytest.raises(FrozenInstanceError):
-        one.passed = False
-    with pytest.raises(FrozenInstanceError):
-        Verdict(0.0, (one,)).score = 1.0
-
-
 # Instance.
 
 FIELDS = {
@@ -86,16 +65,6 @@ FIELDS = {
     "seed": None,
     "point": '{"depth":2}',
 }
-
-
-@pytest.mark.parametrize(("subtask", "ending"), [(0, "00"), (7, "07"), (39, "39"), (100, "100")])
-def test_id_is_task_and_two_digits(subtask, ending):
-    assert Instance.freeze(**FIELDS | {"subtask": subtask}).id == f"csg_union/{ending}"
-
-
-def test_freeze_keeps_every_field():
-    instance = Instance.freeze(**FIELDS)
-    assert instance.model_dump(exclude={"id", "content_hash", "unprinted"}) == FIELDS
 
 
 def test_content_hash_is_that_of_the_canonical_row():
@@ -123,17 +92,10 @@ CHANGES = {
 IMAGES = {
     "none": (),
     "one_fewer": FIELDS["images"][:1],
-    "one_repeated": (*FIELDS["images"], FIELDS["images"][0]),
     "exchanged": FIELDS["images"][::-1],
     "one_byte": (b"\x89PNG one", b"\x89PNG twO"),
-    "joined": (b"".join(FIELDS["images"]),),
     "cut_elsewhere": (b"\x89PNG one\x89", b"PNG two"),
 }
-
-
-def test_every_field_is_changed_below():
-    assert CHANGES.keys() | {"images"} == FIELDS.keys()
-    assert FIELDS.keys() | {"id", "content_hash", "unprinted"} == Instance.model_fields.keys()
 
 
 @pytest.mark.parametrize("field", CHANGES)
@@ -149,47 +111,11 @@ def test_content_hash_feels_every_change_of_the_images():
     assert len(hashes | {Instance.freeze(**FIELDS).content_hash}) == len(IMAGES) + 1
 
 
-def test_instances_are_frozen_and_hold_nothing_else():
-    instance = Instance.freeze(**FIELDS)
-    with pytest.raises(ValidationError, match="frozen"):
-        instance.prompt = "Other."
-    with pytest.raises(ValidationError, match="solution"):
-        Instance(**instance.model_dump(), solution="[]")
-    with pytest.raises(ValidationError, match="subtask"):
-        Instance.freeze(**FIELDS | {"subtask": -1})
-
-
 # Prediction.
 
 
 def predict(**given):
     return Prediction.model_validate({"id": "csg_union/03", **given})
-
-
-def test_a_bare_id_is_a_prediction():
-    prediction = predict()
-    assert prediction.answer is None
-    assert prediction.response is None
-    assert prediction.status is None
-    assert (prediction.model, prediction.sample) == ("unnamed", 0)
-
-
-def test_unknown_keys_are_ignored():
-    assert predict(extra=1, usage={"cached_tokens": 3}) == predict(usage={})
-
-
-def test_id_is_needed():
-    with pytest.raises(ValidationError, match="id"):
-        Prediction.model_validate({"answer": {}})
-
-
-@pytest.mark.parametrize(
-    "answer", [{}, {"a": [1.5, None, True]}, [], 0, False, "", "text", 10**400]
-)
-def test_any_json_value_is_an_answer_and_is_kept_as_it_is(answer):
-    kept = predict(answer=answer).answer
-    assert kept == answer
-    assert type(kept) is type(answer)
 
 
 @pytest.mark.parametrize("answer", [{}, [], 0, False, ""])
@@ -222,41 +148,21 @@ def test_a_scored_status_may_go_with_an_answer(status):
     assert predict(status=status, response="text").status == status
 
 
-def test_answered_needs_an_answer():
-    with pytest.raises(ValidationError, match="none is given"):
-        predict(status="answered")
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("id", 3),
-        ("id", None),
         ("id", "x" * 201),
-        ("response", 1),
-        ("response", b"text"),
         ("response", ["text"]),
-        ("model", 4),
         ("model", ""),
         ("model", "x" * 201),
-        ("model", None),
         ("setting", "with_tools"),
-        ("setting", True),
         ("sample", True),
-        ("sample", False),
         ("sample", -1),
         ("sample", 2**53),
         ("sample", 1.0),
-        ("sample", "1"),
-        ("sample", None),
-        ("budget", True),
         ("budget", -1),
         ("budget", 4096.0),
-        ("budget", "4096"),
         ("status", "Answered"),
-        ("status", ""),
-        ("status", 1),
-        ("finish_reason", 1),
         ("finish_reason", "x" * 201),
         ("error", {"code": 500}),
         ("usage", 100),
@@ -277,13 +183,6 @@ def test_types_and_bounds_are_strict(field, value):
     assert error["loc"][0] == field
 
 
-@pytest.mark.parametrize("field", ["seconds", "cost"])
-@pytest.mark.parametrize("value", [True, "1.5"])
-def test_seconds_and_cost_are_numbers(field, value):
-    with pytest.raises(ValidationError):
-        predict(usage={field: value})
-
-
 def test_bounds_include_their_ends():
     prediction = predict(
         id="x" * 200, model="m" * 200, sample=0, budget=0, finish_reason="f" * 200,
@@ -291,18 +190,3 @@ def test_bounds_include_their_ends():
     )  # fmt: skip
     assert len(prediction.id) == len(prediction.model) == len(prediction.finish_reason) == 200
     assert prediction.usage == Usage(input_tokens=0, seconds=0.0, cost=0.0)
-
-
-def test_a_line_of_a_predictions_file_becomes_a_prediction():
-    line = (
-        b'{"id": "csg_union/03", "answer": {"a": [1, 2.5]}, "model": "m", "setting": "tools", '
-        b'"sample": 2, "budget": 8192, "usage": {"output_tokens": 17, "cost": 1}, '
-        b'"finish_reason": "stop", "status": "answered"}'
-    )
-    prediction = Prediction.model_validate(parse_json(line))
-    assert prediction.answer == {"a": [1, 2.5]}
-    assert (prediction.setting, prediction.sample, prediction.budget) == ("tools", 2, 8192)
-    assert prediction.usage == Usage(output_tokens=17, cost=1.0)
-    assert prediction.status is Status.ANSWERED
-    with pytest.raises(ValidationError, match="frozen"):
-        prediction.answer = None

@@ -54,29 +54,12 @@ def test_no_slack_asks_for_exactly_what_was_built():
     assert len(sizes) > 2
 
 
-def test_rain_falls_where_the_parameters_say():
-    params = draw(3, rain_columns=3, rain_place="centre")
-    assert params.rain == ((16, 16), (17, 16), (16, 17))
-    spread = draw(3, rain_columns=8)
-    assert len(set(spread.rain)) == 8
-    assert all(4 <= v < 28 for column in spread.rain for v in column)
-
-
 def test_an_impossible_point_ends_with_a_reason():
     with pytest.raises(GenerationError, match="ask for smaller or fewer lakes"):
         draw(0, goal="hidden_lakes", width=16, side=10, lakes=4, zones=4, hills=8, holes=8)
 
 
-def test_a_goal_out_of_reach_has_no_reference():
-    params = PAPER[0].model_copy(
-        update={"goal": PAPER[0].goal.model_copy(update={"min_columns": 300})}
-    )
-    with pytest.raises(GenerationError, match="no plan"):
-        BUILDER.reference(params)
-
-
-@pytest.mark.parametrize("levels", [1, 2])
-@pytest.mark.parametrize("voxels", [*range(1, 30), 100, 101])
+@pytest.mark.parametrize(("voxels", "levels"), [(1, 1), (7, 1), (7, 2), (29, 2), (101, 1)])
 def test_a_reservoir_has_exactly_its_cells(voxels, levels):
     part = reservoir(LAYERS, voxels, levels)
     cells = {
@@ -109,16 +92,3 @@ def test_parts_hold_what_they_should(part, voxels):
         }
     )  # fmt: skip
     assert grade(flat, as_answer(part.boxes(*(part.at or (4, 4))))).score == 1
-
-
-def test_paper_goals_cannot_be_met_by_doing_nothing_or_by_empty_lists():
-    assert [grade(params, Answer(earthworks=())).score for params in PAPER] == [0] * 11
-
-
-def test_prompts_print_ground_zones_and_the_limit():
-    params = draw(2, hills=1, holes=1, zones=2)
-    prompt = BUILDER.prompt(params)
-    for box in (*params.ground, *params.protected):
-        (x, y, z), (u, v, w) = box.low, box.high
-        assert f"- x = {x} to {u}, y = {y} to {v}, z = {z} to {w}" in prompt
-    assert f"at most {params.max_boxes} boxes" in prompt

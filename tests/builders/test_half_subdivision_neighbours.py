@@ -1,20 +1,11 @@
-import random
-
 import pytest
 
-from scbench.base.errors import GenerationError
-from scbench.builders.half_subdivision_neighbours import Space, TaskBuilder, grow
+from scbench.builders.half_subdivision_neighbours import Space, TaskBuilder
 from scbench.graders.half_subdivision_neighbours import boxes
 
 BUILDER = TaskBuilder()
 
 # Least depth, greatest depth and chance of a cut of the paper's trees.
-
-
-def test_growing_stops_at_the_limit():
-    assert len(grow(3, 3, 0.0, random.Random(1).random, 8)) == 8
-    assert grow(3, 3, 0.0, random.Random(1).random, 7) is None
-    assert grow(60, 60, 0.0, random.Random(1).random, 1000) is None
 
 
 @pytest.mark.parametrize(
@@ -48,11 +39,3 @@ def test_fresh_trees_keep_their_parameters(parameters):
         outside = any(low == 0 or high == side for low, high in box)
         if point.target_at != "anywhere":
             assert outside == (point.target_at == "boundary")
-
-
-@pytest.mark.parametrize(
-    "parameters", [{"min_depth": 9}, {"min_neighbours": 24}, {"min_depth": 2, "depth_spread": 0}]
-)
-def test_impossible_points_say_so(parameters):
-    with pytest.raises(GenerationError, match="ask for fewer"):
-        BUILDER.case(Space(**parameters), 0)

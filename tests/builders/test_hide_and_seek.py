@@ -1,35 +1,22 @@
 """Hide and seek: the paper's scenes, hiding places, fresh scenes and their parameters."""
 
-import json
 import math
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.hide_and_seek import Space, TaskBuilder, hidden, hiding_places
 from scbench.catalog import get_task
-from scbench.graders.hide_and_seek import fitted_view_pixels
 from scbench.scoring.judge import judge
 
 TASK = get_task("hide_and_seek")
 PAPER = [item.params for item in TaskBuilder().paper()]
-SPEC = Path(__file__).parent.parent / "data" / "spec_references" / "hide_and_seek.json"
 
 
 def verdict(params, people):
     (only,) = judge(TASK, params, {"people": [{"xy": list(xy)} for xy in people]})
     return only
-
-
-def test_the_reference_fills_the_places_of_the_specification():
-    stored = json.loads(SPEC.read_text())
-    for params, answers in zip(PAPER, stored, strict=True):
-        ours = sorted(map(tuple, hiding_places(params).tolist()))
-        assert {tuple(person["xy"]) for person in answers[0]["people"]} <= set(ours)
 
 
 def test_all_hiding_places_are_hidden_at_once():
@@ -82,59 +69,3 @@ def test_fresh_scenes_keep_their_parameters(parameters, seed):
     assert params.people == round(point.fill * len(hiding_places(params)))
     right = TaskBuilder().reference(params).model_dump(mode="json")
     assert judge(TASK, params, right)[0].score == 1
-
-
-def test_a_sniper_among_the_people_is_refused_in_plain_words():
-    with pytest.raises(GenerationError, match=r"stands among the people.*more than 61\.1"):
-        TaskBuilder().draw(Space(sniper_distance=60, radius=60), Stream("among", 0))
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"radius": 60},
-        {"sniper_distance": 350},
-        {"width": 1, "depth": 1, "height": 3, "sniper_height": 60},
-    ],
-    ids=["too wide for the picture", "too small to be seen", "nobody can hide"],
-)
-def test_points_that_give_nothing_say_what_to_change(parameters):
-    with pytest.raises(GenerationError, match="ask for"):
-        TaskBuilder().draw(Space(**parameters), Stream("nothing", 0))
-
-
-def test_more_people_than_places_have_no_reference():
-    with pytest.raises(GenerationError, match="do not fit"):
-        TaskBuilder().reference(PAPER[0].model_copy(update={"people": 300}))
-
-
-def test_the_published_picture_misses_a_crowd_that_the_sniper_sees():
-    for params in PAPER:
-        counters = TaskBuilder().counter_references(params)
-        crowd = counters["hidden_only_in_the_published_picture"]
-        people = np.array([person["xy"] for person in crowd["people"]])
-        assert fitted_view_pixels(params, people) == 0
-        assert judge(TASK, params, crowd)[0].metrics["visible_pixels"] > 0
-
-
-def test_the_prompt_prints_every_number_that_is_graded():
-    odd = PAPER[0].model_copy(
-        update={
-            "people": 7, "building": (3.25, 4.125, 9.0625), "person": (0.4375, 0.625, 1.75),
-            "sniper": (123.4567, -98.76543, 21.5), "look_at": (0.5, -0.25, 1.5),
-            "max_distance": 28.03125, "field_of_view": 23.75, "image": (640, 480),
-            "penalty_per_pixel": 0.0025,
-        }
-    )  # fmt: skip
-    printed = {float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", TaskBuilder().prompt(odd))}
-    numbers = set()
-    for value in odd.model_dump().values():
-        numbers.update(value if isinstance(value, tuple) else {value})
-    assert numbers <= printed
-    assert {(3.25 + 0.4375) / 2, (4.125 + 0.625) / 2, 1e-9} <= printed
-
-
-def test_walls_vary_within_what_is_asked_for():
-    point = Space(vary=0.5)
-    walls = [TaskBuilder().draw(point, Stream("walls", seed)).building[:2] for seed in range(30)]
-    assert {width for wall in walls for width in wall} == {6.0, 6.1, 6.2, 6.3, 6.4, 6.5}

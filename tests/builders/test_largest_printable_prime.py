@@ -2,7 +2,6 @@
 
 import pytest
 
-from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.largest_printable_prime import (
     Space,
@@ -10,8 +9,6 @@ from scbench.builders.largest_printable_prime import (
     _Graph,
     greedy_number,
     longest_prime,
-    lowest,
-    tallest,
 )
 from scbench.graders.largest_printable_prime import HEIGHTS, is_prime, pose, rests
 
@@ -67,14 +64,10 @@ def enumerated(params):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"digits": (1, 4, 7), "target_height_mm": 0.0},
         {"digits": (1, 4, 7), "target_height_mm": 60.0},
         {"digits": (0, 1, 7), "target_height_mm": 40.0},
-        {"digits": (1, 3), "target_height_mm": 30.0},
         {"digits": (1, 3, 6), "target_height_mm": 40.0, "orientations": ("flat", "rotate90X")},
         {"digits": (1, 6, 9), "target_height_mm": 0.0, "orientations": ("flat", "rotate180Z")},
-        {"digits": (2, 5, 7), "target_height_mm": 0.0},
-        {"digits": (1, 3, 4), "target_height_mm": 0.0, "orientations": ("flat", "flippedX")},
         {"digits": (1, 7, 8), "target_height_mm": 20.0, "max_digits": 6},
     ],
     ids=repr,
@@ -88,12 +81,6 @@ def test_the_search_finds_what_plain_enumeration_finds(changes):
         assert len(longest_prime(params).number) == limit < len(enumerated(params))
 
 
-@pytest.mark.parametrize("digits", [(1, 4), (1, 7), (3, 7)])
-def test_the_search_finds_it_with_groups_of_three(digits):
-    params = with_params(digits=digits, target_height_mm=30.0)
-    assert longest_prime(params).number == enumerated(params)
-
-
 def test_65_digits_are_the_most_under_the_papers_rules():
     result = longest_prime(PAPER)
     assert result.number == LONGEST
@@ -101,15 +88,6 @@ def test_65_digits_are_the_most_under_the_papers_rules():
     assert not list(_Graph(PAPER).numbers(66))
     # Even without a height to reach there is nothing longer.
     assert longest_prime(with_params(target_height_mm=0.0)).number == LONGEST
-
-
-def test_heights_are_the_extremes_over_all_orientations():
-    assert tallest(PAPER, LONGEST)[1] == 1580
-    # A 7 cannot lie on a 5, so that it and what follows must stand.
-    assert lowest(PAPER, LONGEST)[1] == 1580
-    assert lowest(PAPER, "71")[1] == 12 + 12
-    assert tallest(PAPER, "71")[1] == 212 + 212
-    assert tallest(PAPER, "12") is None
 
 
 @pytest.mark.parametrize(
@@ -137,15 +115,6 @@ def test_fresh_rules_keep_their_parameters_and_state_their_longest_prime(paramet
     assert f"n / {params.best_digits}, at most 1" in prompt
     for name in set(PAPER.orientations) - set(params.orientations):
         assert name in prompt.partition("may not be used")[2].partition("\n")[0]
-
-
-def test_impossible_rules_end_with_a_reason():
-    # The height cannot be reached with the groups that so few digits leave.
-    point = Space(group=2, digits=4, forbidden=4, min_height_mm=150.0, max_height_mm=150.0)
-    with pytest.raises(GenerationError, match="ask for more digits"):
-        BUILDER.draw(point, Stream("too tall"))
-    with pytest.raises(GenerationError, match="no prime"):
-        longest_prime(with_params(digits=(0, 4)))
 
 
 def test_rules_under_which_greed_goes_far_are_thrown_away():

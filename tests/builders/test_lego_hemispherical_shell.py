@@ -13,12 +13,6 @@ BUILDER = TaskBuilder()
 PAPER = [item.params for item in BUILDER.paper()]
 
 
-def test_the_papers_shells_are_built_with_room_to_spare():
-    for params in PAPER:
-        figures = grade(params, BUILDER.reference(params)).metrics
-        assert figures["agreement"] > 0.69
-
-
 @pytest.mark.parametrize("offset", [(0.0, 0.0), (4.0, 4.0), (0.0, 4.0), (1.5, 2.5)])
 def test_every_lattice_gives_a_legal_structure(offset):
     params = PAPER[2]
@@ -49,14 +43,6 @@ def test_fresh_targets_keep_their_parameters(form):
         assert not result.failed
         words = {"hemisphere": "hemispherical", "dome": "solid", "wall": "wall", "ring": "torus"}
         assert words[form] in BUILDER.prompt(params)
-
-
-def test_what_cannot_be_built_ends_with_a_reason():
-    point = Space(
-        form="ring", min_thickness_cm=2.0, max_thickness_cm=2.0, min_inner_cm=3, max_inner_cm=3.2
-    )
-    with pytest.raises(GenerationError, match="thicker"):
-        BUILDER.draw(point, Stream("thin"))
 
 
 def test_narrow_ranges_hold_a_step_or_end_with_a_reason():

@@ -9,14 +9,8 @@ from hypothesis import strategies as st
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.pack_rectangular_prisms import (
-    Space,
-    TaskBuilder,
-    pack,
-    perfect_boxes,
-)
+from scbench.builders.pack_rectangular_prisms import Space, TaskBuilder, pack, perfect_boxes
 from scbench.catalog import get_task
-from scbench.schemas.pack_rectangular_prisms import Params
 from scbench.scoring.judge import judge
 
 BUILDER = TaskBuilder()
@@ -30,16 +24,6 @@ def counts_of(params):
         key = tuple(sorted(line.size))
         counts[key] = counts.get(key, 0) + line.count
     return counts
-
-
-def test_volumes_and_possible_boxes_of_the_paper_are_those_of_the_spec():
-    volumes = [sum(math.prod(s) * n for s, n in counts_of(p).items()) for p in PAPER]
-    assert volumes == [210, 1365, 6755, 23772, 69961, 166538, 166913, 167593, 6417593]
-    boxes = [perfect_boxes(counts_of(params)) for params in PAPER]
-    assert [bool(candidates) for candidates in boxes] == [True] * 4 + [False] * 4 + [True]
-    assert boxes[3] == [(7, 12, 283)]
-    assert boxes[8] == [(91, 109, 647)]
-    assert [params.full_marks_percent for params in PAPER] == [100] * 3 + [95] * 6
 
 
 def test_packings_of_the_paper_are_as_dense_as_the_best_known():
@@ -69,8 +53,8 @@ def test_possible_boxes_are_all_triples_of_divisors_that_take_every_prism(counts
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"kinds": 1}, {"kinds": 6}, {"perfect": "possible"}, {"perfect": "possible", "kinds": 6},
-        {"perfect": "impossible"}, {"shared": 0}, {"shared": 1, "max_edge": 23}, {"primes": True},
+        {"kinds": 1}, {"perfect": "possible", "kinds": 6},
+        {"perfect": "impossible"}, {"shared": 1, "max_edge": 23}, {"primes": True},
         {"plates": True}, {"cubes": True, "max_count": 2},
     ],
     ids=repr,
@@ -107,13 +91,6 @@ def test_a_point_without_lists_ends_with_a_reason():
     # There are not eight sizes with primes up to 5 and a perfect packing is never proved.
     with pytest.raises(GenerationError, match="no list of 8 sizes"):
         BUILDER.draw(Space(kinds=8, max_edge=5, primes=True, max_count=2), Stream("none"))
-
-
-def test_a_list_packed_too_loosely_is_not_passed_over():
-    loose = {"prisms": [{"count": 1, "size": [5, 5, 5]}, {"count": 1, "size": [1, 1, 1]}]}
-    params = Params.model_validate({**loose, "full_marks_percent": 100})
-    with pytest.raises(GenerationError, match="fills 100 %"):
-        BUILDER.reference(params)
 
 
 edge = st.integers(1, 5)

@@ -1,11 +1,8 @@
 """Shikaku: the paper's puzzles, the solver against brute force, and the parameters."""
 
-import json
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
@@ -125,45 +122,3 @@ def test_fresh_puzzles_keep_their_parameters(parameters):
     assert result.nodes >= point.min_nodes
     single = {1} if point.allow_single else set()
     assert set(areas(params)) <= set(range(point.min_area, point.max_area + 1)) | single
-
-
-def test_a_cut_that_clue_moves_cannot_settle_is_given_up(monkeypatch):
-    monkeypatch.setattr("scbench.builders.shikaku_rectangles._MOVES", 1)
-    for seed in range(10):
-        params = TaskBuilder().draw(Space(thin=0.0), Stream("unsettled", seed))
-        assert len(solve(params.grid, limit=2, max_nodes=10**6).solutions) == 1
-
-
-@pytest.mark.parametrize(
-    ("parameters", "reason"),
-    [
-        ({"min_area": 6, "max_area": 5}, "min_area 6 is above max_area 5"),
-        ({"min_candidates": 9, "max_candidates": 8}, "min_candidates 9 is above max_candidates 8"),
-        ({"width": 4}, "width"),
-        ({"height": 21}, "height"),
-    ],
-)
-def test_points_that_cannot_be_are_refused(parameters, reason):
-    with pytest.raises(ValidationError, match=reason):
-        Space(**parameters)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [{"width": 5, "height": 5, "min_area": 2, "max_area": 2}, {"max_candidates": 5}],
-    ids=str,
-)
-def test_points_that_give_nothing_say_what_to_change(parameters):
-    with pytest.raises(GenerationError, match="ask for"):
-        TaskBuilder().draw(Space(**parameters), Stream("nothing", 0))
-
-
-def test_a_counter_that_happens_to_be_right_is_left_out():
-    # The cut is the same when rows and columns change places, and one corner is a single clue.
-    params = TaskBuilder.params_model(width=3, height=3, grid=((4, 0, 2), (0, 0, 0), (2, 0, 1)))
-    assert "rows_before_columns" not in TaskBuilder().counter_references(params)
-    domino = TaskBuilder.params_model(width=2, height=1, grid=((0, 2),))
-    counters = TaskBuilder().counter_references(domino)
-    assert {"whole_grid", "rows_from_the_bottom", "two_merged"}.isdisjoint(counters)
-    right = json.dumps([list(r) for r in rectangles_of(domino)])
-    assert all(json.dumps(counter["rectangles"]) != right for counter in counters.values())

@@ -1,19 +1,12 @@
 """Tetrahedra shadows: the paper's targets, the search, fresh targets and their parameters."""
 
-import math
-from itertools import product
-
-import numpy as np
 import pytest
-import shapely
 from shapely import Polygon
 
-from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.tetrahedra_shadow_projection import (
     Space,
     TaskBuilder,
-    draw_target,
     is_wide,
     smallest_corner,
 )
@@ -21,7 +14,6 @@ from scbench.catalog import get_task
 from scbench.scoring.judge import judge
 
 TASK = get_task("tetrahedra_shadow_projection")
-PAPER = TaskBuilder().paper()
 
 
 # Outline (if it is a formula), area and divisor of each.
@@ -60,57 +52,3 @@ def test_fresh_targets_keep_their_parameters(parameters):
         assert len(params.exterior) == point.sides
     answer = TaskBuilder().reference(params).model_dump(mode="json")
     assert judge(TASK, params, answer)[0].score == 1
-
-
-def test_smallest_corner_and_width_are_measured():
-    arrow = Polygon(PAPER[18].params.exterior)
-    assert smallest_corner(arrow) == pytest.approx(math.degrees(2 * math.atan(0.5)))
-    assert smallest_corner(Polygon(PAPER[2].params.exterior, PAPER[2].params.holes)) == 90
-    ring = Polygon(PAPER[2].params.exterior, PAPER[2].params.holes)
-    assert is_wide(ring, 1.99)
-    assert not is_wide(ring, 2.01)
-
-
-@pytest.mark.parametrize(
-    ("figure", "hole"), list(product(["regular", "star", "blocks", "slanted"], [False, True]))
-)
-def test_drawn_figures_have_the_area_asked_for(figure, hole):
-    targets = [
-        draw_target(figure, Stream(figure, seed), area=9, sides=5, hole=hole)[1]
-        for seed in range(20)
-    ]
-    valid = [target for target in targets if target.is_valid]
-    assert len(valid) >= 10
-    assert len({target.wkt for target in valid}) == len(valid)
-    assert all(shapely.area(target) == pytest.approx(9, abs=0.02) for target in valid)
-
-
-def test_points_that_give_nothing_say_what_to_change():
-    with pytest.raises(GenerationError, match="ask for"):
-        TaskBuilder().draw(Space(figure="star", min_angle=90), Stream("nothing", 0))
-
-
-def test_a_target_that_cannot_be_covered_has_no_reference():
-    needle = PAPER[0].params.model_copy(update={"exterior": ((0, 0), (3, 0), (3, 0.1))})
-    with pytest.raises(GenerationError, match="no full cover"):
-        TaskBuilder().reference(needle)
-
-
-@pytest.mark.parametrize("strokes", [3, 8, 20])
-def test_bands_are_as_wide_everywhere_and_as_long_as_asked_for(strokes):
-    title, band = draw_target("band", Stream("band", strokes), area=9, sides=strokes, hole=False)
-    assert title == f"a zigzag band of {strokes} strokes"
-    assert band.is_valid
-    assert len(band.exterior.coords) == 2 * strokes + 3
-    assert band.area == pytest.approx(9, abs=0.02)
-    points = np.array(band.exterior.coords[:-1])
-    first, second = points[: strokes + 1], points[strokes + 1 :][::-1]
-    along = np.diff(first, axis=0) / np.linalg.norm(np.diff(first, axis=0), axis=1)[:, None]
-    for gaps in (second[:-1] - first[:-1], second[1:] - first[:-1]):
-        widths = along[:, 0] * gaps[:, 1] - along[:, 1] * gaps[:, 0]
-        assert widths == pytest.approx(np.full(strokes, widths[0]), abs=0.01)
-
-
-def test_the_measure_is_the_rim_by_its_square_over_the_area():
-    square = PAPER[0].params
-    assert TaskBuilder().measure(square) == pytest.approx(16**3 / 16)

@@ -1,35 +1,23 @@
-import json
 from typing import get_args
 
 import pytest
-from pydantic import ValidationError
 
-from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.two_segments import Common, Rare, Space, TaskBuilder, allowed_spots
-from scbench.graders.two_segments import exact
 from scbench.schemas.two_segments import Params
 
 BUILDER = TaskBuilder()
-PAPER = BUILDER.paper()
 TARGETS = [*get_args(Common), *get_args(Rare)]
 
 
-def test_prompt_says_how_many_digits_are_read():
-    """The grader sees numbers as JSON readers give them: a 17th digit can be lost."""
-    assert "Up to 15 significant digits are exact" in BUILDER.prompt(PAPER[0].params)
-    assert exact(json.loads("0.123456789012345")) == (123456789012345, 15)
-    assert exact(json.loads("0.12345678901234567891")) != (12345678901234567891, 20)
-
-
 @pytest.mark.parametrize("frame", ["unit", "unit_grid", "square", "rotated", "quadrilateral"])
-@pytest.mark.parametrize("target", TARGETS)
-def test_every_target_can_be_made_on_every_frame(frame, target):
-    case = BUILDER.case(Space(frame=frame, target=target, snap_decimals=4), 1)
-    params = Params.model_validate(case.instance)
-    letters = zip("tqph", params.counts.model_dump().values(), strict=True)
-    assert "".join(f"{n}{letter}" for letter, n in letters if n) == target
-    assert (params.coordinate_grid is not None) == (frame == "unit_grid")
+def test_every_target_can_be_made_on_every_frame(frame):
+    for target in TARGETS:
+        case = BUILDER.case(Space(frame=frame, target=target, snap_decimals=4), 1)
+        params = Params.model_validate(case.instance)
+        letters = zip("tqph", params.counts.model_dump().values(), strict=True)
+        assert "".join(f"{n}{letter}" for letter, n in letters if n) == target
+        assert (params.coordinate_grid is not None) == (frame == "unit_grid")
 
 
 @pytest.mark.parametrize("frame", ["square", "rotated", "quadrilateral"])
@@ -51,11 +39,6 @@ def test_fresh_frames_have_the_promised_shape(frame):
         assert any(0 in side for side in sides) or frame != "square"
 
 
-def test_grid_too_coarse_for_the_target_says_so():
-    with pytest.raises(GenerationError, match="grid_values"):
-        BUILDER.case(Space(frame="unit_grid", grid_values=3, target="3q"), 0)
-
-
 @pytest.mark.parametrize("values", [16, 26, 40])
 def test_a_listed_frame_has_a_right_answer_and_few_allowed_ends(values):
     for seed in range(8):
@@ -67,10 +50,3 @@ def test_a_listed_frame_has_a_right_answer_and_few_allowed_ends(values):
         (a, b), (c, d) = BUILDER.reference(params).segments
         assert {value for end in (a, b, c, d) for value in end} <= {*params.coordinate_grid}
         assert BUILDER.measure(params) > 430.5, "the paper's hardest"
-
-
-def test_a_frame_has_as_many_listed_values_as_it_can_use():
-    for frame, values in (("unit_grid", 12), ("listed", 41)):
-        with pytest.raises(ValidationError, match="grid_values"):
-            Space(frame=frame, grid_values=values)
-    assert Space(frame="unit_grid", grid_values=11).grid_values == 11

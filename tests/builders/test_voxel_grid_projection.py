@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.voxel_grid_projection import Space, TaskBuilder, _cover
+from scbench.builders.voxel_grid_projection import Space, TaskBuilder
 from scbench.graders.voxel_grid_projection import grade
 from scbench.schemas.voxel_grid_projection import Residue
 
@@ -36,14 +36,6 @@ def test_fresh_grids_follow_their_parameters_and_are_solved(parameters):
         for name, answer in counters.items():
             if isinstance(answer, dict) and name in {"mirrored_in_x_and_y", "one_forbidden"}:
                 assert len(answer["voxels"]) == params.cells, name
-
-
-def test_a_cover_mends_what_forbidden_cells_break():
-    permitted = {(x, y, z) for x in range(5) for y in range(5) for z in range(5) if x + y + z != 6}
-    cover = _cover(5, frozenset(permitted))
-    assert set(cover) <= permitted
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        assert len({(cell[i], cell[j]) for cell in cover}) == 25
 
 
 def test_impossible_points_end_with_a_reason():

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
-import pytest
 from contract import JUNK, items, lengthy, places, score
 
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Prediction
-from scbench.schemas.base import json_schema
 from scbench.schemas.shapes import provider_schema
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import judge
@@ -78,34 +76,6 @@ def test_every_provider_takes_the_schema_of_the_rows_and_it_takes_the_references
         assert not validator.is_valid({**reference, "extra": 1})
 
 
-@pytest.mark.parametrize(
-    ("schema", "fault"),
-    [
-        ({"type": "array", "items": {"type": "string"}}, "root: no object"),
-        ({"bounds": {"type": "integer", "minimum": 0}}, "root.bounds: minimum"),
-        ({"sizes": {"type": "array", "items": {"type": "null"}, "minItems": 2}}, "root.sizes: min"),
-        ({"pair": {"type": "array", "prefixItems": [{"type": "null"}]}}, "root.pair: prefixItems"),
-        ({"open": {"type": "object", "properties": {}, "required": []}}, "root.open: open"),
-        ({"named": {"$ref": "#/$defs/a"}}, "root.named: type None"),
-        ({"digit": {"type": "integer", "enum": [1]}}, "root.digit: enum"),
-        ({"either": {"type": ["string", "null"]}}, "root.either: type"),
-    ],
-)
-def test_what_some_provider_refuses_is_found(schema, fault):
-    if "type" not in schema:
-        schema = {"type": "object", "properties": schema, "required": [*schema]}
-        schema["additionalProperties"] = False
-    assert any(found.startswith(fault) for found in faults(schema))
-
-
-def test_what_the_schema_of_the_rows_leaves_out_its_descriptions_say(task):
-    full, plain = json.dumps(json_schema(task.answer_model)), provider_schema(task.answer_model)
-    told = json.dumps(plain)
-    for key, said in {"minItems": r"\(.*\b(one|two|three|four|16)\b", "minimum": " from 0"}.items():
-        if f'"{key}": ' in full:
-            assert re.search(said, told), key
-
-
 def parts(node: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
     """Every part of a JSON value, with its path."""
     yield path, node
@@ -131,7 +101,7 @@ def outcome(task, params, **fields):
 
 
 def test_a_whole_number_may_be_written_as_a_float(task):
-    for params, reference, _ in items(task.id)[: 1 if lengthy(task) else None]:
+    for params, reference, _ in items(task.id)[: 1 if task.heavy else 4]:
         given = floated(reference)
         assert score(task, params, given) == 1
     for text in (json.dumps(given), re.sub(r"(?<=[ \[]\d)\.0\b", "e0", json.dumps(given))):
@@ -158,12 +128,6 @@ def test_nothing_but_a_number_is_one(task):
             assert named or shape_of(task.answer_model).is_short, bad
 
 
-def test_a_short_answer_that_is_a_whole_number_may_be_a_float(task):
-    params, reference, _ = items(task.id)[0]
-    if reference.get("answer") and str(reference["answer"]).lstrip("-").isdecimal():
-        assert score(task, params, {"answer": float(reference["answer"])}) == 1
-
-
 PYDANTIC = re.compile(
     r"Input should|[Vv]alid (integer|tuple|list|string|number|dict|bool)|\btuple\b|Field required"
     r"|dictionary|Value error|Assertion failed|should (have|match|be)|function-|union|NoneType"
@@ -180,7 +144,7 @@ def test_faults_of_shape_are_told_in_our_own_words(task):
         for path in [(), *places(reference)]
         if all(key < 2 for key in path if isinstance(key, int))
     ]
-    for path in paths[:400]:
+    for path in paths[:60]:
         for bad in junk:
             answer = json.loads(json.dumps({"it": reference}))
             part = answer
@@ -211,7 +175,3 @@ def test_every_prompt_says_in_the_same_words_which_object_counts(task):
     for params, _, _ in items(task.id):
         text = task.builder().prompt(params)
         assert text.count("\nThe last JSON object in your reply counts.\n") == 1
-
-
-def test_every_answer_is_an_object(task):
-    assert json_schema(task.answer_model)["type"] == "object"

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from contract import fresh_cases, lengthy
+from contract import FRESH_SEEDS, fresh_cases, lengthy
 
 from scbench.catalog import MANIFOLDS, available_tasks
 from scbench.freezing.frozen_task import Floor, floor_of, floor_record, floors_of
@@ -20,7 +20,7 @@ SPREAD = 40
 def drawn(task):
     """One case at each extreme and three at the default point, or what a minute allows."""
     cases = fresh_cases(task.id)
-    return cases[-1:] if lengthy(task) else [*cases[:-20:3], *cases[-FEW:]]
+    return cases[-1:] if lengthy(task) else [*cases[: -len(FRESH_SEEDS) : 3], *cases[-FEW:]]
 
 
 def test_answers_without_insight_can_be_judged_wherever_an_instance_is_drawn(task):

@@ -6,8 +6,6 @@ import pytest
 from contract import fresh_cases, score
 
 from scbench.base.canonical import canonical_json
-from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import kinds_of
 from scbench.catalog import MANIFOLDS, Task, available_tasks
 from scbench.scoring.answers.extract import from_field, from_response
 from scbench.scoring.answers.shape import shape_of
@@ -19,18 +17,6 @@ TEXTS = [task for task in available_tasks() if task.bucket == MANIFOLDS]
 @pytest.fixture(params=TEXTS, ids=str)
 def text_task(request) -> Task:
     return request.param
-
-
-def test_text_tasks_are_known_by_their_answers(text_task):
-    assert text_task.bucket == "manifolds"
-    assert text_task.builder().paper() == []
-    assert shape_of(text_task.answer_model).is_short
-    assert text_task.dimensions
-
-
-def test_every_knob_of_a_text_task_has_a_kind(text_task):
-    space = text_task.builder.space
-    assert list(kinds_of(space)) == [name for name in space.model_fields if name != "count"]
 
 
 def test_cases_carry_their_facts_and_no_truth(text_task):
@@ -65,11 +51,6 @@ def test_what_is_composed_in_drawing_is_what_the_instance_alone_says(text_task):
             assert json.dumps(said["instance"]) == json.dumps(row["instance"])
 
 
-def test_every_prompt_of_a_text_task_ends_with_the_form_of_the_answer(text_task):
-    for case in fresh_cases(text_task.id):
-        assert case.input.splitlines()[-1] in {'{"answer": "..."}', '{"answer": ...}'}
-
-
 def test_the_target_is_right_however_it_is_given(text_task):
     shape = shape_of(text_task.answer_model)
     for case in fresh_cases(text_task.id):
@@ -87,11 +68,3 @@ def test_the_target_is_right_however_it_is_given(text_task):
         given = [from_field(case.target, shape), *read]
         for found in given:
             assert score(text_task, params, found.value) == 1
-
-
-def test_neighbouring_seeds_share_no_case(text_task):
-    inputs = [
-        {case["input"] for case in text_task.builder(Stream("run", seed)).generate_random(count=50)}
-        for seed in range(3)
-    ]
-    assert len(set.union(*inputs)) == 150

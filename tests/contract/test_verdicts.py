@@ -47,17 +47,23 @@ def test_verdicts_on_stored_answers_are_those_written_down(task):
 
 
 @pytest.mark.parametrize("task", paper_tasks(), ids=str)
-def test_verdicts_on_real_answers_are_those_written_down(task):
+def test_real_answers_get_the_verdicts_written_down_and_the_scores_of_a_right_grader(
+    task, real_rows
+):
     _, written = GOLDEN.read(task.id)
     params = [item.params for item in task.builder().paper()]
-    lines = list(GOLDEN.real_lines(task))
-    assert any("\treal\t" in key for key in written)
-    for digest, prediction in lines:
+    expected = [row for prediction, row in real_rows if prediction["id"].startswith(f"{task.id}/")]
+    assert expected
+    for (digest, prediction), row in zip(GOLDEN.real_lines(task), expected, strict=True):
         key = f"{prediction.id}\treal\t{digest}"
         outcome = grade_prediction(prediction, task, params[int(prediction.id.partition("/")[2])])
         if outcome.status is Status.NOT_RUN:
             raise CannotGrade(outcome.reason)
         assert GOLDEN.golden(outcome.verdicts).agrees(written[key]), f"{key} changed: {RENEW}"
+        by_number = row.get("expected_scores", {"0": row.get("expected_score")})
+        right = [by_number[number] for number in sorted(by_number, key=int)]
+        scores = [verdict.score for verdict in outcome.verdicts]
+        assert scores == pytest.approx(right, abs=row.get("tolerance") or 1e-9), row
 
 
 def test_a_changed_verdict_is_not_written_down_without_a_new_version(tmp_path, monkeypatch):

@@ -76,7 +76,7 @@ def settle(rock):
     return rock
 
 
-def drop(rock, water, x, y, width, height, fill_order):
+def drop(rock, water, x, y, width, height):
     """Let one drop fall; return whether it stays."""
     z = height - 1
     while True:
@@ -86,7 +86,6 @@ def drop(rock, water, x, y, width, height, fill_order):
             z -= 1
             continue
         seen = {(x, y): None}
-        research = {(x, y)}
         queue = deque([(x, y)])
         side, way_down = False, None
         while queue and way_down is None:
@@ -101,7 +100,6 @@ def drop(rock, water, x, y, width, height, fill_order):
                 near = (a + dx, b + dy)
                 if near not in seen and (*near, z) not in rock:
                     seen[near] = None
-                    research.add(near)
                     queue.append(near)
         if way_down is not None:
             x, y = way_down
@@ -109,36 +107,19 @@ def drop(rock, water, x, y, width, height, fill_order):
             continue
         if side:
             return False
-        orders = {"farthest": reversed(seen), "nearest": seen, "research": research}
-        for a, b in orders[fill_order]:
+        for a, b in reversed(seen):
             if (a, b, z) not in rock and (a, b, z) not in water:
                 water.add((a, b, z))
                 return True
         return False
 
 
-def rain_on(rock, columns, width, height=8, fill_order="farthest", rounds=None):
-    """The whole programme of rain.
-
-    Rounds given: as the research code counts them, that many at least and that many without effect
-    at the end. Otherwise until a round has no effect.
-    """
+def rain_on(rock, columns, width, height=8):
+    """The whole programme of rain: everywhere once, then on the columns until nothing stays."""
     water = set()
     for x in range(width):
         for y in range(width):
-            drop(rock, water, x, y, width, height, fill_order)
-
-    def one_round():
-        stays = [drop(rock, water, x, y, width, height, fill_order) for x, y in columns]
-        return any(stays)
-
-    if rounds is None:
-        while one_round():
-            pass
-        return water
-    for _ in range(rounds):
-        one_round()
-    without = 0
-    while without < rounds:
-        without = 0 if one_round() else without + 1
+            drop(rock, water, x, y, width, height)
+    while any([drop(rock, water, x, y, width, height) for x, y in columns]):  # noqa: C419  (all)
+        pass
     return water

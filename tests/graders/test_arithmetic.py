@@ -10,14 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
-from scbench.builders.arithmetic import (
-    USUAL,
-    Space,
-    TaskBuilder,
-    ZeroDivisor,
-    read_tokens,
-    value_of,
-)
+from scbench.builders.arithmetic import USUAL, Space, TaskBuilder, read_tokens, value_of
 from scbench.graders.arithmetic import evaluate
 from scbench.schemas.arithmetic import Params
 
@@ -101,14 +94,6 @@ def test_cases_keep_their_parameters(point, seed):
 def test_what_is_no_expression_has_no_value(expression):
     with pytest.raises((ValueError, IndexError)):
         evaluate(expression)
-
-
-def test_zero_divisors_are_named_by_their_operator():
-    with pytest.raises(ZeroDivisor) as caught:
-        value_of(read_tokens("1 + 2 / (3 - 3)"), USUAL)
-    assert caught.value.at == 3
-    with pytest.raises(ZeroDivisionError):
-        evaluate("1/0")
 
 
 def test_counters_are_the_mistakes_of_readers():

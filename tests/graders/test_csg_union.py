@@ -1,11 +1,7 @@
 """CSG union: the checks one by one, the score's formula, and volumes measured a second way."""
 
 import itertools
-import json
-import os
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -80,11 +76,10 @@ def reference(subtask):
 # Volumes.
 
 
-@pytest.mark.parametrize("subtask", range(22))
-def test_union_has_the_volume_of_the_specification_and_of_a_mesh_boolean(subtask):
-    volume = union_volume(union_parts(PAPER[subtask]))
-    assert volume == pytest.approx(VOLUMES[subtask], abs=1e-6)
-    assert volume == pytest.approx(union_body(PAPER[subtask]).volume(), abs=1e-6)
+def test_union_has_the_volume_of_the_specification_and_of_a_mesh_boolean():
+    volumes = [union_volume(union_parts(params)) for params in PAPER]
+    assert volumes == pytest.approx(VOLUMES, abs=1e-6)
+    assert volumes == pytest.approx([union_body(p).volume() for p in PAPER], abs=1e-6)
 
 
 def test_formula_of_the_score():
@@ -113,67 +108,7 @@ def test_full_marks_begin_above_095():
     assert failed(0, boxes((low, [14.8, 5, 5]))) == {"union"}
 
 
-def test_three_decimals_are_enough():
-    for subtask in range(22):
-        answer = reference(subtask)
-        for vertex in answer["polyhedron"]["vertex"]:
-            vertex["xyz"] = [round(value, 3) for value in vertex["xyz"]]
-        assert verdict(subtask, answer).score == 1, subtask
-
-
 # Checks.
-
-
-FAULTS = {
-    "face_missing": {"watertight"},
-    "face_turned": {"winding"},
-    "face_twice": {"winding", "edge_manifold", "touching"},
-    "both_sides_of_a_face": {"winding", "edge_manifold", "touching"},
-    "flat_shell": {"touching", "zero_volume"},
-    "index_past_the_end": {"indices", "watertight"},
-    "index_repeated": {"indices", "watertight"},
-    "corner_doubled": {"duplicate_vertices", "watertight"},
-    "all_corners_doubled": {"duplicate_vertices", "watertight"},
-    "far_vertex": {"outliers"},
-    "degenerate_face": {"degenerate_faces"},
-    "edge_split_on_one_side": {"watertight"},
-    "overlapping_copy": {"self_intersection", "touching"},
-    "bent_face": {"planar_faces"},
-    "half_its_size_away": {"union"},
-    "ten_percent_larger": {"area", "union"},
-    "convex_hull": {"union"},
-    "last_solid_missing": {"union"},
-    "empty": {"not_empty"},
-    "no_faces": {"not_empty"},
-    "no_vertices": {"not_empty"},
-    "beyond_all_bounds": {"coordinates"},
-    "nothing": {"answer_schema"},
-    "two_coordinates": {"answer_schema"},
-    "strings": {"answer_schema"},
-    "booleans": {"answer_schema"},
-    "face_of_two": {"answer_schema"},
-    "fraction": {"answer_schema"},
-    "counted_from_the_end": {"answer_schema"},
-    "bare_lists": {"answer_schema"},
-}
-
-
-@pytest.mark.parametrize("subtask", [5, 12, 16])
-def test_each_fault_fails_the_check_named_for_it(subtask):
-    answers = TaskBuilder().counter_references(PAPER[subtask])
-    # Where the last solid is missing, what it would hide of the others may be an inner wall.
-    found = {name: failed(subtask, answers[name]) for name in FAULTS}
-    assert found["last_solid_missing"] >= {"union"}
-    found["last_solid_missing"].discard("inner_walls")
-    assert found == FAULTS
-
-
-@pytest.mark.parametrize("subtask", [s for s in range(22) if s not in {2, 3}])
-def test_unmerged_solids_are_refused_whether_they_overlap_or_touch(subtask):
-    answers = TaskBuilder().counter_references(PAPER[subtask])
-    for name in ("unmerged_solids", "unmerged_solids_a_hair_apart"):
-        assert verdict(subtask, answers[name]).score == 0
-        assert failed(subtask, answers[name]) & {"self_intersection", "touching"}
 
 
 def test_unmerged_nested_solids_are_refused():
@@ -184,13 +119,6 @@ def test_unmerged_nested_solids_are_refused():
         found = verdict(3, boxes(outer, inner, turned=turned))
         assert found.metrics["score_by_volume"] == 0.8125
         assert found.score == 0.25
-
-
-def test_disjoint_solids_are_two_shells():
-    cubes = ([-5] * 3, [5] * 3), ([10, -5, -5], [20, 5, 5])
-    assert verdict(2, boxes(*cubes)).score == 1
-    assert failed(2, boxes(*cubes, turned={0})) >= {"nesting"}
-    assert verdict(2, boxes(*cubes, turned={0, 1})).score == 1
 
 
 # Inner walls.
@@ -222,9 +150,8 @@ def polyhedron_of(body, decimals=9):
     }
 
 
-@pytest.mark.parametrize("gap", [0.02, 0.1, 0.5])
 @pytest.mark.parametrize(
-    ("hair", "at"), [(0, 0), (0.02, 0), (0.05, 0), (0.2, 0), (0.02, 9.5), (0.3, 0.02)]
+    ("gap", "hair", "at"), [(0.02, 0, 0), (0.5, 0.05, 0), (0.1, 0.02, 9.5), (0.5, 0.3, 0.02)]
 )
 def test_halves_joined_by_a_hair_a_ribbon_or_not_at_all_get_a_quarter(gap, hair, at):
     # Subtask 0 is a box of 18 x 10 x 10.
@@ -251,18 +178,6 @@ def test_inner_walls_leave_a_quarter_of_a_point_at_most():
         assert found.score == pytest.approx(score)
 
 
-def test_six_loose_panels_get_half():
-    # They touch and do not overlap, so that their sides are nowhere deep in a solid.
-    loose = [
-        tuple(
-            [t + side * (s / 2 - 0.01) for s, t in zip(p.size, p.translation, strict=True)]
-            for side in (-1, 1)
-        )
-        for p in PAPER[21].solids
-    ]
-    assert verdict(21, boxes(*loose)).score == 0.5
-
-
 def apart(solids, gap=0.015):
     """The solids as pieces, each without what lies in or near those before it."""
     taken, pieces = Manifold(), []
@@ -272,28 +187,6 @@ def apart(solids, gap=0.015):
         growth = np.array(list(itertools.product((-gap, gap), repeat=3)))
         taken += Manifold.hull_points((corners[:, None] + growth).reshape(-1, 3))
     return pieces
-
-
-def test_some_of_the_pieces_get_a_quarter_where_all_would():
-    for subtask in (6, 12, 16):
-        pieces = apart(PAPER[subtask].solids)
-        found = judge(TASK, PAPER[subtask], polyhedron_of(sum(pieces, Manifold())))[0]
-        assert found.metrics["score_by_volume"] > 0.95
-        assert found.score == 0.25, subtask
-        # Less its smallest piece it has less than 1.1 times the area, and walls all the same.
-        pieces.remove(min(pieces, key=lambda piece: piece.volume()))
-        found = judge(TASK, PAPER[subtask], polyhedron_of(sum(pieces, Manifold())))[0]
-        assert "inner_walls" in {check.id for check in found.failed}
-        assert found.score <= 0.25
-
-
-def test_a_convex_hull_with_a_void_cut_out_of_it_is_walled():
-    # Subtask 2 has two cubes 5 apart.
-    hull, void = ([-5] * 3, [20, 5, 5]), ([5.02, -4.98, -4.98], [9.98, 4.98, 4.98])
-    found = verdict(2, boxes(hull, void, turned={1}))
-    assert found.metrics["score_by_volume"] > 0.95
-    assert "inner_walls" in {check.id for check in found.failed}
-    assert found.score == 0.25
 
 
 def test_walls_of_voids_count_on_both_sides():
@@ -306,10 +199,6 @@ def test_walls_of_voids_count_on_both_sides():
     assert not {"area", "inner_walls"} & {check.id for check in block.failed}
 
 
-def test_a_speck_beside_the_right_union_is_harmless():
-    assert verdict(0, boxes(([-5] * 3, [13, 5, 5]), ([20, 0, 0], [20.5, 0.5, 0.5]))).score == 1
-
-
 def test_eleven_tenths_of_the_area_are_the_limit():
     # A fin on the box of subtask 0, which has an area of 920: 2 x 10 x its length is added.
     for length, fine in ((4.59, True), (4.61, False)):
@@ -319,22 +208,12 @@ def test_eleven_tenths_of_the_area_are_the_limit():
         assert ("area" not in {check.id for check in found.failed}) == fine, found.failed
 
 
-@pytest.mark.parametrize("decimals", [3, 6])
-def test_unions_of_another_kernel_keep_the_area_however_they_are_rounded(decimals):
-    for params in PAPER:
+def test_unions_of_another_kernel_keep_the_area_however_they_are_rounded():
+    for params in PAPER[::4]:
         body = unite([solid_body(solid) for solid in params.solids])
         assert union_area(union_parts(params)) == pytest.approx(body.surface_area(), rel=1e-7)
-        found = judge(TASK, params, polyhedron_of(body, decimals))[0]
+        found = judge(TASK, params, polyhedron_of(body, 3))[0]
         assert not {"area", "inner_walls"} & {check.id for check in found.failed}
-
-
-def test_small_voids_and_fewer_bodies_are_left_to_the_volumes():
-    outer, inner = ([-5] * 3, [13, 5, 5]), ([0] * 3, [1] * 3)
-    assert verdict(0, boxes(outer, inner, turned={1})).score == 1
-    # Subtask 2 has two cubes 5 apart: one block from end to end is too much, but no wall.
-    block = verdict(2, boxes(([-5] * 3, [20, 5, 5])))
-    assert "area" not in {check.id for check in block.failed}
-    assert block.score == 0.875
 
 
 def cells_of(low, high):
@@ -380,7 +259,7 @@ def heaps(cells):
     return count
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(24))
 def test_boxes_against_a_judge_of_cells(seed):
     rng = random.Random(seed)
 
@@ -432,37 +311,6 @@ def test_shells_nearer_than_001_touch(gap, apart):
     assert verdict(17, answer).score == (0.5 if apart else 0)
 
 
-def test_shells_that_meet_in_an_edge_or_a_corner_touch():
-    assert failed(17, boxes(([-5] * 3, [5] * 3), ([5, 5.001, -5], [15, 15, 5]))) >= {"touching"}
-    assert failed(17, boxes(([-5] * 3, [5] * 3), ([5.001, 5.001, 5.001], [15] * 3))) >= {"touching"}
-    # Even where they share the vertex.
-    low, high = box([-5] * 3, [5] * 3), box([5] * 3, [15] * 3)
-    faces = CUBE_FACES + [[7 if k == 0 else 7 + k for k in face] for face in CUBE_FACES]
-    assert failed(17, mesh(low + high[1:], faces)) >= {"touching"}
-
-
-def with_points_on_edges(first_three_on_a_line):
-    """The box of subtask 0 with a vertex in the middle of each edge along x."""
-    vertices = box([-5, -5, -5], [13, 5, 5])
-    edges = {(k, k + 4): 8 + k for k in range(4)}
-    vertices += [[4, *vertices[k][1:]] for k in range(4)]
-    faces = []
-    for face in CUBE_FACES:
-        ring = []
-        for a, b in zip(face, face[1:] + face[:1], strict=True):
-            ring += [a, edges[min(a, b), max(a, b)]] if (min(a, b), max(a, b)) in edges else [a]
-        middle = next((i for i, k in enumerate(ring) if k > 7), None)
-        if middle is not None and first_three_on_a_line:
-            ring = ring[middle - 1 :] + ring[: middle - 1]
-        faces.append(ring)
-    return mesh(vertices, faces)
-
-
-@pytest.mark.parametrize("first", [False, True])
-def test_corners_on_a_line_do_no_harm(first):
-    assert verdict(0, with_points_on_edges(first)).score == 1
-
-
 @pytest.mark.parametrize(("lift", "flat"), [(0.0399, True), (0.04, True), (0.0401, False)])
 def test_a_face_may_be_uneven_by_001(lift, flat):
     # One corner of a square lifted by h lies h/4 above the best plane, as do the others by turns.
@@ -488,22 +336,6 @@ def test_a_vertex_is_an_outlier_only_if_it_is_far_by_both_measures():
     assert with_vertex(16, [99, 0, 0]) == set()
     # Among nine vertices one cannot be ten times as far from the mean as they are on average.
     assert with_vertex(0, [1000, 0, 0]) == set()
-
-
-def pulled(height):
-    """The box of subtask 0 with the middle of its top, a vertex of four triangles, at a height."""
-    vertices = [*box([-5, -5, -5], [13, 5, 5]), [4, 0, height]]
-    faces = [face for face in CUBE_FACES if sorted(face) != [1, 3, 5, 7]]
-    return mesh(vertices, [*faces, [1, 5, 8], [5, 7, 8], [7, 3, 8], [3, 1, 8]])
-
-
-@pytest.mark.parametrize(
-    ("height", "cuts"), [(-4.99, False), (-5.009, False), (-5.05, True), (-9, True)]
-)
-def test_a_dent_that_comes_out_below_cuts_the_floor(height, cuts):
-    assert failed(0, pulled(height)) - {"area", "inner_walls"} == (
-        {"self_intersection"} if cuts else {"union"}
-    )
 
 
 def test_a_face_must_be_simple():
@@ -541,54 +373,4 @@ def test_a_wall_thinner_than_001_lies_on_itself(thickness, thin):
         assert failed(0, extruded(ring)) - {"inner_walls"} == ({"touching"} if thin else {"union"})
 
 
-def test_all_faults_of_one_answer_are_reported_together():
-    answer = boxes(([-5] * 3, [5] * 3), ([4, -5, -5], [13, 5, 5]))
-    faces = answer["polyhedron"]["faces"]
-    faces[0]["vertex"][0] = 99
-    faces[1]["vertex"].reverse()
-    del faces[7]
-    answer["polyhedron"]["vertex"].append({"xyz": [-5, -5, -5]})
-    found = failed(0, answer)
-    assert found >= {"indices", "duplicate_vertices", "winding", "watertight", "touching"}
-    missing = {check.id for check in verdict(0, answer).checks if check.passed is None}
-    assert missing == {"zero_volume", "nesting", "area", "inner_walls", "union"}
-
-
 # The same on every machine.
-
-
-def test_verdicts_are_the_same_bytes_in_one_thread_and_in_many(tmp_path):
-    answers = TaskBuilder().counter_references(PAPER[12])
-    names = ("convex_hull", "half_its_size_away", "last_solid_missing")
-    path = tmp_path / "answers.json"
-    path.write_text(json.dumps([answers[name] for name in names] + [reference(12)]))
-    code = (
-        "import json, os, sys\n"
-        "if sys.argv[2] == 'one': os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-        "from scbench.catalog import get_task\n"
-        "from scbench.scoring.judge import judge\n"
-        "task = get_task('csg_union')\n"
-        "params = task.builder().paper()[12].params\n"
-        "for answer in json.loads(open(sys.argv[1]).read()):\n"
-        "    for v in judge(task, params, answer):\n"
-        "        print(v.score, json.dumps(v.metrics), [dict(c.details) for c in v.checks])\n"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", code, str(path), cores],
-            capture_output=True,
-            check=True,
-            env={**os.environ, "PYTHONWARNINGS": "default"},
-        ).stdout
-        for cores in ("one", "all")
-    }
-    assert len(outputs) == 1
-    assert outputs.pop().count(b"\n") == 4
-
-
-def test_a_polyhedron_that_is_not_convex_is_no_instance():
-    vertices = [(0, 0, 0), (4, 0, 0), (0, 4, 0), (1, 1, 1), (0, 0, 4)]
-    faces = [(0, 2, 1), (0, 1, 4), (0, 4, 2), (1, 3, 4), (1, 2, 3), (2, 4, 3)]
-    solid = {"kind": "polyhedron", "vertices": vertices, "faces": faces, "translation": (0, 0, 0)}
-    with pytest.raises(ValueError, match="not convex"):
-        union_parts(Params.model_validate({"solids": [solid]}))

@@ -1,11 +1,8 @@
-import json
 import random
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from scbench.builders.half_subdivision_neighbours import TaskBuilder
 from scbench.catalog import get_task
@@ -64,11 +61,6 @@ def painted(params) -> dict[str, int]:
     return dict(shared)
 
 
-@pytest.mark.parametrize("i", range(17))
-def test_painting_the_finest_cells_gives_the_same_neighbours(i):
-    assert set(painted(PAPER[i])) == set(right(PAPER[i]))
-
-
 @given(
     seed=st.integers(0, 2**32),
     dimension=st.sampled_from(["2D", "3D"]),
@@ -95,68 +87,7 @@ def test_painting_agrees_on_any_tree(seed, dimension, length, depth):
     assert verdict(params, sorted(truth, reverse=True)).score == 1
 
 
-def test_every_fault_of_one_answer_is_shown():
-    params = PAPER[5]
-    answer = ["00110", "00110", params.target, "0", "1100", "11001", "000"]
-    result = verdict(params, answer)
-    assert {check.id for check in result.failed} == set(TASK.checks)
-    assert result.metrics["missing"] == ["00111", "1010", "11010"]
-    assert result.metrics["surplus"] == ["000"]
-    offenders = {c.id: c.details.get("offenders") for c in result.checks}
-    assert offenders["tree"] == ["11001"]
-    assert offenders["leaves"] == ["0"]
-    assert offenders["repeats"] == ["00110"]
-
-
-def test_closed_cycle_misreading_is_the_one_that_models_gave():
-    misread = {
-        i: BUILDER.counter_references(params).get("closed_cycle_misreading")
-        for i, params in enumerate(PAPER)
-    }
-    assert {i for i, answer in misread.items() if answer} == {1, 5, 6, 13}
-    assert sorted(misread[5]["neighbors"]) == ["00101", "00111", "1010", "10110", "1100"]
-    assert sorted(misread[13]["neighbors"]) == [
-        "0001000001", "0001000010", "00010001", "0001001011", "00011000",
-    ]  # fmt: skip
-    assert failed(PAPER[1], misread[1]["neighbors"]) == {"contact", "complete"}
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [
-        [10, 11], "0010, 0011, 010, 100", ["0010", "0011", "010", " 100"],
-        ["0010", "0011", "010", "100\n"], ["0010", "0011", "010", "'100'"],
-        ["0010", "0011", "010", True], ["0010", "0011", "010", None], None,
-    ],
-)  # fmt: skip
-def test_only_strings_of_bits_are_labels(labels):
-    assert failed(PAPER[4], labels) == {"answer_schema"}
-
-
 def test_too_many_labels_are_not_looked_at():
     n = len(PAPER[4].leaves)
     assert failed(PAPER[4], ["0010"] * (10 * n + 1)) == {"resource_limit"}
     assert failed(PAPER[4], ["0010"] * (10 * n)) == {"repeats", "complete"}
-
-
-def test_long_labels_are_cut_short_in_the_verdict():
-    result = verdict(PAPER[4], ["0" * 100_000])
-    assert len(json.dumps([dict(check.details) for check in result.checks])) < 1000
-    assert all(len(check.message) < 300 for check in result.checks)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"target": "01"}, "not a leaf"),
-        ({"leaves": ["0", "10"], "target": "0"}, "last branch"),
-        ({"leaves": ["0", "11", "10"], "target": "0"}, "does not follow"),
-        ({"leaves": ["0", "00", "1"], "target": "0"}, "does not follow"),
-        ({"axis_cycle": ["x", "z"]}, "no axis z"),
-    ],
-)
-def test_params_that_are_no_tree_are_refused(change, message):
-    good = {"dimension": "2D", "axis_cycle": ["x", "y"], "leaves": ["0", "1"], "target": "0"}
-    assert Params.model_validate(good).target == "0"
-    with pytest.raises(ValidationError, match=message):
-        Params.model_validate(good | change)

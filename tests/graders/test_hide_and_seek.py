@@ -16,7 +16,6 @@ from scbench.scoring.judge import judge
 
 TASK = get_task("hide_and_seek")
 PAPER = [item.params for item in TASK.builder().paper()]
-RULES = {"count", "distance", "people_apart", "clear_of_building"}
 
 
 def verdict(params, people):
@@ -26,14 +25,6 @@ def verdict(params, people):
 
 def failed(params, people):
     return {check.id for check in verdict(params, people).checks if not check.passed}
-
-
-def details(params, people, check_id):
-    return next(check.details for check in verdict(params, people).checks if check.id == check_id)
-
-
-def places(params):
-    return [person.xy for person in TASK.builder().reference(params).people]
 
 
 def crowd(count, **parameters):
@@ -66,29 +57,6 @@ def test_pixels_are_those_of_the_specification(subtask, people, pixels, shown, p
     assert failed(PAPER[subtask], people) == {"hidden"}
 
 
-def test_one_exposed_person_of_the_specification():
-    people = [*places(PAPER[1])[:-1], (-7.02, -2.98)]
-    given = verdict(PAPER[1], people)
-    assert given.metrics["visible_pixels"] == 40
-    assert given.score == 0.8
-    assert given.metrics["visible_people"] == [[19, 40]]
-
-
-def test_hidden_crowds_show_nothing_in_either_picture():
-    for params in PAPER:
-        metrics = verdict(params, places(params)).metrics
-        assert metrics["visible_pixels"] == 0
-        assert fitted_view_pixels(params, np.array(places(params), dtype=float)) == 0
-        assert metrics["visible_places"] == metrics["visible_people"] == []
-
-
-@pytest.mark.parametrize("count", [0, 1, 3, 5, 41])
-def test_the_count_must_be_exact(count):
-    people = [(-10 - 0.6 * (i % 10), -10 - 0.6 * (i // 10)) for i in range(count)]
-    assert "count" in failed(PAPER[0], people)
-    assert verdict(PAPER[0], people).score == 0
-
-
 # Behind the first instance's building, whose wall is at -1.
 @pytest.mark.parametrize(
     ("second", "apart"),
@@ -97,11 +65,7 @@ def test_the_count_must_be_exact(count):
         ((-2.0 - 0.5 + 9e-10, -2.0), True),
         ((-2.0 - 0.5 + 1.1e-9, -2.0), False),
         ((-2.36, -2.36), False),
-        ((-2.49, -2.49), False),
         ((-2.5, -2.5), True),
-        ((-2.5, -1.6), True),
-        ((-2.0, -2.0), False),
-        ((-2.3, -1.6), False),
     ],
 )
 def test_people_may_touch_and_not_overlap(second, apart):
@@ -114,13 +78,9 @@ def test_people_may_touch_and_not_overlap(second, apart):
         ((-1.25, 0), True),
         ((-1.25 + 0.9e-9, 0), True),
         ((-1.25 + 1.1e-9, 0), False),
-        ((0, -1.25), True),
-        ((0, -1.24), False),
         ((1.25, 1.25), True),
         ((1.2, 1.2), False),
-        ((1.2, -1.3), True),
         ((0, 0), False),
-        ((-0.25, -0.25), False),
     ],
 )
 def test_people_may_touch_the_building_and_not_overlap_it(xy, clear):
@@ -134,22 +94,10 @@ def test_people_may_touch_the_building_and_not_overlap_it(xy, clear):
         ((-18, -24), True),
         ((-30 - 0.9e-9, 0), True),
         ((-30 - 1.2e-9, 0), False),
-        ((-21.3, -21.3), False),
-        ((-29.75, -29.75), False),
-        ((-100, -100), False),
     ],
 )
 def test_distance_is_measured_from_the_origin_to_the_middle(xy, near):
     assert ("distance" not in failed(crowd(1), [xy])) is near
-
-
-def test_one_answer_shows_all_its_faults():
-    people = [(0, 0), (0.1, 0), (-100, -100), (10, 10)]
-    assert failed(PAPER[1], people) == {*RULES, "hidden"}
-    assert details(PAPER[1], people, "distance") == {"count": 1, "offenders": [2]}
-    assert details(PAPER[1], people, "clear_of_building") == {"count": 2, "offenders": [0, 1]}
-    assert details(PAPER[1], people, "people_apart") == {"count": 1, "offenders": [[0, 1]]}
-    assert verdict(PAPER[1], people).metrics["visible_people"][0][0] == 3
 
 
 free = st.floats(-25, 25).map(lambda v: round(v, 2))
@@ -174,9 +122,7 @@ def test_rules_agree_with_boxes_one_by_one(people):
 RNG = random.Random(1)
 FLOODS = {
     "at_one_place": [(-5, -5)] * 2000,
-    "in_a_block": [(0.5 * (i % 45) - 20, 0.5 * (i // 45) - 20) for i in range(2000)],
     "anywhere": [(RNG.uniform(-21, 21), RNG.uniform(-21, 21)) for _ in range(2000)],
-    "denormal": [(5e-324, -5e-324)] * 2000,
     "huge": [(1e300, -1.7e308), (-1e300, 1.7e308)] * 1000,
     "one_more_than_is_judged": [(-5, -5)] * 2001,
     "hundred_thousand": [(-5, -5)] * 100_000,
@@ -197,9 +143,3 @@ def test_floods_are_judged_or_refused_quickly(name):
     assert given.score == 0
     assert ({c.id for c in given.checks} == {"resource_limit"}) is (len(FLOODS[name]) > 2000)
     assert len(given.metrics.get("visible_places", ())) <= 2000
-
-
-def test_the_sniper_cannot_stand_among_the_people():
-    values = PAPER[0].model_dump()
-    with pytest.raises(ValueError, match="among the people"):
-        type(PAPER[0])(**{**values, "sniper": (20, 20, 20)})

@@ -2,12 +2,10 @@
 
 import random
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
 import shapely
-from manifold3d import Manifold, Mesh64
 
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Prediction, Status
@@ -20,11 +18,9 @@ from scbench.builders.interlocking_parts import (
     to_ascii_stl,
     to_binary_stl,
     to_openscad,
-    to_triangles,
 )
 from scbench.catalog import get_task
 from scbench.graders import interlocking_parts
-from scbench.graders.interlocking_parts import printed_parts
 from scbench.machine import sandbox
 from scbench.scoring.judge import judge
 from scbench.scoring.outcomes import grade_prediction
@@ -77,38 +73,6 @@ def message(check_id, parts, params=None) -> str:
 # ---- The reference ----
 
 
-@pytest.mark.parametrize("kind", ["ascii", "binary"])
-def test_the_paper_cage_scores_nine_as_stl_too(kind):
-    write = to_binary_stl if kind == "binary" else lambda piece: to_ascii_stl(to_triangles(piece))
-    parts = [
-        {"fileContents": text, "fileType": "STL", "transform": matrix}
-        for text, matrix in parts_of(PAPER, layout(PAPER), write)
-    ]
-    assert scores(parts, PAPER) == "111111111"
-
-
-def test_the_figures_of_the_specification_come_out():
-    verdicts = judged(right(PAPER), PAPER)
-    volumes = [part["volume"] for part in verdicts[0].metrics["parts"]]
-    assert volumes[0] == pytest.approx(406_711.4, abs=0.5)
-    # The specification's holes differ by the turn of a 24-sided circle: a few mm² of 70 cm².
-    assert volumes[2] == pytest.approx(320_144, abs=100)
-    assert volumes[6] == pytest.approx(284_492, abs=100)
-    assert verdicts[1].metrics["contact"][::4] == pytest.approx([40_671, 33_250, 29_650], abs=1)
-    assert verdicts[2].metrics["free"] == pytest.approx([4356] * 2 + [4158] * 8)
-    assert verdicts[6].metrics["rods"] == [[i, 4 if i < 2 else 2] for i in range(10)]
-    assert verdicts[7].metrics["thickness"] == [9.95] * 10
-    assert verdicts[8].metrics["gap"] == 61.8
-
-
-def test_a_verdict_is_the_same_when_everything_is_forgotten():
-    before = judged(right(small()))
-    interlocking_parts.grade.cache_clear()
-    interlocking_parts._examine.cache_clear()
-    printed_parts._cache.clear()
-    assert judged(right(small())) == before
-
-
 # ---- 0: valid parts ----
 
 
@@ -119,11 +83,6 @@ def test_the_wrong_number_of_parts_scores_nothing_but_is_looked_at():
         *("part_count", "gate", "cage"),
     }
     assert scores([*right(small()), right(small())[-1]]) == "000000000"
-
-
-def test_far_too_many_parts_are_not_looked_at():
-    verdicts = judged(right(small()) * 20)
-    assert all("resource_limit" in {check.id for check in v.failed} for v in verdicts)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +112,8 @@ def test_a_turn_rounded_to_four_digits_is_rigid():
     assert "rigid" not in failed(with_part(2, transform=(spin @ turned).ravel().tolist()))
 
 
-@pytest.mark.parametrize("entry", range(12))
-@pytest.mark.parametrize("number", [1e300, -1e300, 1e12, 10_001])
+@pytest.mark.parametrize("entry", [0, 3, 11])
+@pytest.mark.parametrize("number", [-1e300, 10_001])
 def test_a_part_that_is_sent_away_does_not_count_as_placed(number, entry):
     matrix = list(lifted(0.0))
     matrix[entry] = number
@@ -189,30 +148,6 @@ def test_faults_of_a_mesh_are_told_apart(triangles, check):
     assert scores(parts) == "000000000"
     faults = failed(parts) & set(interlocking_parts._VALID)
     assert faults == {check}
-
-
-def test_a_bar_bent_through_itself_intersects_itself():
-    """A closed strip of quadrilateral sections whose end passes through its beginning."""
-    path = [(0, 0, 0), (60, 0, 0), (60, 40, 0), (30, 40, 0), (30, -40, 2)]
-    rings = []
-    for i, at in enumerate(path):
-        step = np.array(path[min(i + 1, 4)], float) - np.array(path[max(i - 1, 0)], float)
-        across = np.cross(step, (0, 0, 1))
-        across /= np.linalg.norm(across)
-        rings.append([np.array(at) + 4 * across * a + (0, 0, 4 * b)
-                      for a, b in ((-1, 0), (1, 0), (1, 1), (-1, 1))])  # fmt: skip
-    triangles = []
-    for one, two in pairwise(rings):
-        for k in range(4):
-            a, b, c, d = one[k], one[(k + 1) % 4], two[(k + 1) % 4], two[k]
-            triangles += [[a, b, c], [a, c, d]]
-    for ring in (rings[0][::-1], rings[-1]):
-        triangles += [[ring[0], ring[1], ring[2]], [ring[0], ring[2], ring[3]]]
-    parts = with_part(0, fileContents=to_ascii_stl(triangles), fileType="STL")
-    if "right_side_out" in failed(parts):
-        triangles = [t[::-1] for t in triangles]
-        parts = with_part(0, fileContents=to_ascii_stl(triangles), fileType="STL")
-    assert failed(parts) & set(interlocking_parts._VALID) == {"self_intersection"}
 
 
 # ---- 1: printing ----
@@ -321,104 +256,10 @@ def raised(part, by, entry=11):
     return {**part, "transform": matrix}
 
 
-def test_six_plates_and_two_walls_are_no_cage():
-    lower = PAPER.model_copy(update={"inner": (350, 350, 680)})
-    plates = [{**right(PAPER)[0], "transform": lifted(z)} for z in (0, 10, 700, 710, 720, 730)]
-    walls = [raised(right(lower)[i], 10) for i in (2, 4, 6, 8)]
-    assert scores(plates + walls, PAPER) == "111000010"
-    assert failed(plates + walls, PAPER) == {"cage"}
-    assert "101 x 101 mm gets in through the wall at -x" in message("cage", plates + walls, PAPER)
-
-
-def test_a_roof_in_the_air_is_no_part_of_the_cage():
-    parts = [part if i != 1 else raised(part, 20) for i, part in enumerate(right(PAPER))]
-    assert scores(parts, PAPER) == "111110111"
-    assert failed(parts, PAPER) == {"one_assembly"}
-    assert "2 groups" in message("one_assembly", parts, PAPER)
-
-
-@pytest.mark.parametrize("heights", [range(0, 740, 74), (0, 10, *range(640, 720, 10))])
-def test_ten_equal_plates_are_no_cage(heights):
-    plates = [{**right(PAPER)[0], "transform": lifted(z)} for z in heights]
-    assert scores(plates, PAPER) == "111000010"
-
-
 @pytest.mark.parametrize(("gap", "fine"), [(2.0, True), (2.01, False)])
 def test_parts_within_2_mm_touch(gap, fine):
     parts = [part if i != 1 else raised(part, gap) for i, part in enumerate(right(small()))]
     assert scores(parts) == ("111111111" if fine else "111110111")
-
-
-def test_sides_that_nothing_passes_make_no_cage_either():
-    """Walls twice, the second a half gap further along: the small block passes nowhere."""
-    by = layout(small()).pitch / 2
-    walls = right(small())[2:]
-    full = [*right(small()), *(raised(part, by, k) for part in walls for k in (3, 7))]
-    assert "passes nowhere through the wall" in message("cage", full)
-
-
-def sheets(params, windows, depth=0.0, pitch=12.0):
-    """The right parts filled up, with square windows, and an engraving of some depth above."""
-    plan = layout(params)
-
-    def write(piece):
-        boxes = np.array(piece.boxes)
-        x, y = (plan.reach - params.bar / 2, boxes[:, 4].max() - params.bar / 2)
-        low = boxes[:, 1].min() + params.bar / 2
-        body = solid_of(piece) + Manifold.cube((2 * x, y - low, params.bar)).translate((-x, low, 0))
-        across, along = windows if not piece.upright else (windows[0], windows[0])
-        side = params.spacing.free + 20
-        for i in range(across):
-            for j in range(along):
-                at = (2 * x * (i + 0.5) / across - x, low + (y - low) * (j + 0.5) / along)
-                tool = Manifold.cube((side, side, 3 * params.bar), center=True)
-                body -= tool.translate((*at, 0))
-        if depth:
-            groove = Manifold.cube((pitch / 2, y - low - 20, 2 * depth), center=True)
-            for i in range(int(2 * x // pitch)):
-                body -= groove.translate((pitch * (i + 0.5) - x, (low + y) / 2, params.bar))
-        mesh = body.as_original().simplify(1e-5).to_mesh64()
-        return to_ascii_stl(np.asarray(mesh.vert_properties)[:, :3][mesh.tri_verts])
-
-    return [
-        {"fileContents": text, "fileType": "STL", "transform": list(matrix)}
-        for text, matrix in parts_of(params, plan, write)
-    ]
-
-
-def solid_of(piece):
-    triangles = to_triangles(piece).reshape(-1, 3)
-    points, corners = np.unique(triangles, axis=0, return_inverse=True)
-    return Manifold(Mesh64(points, corners.reshape(-1, 3).astype(np.uint64)))
-
-
-@pytest.mark.parametrize("depth", [0.0, 0.02, 0.09])
-def test_a_box_of_sheets_with_a_window_each_is_no_cage(depth):
-    for windows in ((1, 1), (1, 2)):
-        parts = sheets(PAPER, windows, depth)
-        verdicts = judged(parts, PAPER)
-        assert "passes in too few places of the" in message("cage", parts, PAPER)
-        assert [verdicts[i].score for i in (3, 4, 5, 6, 8)] == [0] * 5
-        assert verdicts[7].score == 0
-
-
-@pytest.mark.parametrize("windows", [(2, 2), (2, 3), (3, 3)])
-def test_windows_all_over_sheets_make_no_cage_if_gaps_are_not_half(windows):
-    parts = sheets(PAPER, windows, 0.2)
-    verdicts = judged(parts, PAPER)
-    assert "sweeps too little of the" in message("cage", parts, PAPER)
-    assert [verdicts[i].score for i in (3, 4, 5, 6, 7, 8)] == [0] * 6
-
-
-def test_engraving_makes_no_faces():
-    # Enough windows for a grid by the blocks; stripes in the sheets between them count for nothing.
-    plain, engraved, deep = (
-        judged(sheets(PAPER, (3, 3), depth), PAPER)[7] for depth in (0, 0.99, 1.01)
-    )
-    assert min(plain.metrics["thickness"]) > 25
-    assert min(engraved.metrics["thickness"]) > 25
-    assert max(deep.metrics["thickness"]) < 10
-    assert plain.score == engraved.score == 0
 
 
 def test_the_mean_by_the_papers_stop_rule_is_a_metric():
@@ -520,7 +361,7 @@ def hangs_together(params, placed):
     return len(reached) == len(placed)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(6))
 def test_cage_and_assembly_against_a_judge_of_boxes(seed):
     rng = random.Random(seed)
     params = small()
@@ -560,33 +401,7 @@ def test_bars_are_as_thick_as_asked_for(wider, fine):
     assert ("thickness" not in failed(parts)) == fine
 
 
-def test_thickness_does_not_depend_on_how_faces_are_cut():
-    """Each triangle of the plate cut into four: the same solid, another mesh."""
-    triangles = to_triangles(plate_boxes())
-    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
-    ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
-    finer = np.concatenate(
-        [np.stack(t, axis=1) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))]
-    )
-    parts = with_part(0, fileContents=to_ascii_stl(finer), fileType="STL")
-    before, after = (
-        next(c for c in judged(p)[7].checks if c.id == "thickness") for p in (right(small()), parts)
-    )
-    assert after == before
-    for k in (7, 8):
-        assert judged(parts)[k].metrics == judged(right(small()))[k].metrics
-
-
 # ---- Forms of parts ----
-
-
-@pytest.mark.parametrize("name", ["openscad", "OpenScad", " OPENSCAD ", "Open-SCAD", "stl", "Stl"])
-def test_file_types_are_read_without_case(name):
-    part = {"fileContents": "cube(1);", "fileType": name, "transform": lifted(0.0)}
-    assert TASK.answer_model.model_validate({"parts": [part]}).parts[0].fileType in {
-        "OpenSCAD",
-        "STL",
-    }
 
 
 def test_programs_are_not_run_unless_allowed():
@@ -602,9 +417,8 @@ def test_programs_are_not_run_unless_allowed():
 @pytest.mark.skipif(
     sandbox.strongest() == "rlimits", reason="no full sandbox on this machine (Debian: bubblewrap)"
 )
-@pytest.mark.parametrize("kind", ["Python Generating OpenSCAD", "Python Generating STL"])
-def test_programs_make_parts_where_allowed(monkeypatch, kind):
+def test_programs_make_parts_where_allowed(monkeypatch):
     monkeypatch.setattr(sandbox, "_allowed", True)
-    text = to_openscad(plate_boxes()) if "SCAD" in kind else right(small())[0]["fileContents"]
-    parts = with_part(0, fileContents=f"print({text!r})", fileType=kind)
+    text = to_openscad(plate_boxes())
+    parts = with_part(0, fileContents=f"print({text!r})", fileType="Python Generating OpenSCAD")
     assert scores(parts) == "111111111"

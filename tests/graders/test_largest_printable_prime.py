@@ -2,7 +2,6 @@
 
 import json
 import math
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.catalog import get_task
-from scbench.graders.largest_printable_prime import (
-    MAX_DIGITS,
-    groups,
-    is_prime,
-    pose,
-    rests,
-)
+from scbench.graders.largest_printable_prime import MAX_DIGITS, is_prime
 from scbench.scoring.judge import judge
 
 TASK = get_task("largest_printable_prime")
@@ -71,17 +64,6 @@ def test_the_known_numbers_score_their_share_of_65_digits(items, digits, height)
     assert failed(items) == (set() if digits == 65 else {"length"})
 
 
-def test_a_3_on_its_long_side_has_two_names_and_one_height():
-    assert verdict(TALLEST.replace("3Y", "3X")) == verdict(TALLEST)
-
-
-def test_the_papers_denominator_gives_the_papers_scores():
-    params = with_params(best_digits=42)
-    assert verdict(LARGEST, params).score == 1
-    assert verdict(TALLEST, params).score == 38 / 42
-    assert verdict(BEST, params).score == 1
-
-
 # What bars lie where, as the middles of their two halves; computed from the coordinates that the
 # prompt prints, and turned by turning the points.
 BARS = {
@@ -99,60 +81,6 @@ TURNS = {
 
 def material(digit, code):
     return {TURNS[code](*p) for segment in PAPER.segments[digit] for p in BARS[segment]}
-
-
-def our_pose(digit, code):
-    return pose(digit, CODES[code], PAPER.segments[digit])
-
-
-def test_flat_on_flat_is_what_the_bars_say():
-    for lower, upper in product(product(range(10), FLAT), repeat=2):
-        carried = material(*upper) <= material(*lower)
-        assert rests(our_pose(*upper), our_pose(*lower)) == carried, (lower, upper)
-
-
-def test_upright_digits_stand_on_bars_that_carry_them():
-    for lower, code in product(range(10), FLAT):
-        under = our_pose(lower, code)
-        bars = material(lower, code)
-        side = any({(x, y) for y in (-8, -2, 2, 8)} <= bars for x in (-5, 5))
-        level = any({(-2, y), (2, y)} <= bars for y in (-10, 0, 10))
-        assert side == (lower not in {2, 5})
-        assert level == (lower != 1)
-        assert rests(our_pose(3, "Y"), under) == rests(our_pose(7, "Y"), under) == side
-        assert rests(our_pose(7, "X"), under) == level
-        assert rests(our_pose(1, "X"), under)
-
-
-def test_nothing_but_a_1_on_its_end_goes_on_an_upright_digit():
-    for lower in ((1, "X"), (3, "X"), (3, "Y"), (7, "X"), (7, "Y")):
-        for upper in product(range(10), "fxyzXY"):
-            if our_pose(*upper) is not None:
-                expected = upper == (1, "X")
-                assert rests(our_pose(*upper), our_pose(*lower)) == expected
-
-
-def test_small_towers_score_little_but_something():
-    # The two examples of the prompt.
-    assert verdict("1f 7Y").score == 0.9 * (2 / 65)
-    assert verdict("3f 3Y 1X").score == 0.9 * (3 / 65)
-    assert verdict("3f 3Y 1X").metrics["height_mm"] == 33.6
-
-
-@pytest.mark.parametrize(
-    ("number", "size", "parts"),
-    [
-        ("", 3, []),
-        ("88", 3, ["88"]),
-        ("88888", 3, ["88", "888"]),
-        ("123321123", 3, ["123", "321", "123"]),
-        ("123000001230", 3, ["123", "000", "001", "230"]),
-        ("12345", 2, ["1", "23", "45"]),
-        ("12345678", 4, ["1234", "5678"]),
-    ],
-)
-def test_groups_are_cut_from_the_end(number, size, parts):
-    assert groups(number, size) == parts
 
 
 @pytest.mark.parametrize(("target", "factor"), [(115.5, 1), (115.6, 0.9), (115.7, 0.9)])
@@ -200,11 +128,6 @@ def test_primes_are_those_of_trial_division():
 )  # fmt: skip
 def test_numbers_that_fool_single_tests_are_composite(number):
     assert not is_prime(str(number))
-
-
-@pytest.mark.parametrize("number", [2**61 - 1, 2**127 - 1, 2**521 - 1, 10**100 + 267])
-def test_known_primes_are_primes(number):
-    assert is_prime(str(number))
 
 
 def plain_score(items):

@@ -4,12 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.catalog import get_task
-from scbench.graders.maze_3d import CHECKS, grade
+from scbench.graders.maze_3d import grade
 from scbench.schemas.maze_3d import Answer, Params
-
-BUILDER = get_task("maze_3d").builder()
-PAPER = [item.params for item in BUILDER.paper()]
 
 
 def params(n, a, b, jumps, share=100, route=20):
@@ -54,14 +50,6 @@ def test_examples_of_the_specification(maze, numbers, wrong):
     assert verdict(maze, params(*numbers)).score == (wrong is None)
 
 
-def test_the_prompts_example_is_as_it_says():
-    assert "AB5\n814\n823\n" in BUILDER.prompt(PAPER[0])
-    result = verdict("AB5/814/823", params(3, 5, 0, 1, share=30))
-    assert result.score == 1
-    assert result.metrics["route"] == [[0, 0], [2, 0], [2, 1], [2, 2], [1, 2], [1, 1], [1, 0]]
-    assert result.metrics["jumped_over"] == [[1, 0]]
-
-
 def test_a_and_b_count_at_their_heights():
     # 3 of 9 cells have height 5 with A and B; 2 without.
     assert failed("A5B/012/346", params(3, 5, 5, 0, share=33, route=0)) == ["height_share"]
@@ -88,16 +76,12 @@ def test_shares_are_compared_exactly():
     ("text", "checks"),
     [
         ("", ["shape", "ends"]), ("A0\n888\n222", ["shape", "ends"]), ("A0B\n888", ["shape"]),
-        ("A0B\n888\n222\n222", ["shape"]), ("0A0B\n 888\n 222", ["shape", "characters"]),
         ("A0B\n\n888\n222", ["shape"]), ("Here it is:\nA0B\n888\n222", ["shape", "characters"]),
-        ("```\nA0B\n888\n222\n```", ["shape", "characters"]),
-        ("a0b\n888\n222", ["characters", "ends"]), ("A0B\n8X8\n222", ["characters"]),
         ("A0B\n8\N{SUPERSCRIPT TWO}8\n222", ["characters"]),
         ("A0B\n8\N{DEVANAGARI DIGIT TWO}8\n222", ["characters"]),
         ("A0B\n8\N{FULLWIDTH DIGIT TWO}8\n222", ["characters"]), ("A0A\n8B8\n222", ["ends"]),
         ("000\n888\n222", ["ends"]), ("A0B\r888\r222", ["shape", "characters"]),
         ("__content_violation__", ["shape", "characters", "ends"]), ("A" * 500, ["resource_limit"]),
-        ("A\n" * 500, ["resource_limit"]),
         ("\r\n" * 10**6 + "A" + "\n" * 10**6 + "B", ["resource_limit"]),
     ],
 )  # fmt: skip
@@ -116,16 +100,6 @@ FORGIVEN = [
 @pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"maze": text}])
 def test_line_ends_and_blanks_at_them_do_not_matter(text, wrap):
     assert grade(params(3, 5, 5, 1), Answer.model_validate(wrap(text))).score == 1
-
-
-def test_a_wrong_maze_shows_all_its_faults():
-    result = verdict("A555/9999/9999/555B", params(4, 5, 5, 1, share=30))
-    assert [check.id for check in result.checks] == list(CHECKS)
-    assert [check.id for check in result.checks if check.passed is False] == [
-        "height_share",
-        "route",
-    ]
-    assert result.checks[4].details["reached"] == [[0, 0], [1, 0], [2, 0], [3, 0]]
 
 
 def every_route(n, heights, start, end):
@@ -189,22 +163,6 @@ def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
         assert verdict(maze, tight).score == 1
         for change in ({"min_route_percent": share + 1}, {"jumps": len(over) + 1}):
             assert verdict(maze, tight.model_copy(update=change)).score == 0
-
-
-def test_a_long_corridor_needs_no_recursion():
-    n = 60
-    rows = []
-    for y in range(n):
-        if y % 4 == 0 or y % 4 == 2:
-            rows.append("5" * n)
-        else:
-            rows.append("9" * (n - 1) + "5" if y % 4 == 1 else "5" + "9" * (n - 1))
-    rows[0] = "A" + rows[0][1:]
-    rows[-2] = "B" + rows[-2][1:] if (n - 2) % 4 else rows[-2][:-1] + "B"
-    rows[-1] = "9" * n
-    result = grade(params(n, 5, 5, 0), Answer(maze=tuple(rows)))
-    assert result.score == 1
-    assert len(result.metrics["route"]) > 1_800
 
 
 def test_ends_that_are_stated_must_be_met():

@@ -1,7 +1,5 @@
 """Prisms: every fault by its own check, the score as a fraction, and overlap counted in cells."""
 
-import math
-import random
 from fractions import Fraction
 from itertools import product
 
@@ -46,15 +44,6 @@ def test_full_marks_begin_where_the_prompt_says(percent, score):
     assert ("density" in failed(params, RIGHT)) == (score < 1)
 
 
-def test_positions_are_those_of_the_answers_own_list():
-    boxes = [((0, 0, 0), (1, 1, 1)), ((4, 4, 4), (4, 5, 5)), RIGHT[0], ((2, 1, 1), (4, 3, 4))]
-    assert check(PAIR, boxes, "sizes").details["offenders"] == [0]
-    assert check(PAIR, boxes, "corners").details["offenders"] == [1]
-    assert check(PAIR, boxes, "overlap").details["offenders"] == [(0, 2), (2, 3)]
-    wrong = check(PAIR, RIGHT[:1], "counts").details["offenders"]
-    assert wrong == [{"size": [2, 2, 3], "placed": 1, "listed": 2}]
-
-
 @pytest.mark.parametrize("far", [10**20, 10**400, 10**5000], ids=int.bit_length)
 def test_packings_may_lie_anywhere_and_gaps_may_be_huge(far):
     moved = [(tuple(v - far for v in low), tuple(v - far for v in high)) for low, high in RIGHT]
@@ -64,11 +53,6 @@ def test_packings_may_lie_anywhere_and_gaps_may_be_huge(far):
     assert given.score == pytest.approx(4 / far if far < 10**300 else 0)
     assert given.metrics["extent"] is None
     assert failed(PAIR, apart) == {"density"}
-
-
-def test_a_flood_of_boxes_is_not_gone_through():
-    assert failed(PAIR, RIGHT * 28) == {"resource_limit"}
-    assert "resource_limit" not in failed(PAIR, RIGHT * 27)
 
 
 def cells(box):
@@ -88,22 +72,3 @@ def test_overlap_is_that_of_cells(boxes, data):
     chosen = [i for i in range(len(boxes)) if data.draw(st.booleans())]
     shared = [(i, j) for i in chosen for j in chosen if i < j and cells(boxes[i]) & cells(boxes[j])]
     assert overlapping(boxes, chosen) == shared
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_random_placements_score_their_density(seed):
-    """Boxes dropped at random places that happen not to overlap, in any orientation."""
-    rng = random.Random(seed)
-    params = instance((3, (3, 2, 1)), (2, (2, 2, 2)), percent=95)
-    boxes = []
-    for size in [(3, 2, 1)] * 3 + [(2, 2, 2)] * 2:
-        while True:
-            low = tuple(rng.randrange(6) for _ in range(3))
-            high = tuple(a + b for a, b in zip(low, rng.sample(size, 3), strict=True))
-            if not any(cells((low, high)) & cells(other) for other in boxes):
-                boxes.append((low, high))
-                break
-    everything = set().union(*map(cells, boxes))
-    spans = [max(c[k] for c in everything) - min(c[k] for c in everything) + 1 for k in range(3)]
-    expected = Fraction(len(everything), math.prod(spans)) / Fraction(95, 100)
-    assert verdict(params, boxes).score == float(min(Fraction(1), expected))

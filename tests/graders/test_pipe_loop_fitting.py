@@ -1,14 +1,10 @@
 """Pipe loops: every fault by its own check, limits from both sides, and what may not matter."""
 
 import math
-import random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from judging import judging
 
-from scbench.catalog import get_task
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     CentroidBox,
@@ -27,9 +23,6 @@ verdict, failed, check = judging(
     "pipe_loop_fitting", lambda points: {"points": [{"x": x, "y": y} for x, y in points]}
 )
 
-TASK = get_task("pipe_loop_fitting")
-BUILDER = TASK.builder()
-PAPER = [item.params for item in BUILDER.paper()]
 
 # 12 pipes around a square of 3 m, in a room of 4 m.
 RING = [
@@ -83,34 +76,6 @@ def test_joints_are_the_same_if_six_decimals_agree():
     assert failed(room(8), eight(2e-6)) == set()
 
 
-def test_a_tip_that_touches_a_pipe_fails_from_either_side():
-    # A channel whose ceiling is notched down to the middle of a floor pipe. Listed from any joint
-    # and in both directions, the tip is sometimes an end of the first and sometimes of the second.
-    tall = math.sqrt(3) / 2
-
-    def notched(gap):
-        low = tall + gap
-        return [
-            (0, 0), (1, 0), (2, 0), (3, 0), (3, low + 0.1), (2.02, low + 0.1), (1.5, gap),
-            (0.98, low + 0.1), (0, low + 0.1),
-        ]  # fmt: skip
-
-    params = room(9, tolerance=0.1)
-    for gap, expected in ((0, {"touches"}), (5e-10, {"touches"}), (1e-8, set())):
-        for turn in range(9):
-            points = notched(gap)[turn:] + notched(gap)[:turn]
-            assert failed(params, points) == expected
-            assert failed(params, points[::-1]) == expected
-    assert failed(params, shifted(notched(-0.01), 0, 0.01)) == {"crossings"}
-
-
-def test_pipes_lying_on_each_other_touch_but_do_not_cross():
-    # There and back along one line, joints out of step: there is no crossing to count.
-    there = [(i * 1.0, 2.0) for i in range(4)]
-    back = [(2.04, 2.0), (1.02, 2.0)]
-    assert failed(room(6), there + back) == {"touches", "hairpins"}
-
-
 def test_a_fold_is_judged_by_its_cosine():
     def fold(degrees):
         turn = math.radians(degrees)
@@ -136,11 +101,6 @@ def test_crossings_are_counted_exactly(points):
     for wanted in range(points + 3):
         expected = set() if wanted == points else {"crossings"}
         assert failed(room(points, 4, wanted), bow(points)) == expected
-
-
-def test_prescribed_crossings_do_not_excuse_a_touch():
-    params = room(6, 4, 2)
-    assert "touches" in failed(params, [(0, 0), (1, 0), (2, 0), (3, 0), (2.04, 0), (1.02, 0)])
 
 
 @pytest.mark.parametrize(
@@ -204,16 +164,6 @@ def test_a_joint_in_the_middle_lies_in_no_quadrant():
     assert found["offenders"] == ["bottom left", "bottom right", "top left"]
 
 
-def test_a_wrong_answer_shows_all_its_faults_and_where_they_are():
-    constraints = (MinTurns(turns=9), FixedStart(x=3, y=3, tolerance=0.1))
-    points = changed(RING, 4, (3.9, 4.5))
-    given = verdict(room(11, 4, 0, *constraints), points)
-    assert {check.id for check in given.failed} >= {"count", "inside", "length", "fixed_start"}
-    assert check(room(11), points, "inside").details["offenders"] == [4]
-    assert check(room(11), points, "length").details["offenders"] == [3, 4]
-    assert given.metrics["longest"] > 2
-
-
 def test_checks_without_a_loop_are_skipped_and_named():
     every = room(12, 4, 0, CoverQuadrants())
     for points in ([], [(0, 0)], [(0, 0), (1, 0)], changed(RING, 3, (1e200, 0))):
@@ -236,33 +186,3 @@ def test_angles_beside_a_pipe_without_length_are_unknown():
 def test_a_flood_of_joints_is_not_gone_through():
     assert failed(room(12), RING * 4) == {"resource_limit"}
     assert failed(room(12), RING * 3) != {"resource_limit"}
-
-
-def test_params_refuse_a_constraint_twice():
-    with pytest.raises(ValueError, match="occurs twice"):
-        room(12, 4, 0, MinTurns(turns=1), MinTurns(turns=2))
-
-
-REFERENCES = [[(p.x, p.y) for p in BUILDER.reference(params).points] for params in PAPER]
-
-
-PLAIN = [i for i, params in enumerate(PAPER) if not params.constraints and not params.crossings]
-
-
-@given(st.sampled_from(PLAIN), st.integers(0, 2**32), st.integers(1, 5))
-@settings(deadline=None, max_examples=60)
-def test_jittered_loops_are_right_exactly_if_the_rules_say_so(pick, seed, size):
-    """A small shift of every joint: lengths decide, for nothing else is near its limit."""
-    params, loop = PAPER[pick], REFERENCES[pick]
-    rng = random.Random(seed)
-    amount = 0.004 * size**2
-    inner = [
-        (
-            min(params.side, max(0, x + rng.uniform(-amount, amount))),
-            min(params.side, max(0, y + rng.uniform(-amount, amount))),
-        )
-        for x, y in loop
-    ]
-    ends = zip(inner, [*inner[1:], inner[0]], strict=True)
-    right = all(0.95 <= math.dist(a, b) <= 1.05 for a, b in ends)
-    assert verdict(params, inner).score == right

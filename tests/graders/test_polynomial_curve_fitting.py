@@ -1,14 +1,11 @@
 """Polynomials: scores at the boundaries, every hole of the research grader, hostile texts."""
 
-import json
 import re
 import resource
-import subprocess
-import sys
-import textwrap
 from fractions import Fraction
 
 import pytest
+from bounds import a_minute_of_work
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -80,61 +77,31 @@ def test_texts_over_the_limits_are_not_worked_out():
     [
         (f"{HEAD}[[1, 0], [0, 1]][y][x]", "text"),
         (f"{HEAD}7 - 2*\N{MATHEMATICAL ITALIC SMALL X} + y*0", "text"),
-        (f"{HEAD}\N{FULLWIDTH LATIN SMALL LETTER L}en((x, y))", "text"),
         (f"{HEAD}7 - 2*x + 0*y > 0", "text"),
         (f"{HEAD}7 - 2*x + 0*y # ok", "text"),
-        (f"{HEAD}x if y else x", "text"),
-        (f"{HEAD}x & y", "text"),
         (f"{HEAD}7 // 2 - x + 0*y", "text"),
-        (f"{HEAD}x + y;", "text"),
         (f"{HEAD}x + y\x00", "text"),
         (f"{HEAD}x + y + 0x10", "text"),
         (f"{HEAD}x + y + 1_000", "text"),
-        (f"{HEAD}x + y + 1j", "text"),
         (f"{HEAD}x + y + 1e400", "text"),
-        (f"{HEAD}x + y + 010", "text"),
         (f"{HEAD}x + y + {'1' * 401}", "text"),
-        (f"{HEAD}'x' + y", "text"),
         ("def f(x, y):\n    xx = x - 4\n    return xx + y", "text"),
-        ("def f(x: int, y: int):\n    return x + y", "text"),
-        ("def f(x, y=0):\n    return x + y", "text"),
-        ("f = lambda x, y: x + y", "text"),
         ("import os\ndef f(x, y):\n    return x + y", "text"),
         ("```\ndef f(x, y):\n    return x + y\n```", "text"),
-        ("def f(x, y):\n    return x + y\\n", "text"),
-        ("def g(x, y):\n    return x + y", "text"),
         ("I cannot do that.", "text"),
         ("", "form"),
-        ("   \n ", "form"),
         ("x + y", "form"),
         ("def f(y, x):\n    return x + y", "form"),
-        ("def f(x, y, x):\n    return x + y", "form"),
-        ("def f(x):\n    return x + x", "form"),
-        ("def f(x, y):\nreturn x + y", "form"),
         ("def f(x, y):\n    x + y", "form"),
-        ("def f(x, y):\n    return", "form"),
-        ("def f(x, y):\n    return\n    x + y", "form"),
         ("def f(x, y):\n    return x + y\n    return x", "form"),
-        ("def f(x, y):\n    return x + y\ndef f(x, y):\n    return x", "form"),
-        ("def f(x, y):\n    return x +\n y", "form"),
         ("def f(x, y):\n    return x, y", "form"),
-        ("def f(x, y):\n    return (x + y", "form"),
-        ("def f(x, y):\n    return x + y)", "form"),
         ("def f(x, y):\n    return 2x + y", "form"),
-        ("def f(x, y):\n    return x y", "form"),
-        ("def f(x, y):\n    return 2(x + y)", "form"),
         ("def f(x, y):\n    return x + f(x, y)", "form"),
-        ("def f(x, y):\n    return ()", "form"),
         (f"{HEAD}x/y", "polynomial"),
-        (f"{HEAD}1/(x + y + 1)", "polynomial"),
-        (f"{HEAD}x**0.5 + y", "polynomial"),
         (f"{HEAD}x**-1 + y", "polynomial"),
         (f"{HEAD}x**y", "polynomial"),
-        (f"{HEAD}2**x + y", "polynomial"),
         (f"{HEAD}x + y + 9**9**9", "polynomial"),
-        (f"{HEAD}((x + y)**500)**500", "polynomial"),
         (f"{HEAD}x + 1", "variables"),
-        (f"{HEAD}7 - 2*y", "variables"),
         (f"{HEAD}1", "variables"),
     ],
 )
@@ -160,79 +127,7 @@ def test_layout_is_free_where_python_leaves_it_free(text):
     assert grade(HALVES, Answer(function=text)).score == 1
 
 
-def test_one_answer_shows_all_its_faults():
-    assert failed("(x/x)**0.5") == ["polynomial", "variables"]
-    result = verdict("(6 - x)*(2*(x - 1)**2 + 2*(y - 2)**2 - 1)")
-    assert [check.id for check in result.failed] == ["floor", "missed", "surplus"]
-    details = {check.id: check.details for check in result.checks}
-    assert details["missed"] == {"count": 1, "offenders": [[1, 2]]}
-    assert details["surplus"]["count"] == 16
-    assert details["surplus"]["offenders"][:3] == [[4, 0], [5, 0], [4, 1]]
-    assert result.metrics["drawn"] == ["######.."] * 2 + ["#.####.."] + ["######.."] * 5
-
-
-def test_a_formula_that_divides_by_0_scores_nothing():
-    assert failed("(7 - 2*x + 0*y) + 0*x/(1 - 1)") == ["defined"]
-    assert verdict("(7 - 2*x + 0*y) + 0*x/(1 - 1)").score == 0
-
-
-def steps_by_rounding(rows):
-    """A sum of boxes of steps, each 1 or 0 if adding 1.5 * 2**52 rounds."""
-
-    def step(axis, at):
-        return f"((({axis}-{at}+0.5)/256-0.5+6755399441055744.0)-6755399441055744.0+1)"
-
-    terms = []
-    for y, row in enumerate(rows):
-        edges = [x for x in range(len(row)) if row[x : x + 1] != (row[x - 1 : x] if x else ".")]
-        across = "+".join(f"{'-' * (i % 2)}{step('x', x)}" for i, x in enumerate(edges))
-        if edges:
-            terms.append(f"({step('y', y)}-{step('y', y + 1)})*({across})")
-    return "+".join(terms) + "-0.5"
-
-
-@pytest.mark.parametrize(
-    "least", ["{}", "{} + 0*(1e308*(x - 3))*1e308", "({})*(1e-300*(x + 1))*1e-300"]
-)
-def test_rounding_overflow_and_underflow_paint_no_picture(least):
-    for params in PAPER[:4]:
-        assert verdict(least.format(steps_by_rounding(params.grid)), params).score == 0
-        right = BUILDER.reference(params).function.partition("return ")[2]
-        assert verdict(least.format(right), params).score == 1
-
-
-def row_by_row(rows, factor, shift, *, x_first):
-    """A sum of one product for every row, with roots at or halfway between whole numbers."""
-    n, terms = len(rows), []
-    for r, row in enumerate(rows):
-        if "#" in row:
-            changes = [c for c in range(n - 1) if row[c] != row[c + 1]]
-            down = [factor.format(j=j) for j in range(n) if j != r]
-            across = [shift.format(odd=2 * c + 1, half=c + 0.5) for c in changes]
-            sign = "+" if (row[-1] == "#") == ("**2" in factor or (n - 1 - r) % 2 == 0) else "-"
-            product = "*".join(across + down if x_first else down + across)
-            terms.append(f"{sign} {product}")
-    return " ".join(terms).removeprefix("+ ")
-
-
-@pytest.mark.parametrize("which", [0, 4, 5, 6, 7, 8])
-@pytest.mark.parametrize("x_first", [True, False])
-def test_an_exact_redraw_row_by_row_is_worked_out_at_every_size(which, x_first):
-    params = PAPER[which]
-    for factor, shift in (
-        ("(y - {j})**2", "(2*x - {odd})"),
-        ("(y-{j})*(y-{j})*(x+y+1)**2" if which < 6 else "(y-{j})**2", "(2*x-{odd})"),
-        ("(y - {j})", "(x - {half})"),
-        ("(0.02*(y - {j}))**2", "(x - {half})"),
-        ("((y - {j})/127)**2", "(x/127 - {half}/127)"),
-    ):
-        text = row_by_row(params.grid, factor, shift, x_first=x_first)
-        result = verdict(text, params)
-        assert result.score == (1 if "*(y" not in factor else result.score), factor
-        assert "resource_limit" not in [check.id for check in result.failed], factor
-
-
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(
     st.integers(0, 3),
     st.integers(1, 9),
@@ -256,16 +151,7 @@ def test_what_keeps_the_sign_keeps_the_score(which, factor, blank, shift):
     assert grade(turned, Answer(function=HEAD + exchanged)).score == 1
 
 
-@settings(max_examples=150, deadline=None)
-@given(
-    st.text(st.sampled_from("xy+-*/() 0123456789.e\n\\,:#[]'\"_=<>") | st.characters(), max_size=30)
-)
-def test_any_text_gets_a_score(text):
-    for whole in (text, HEAD + text):
-        assert 0 <= grade(HALVES, Answer(function=whole)).score <= 1
-
-
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(-50, 50), min_size=6, max_size=6))
 def test_scores_are_those_of_a_plain_count(c):
     def value(x, y):
@@ -281,58 +167,28 @@ def test_scores_are_those_of_a_plain_count(c):
     assert verdict(body, PAPER[1]).score == float(wanted)
 
 
-def hostile():
-    """Texts that take an ordinary reader's stack, memory or time."""
-    return {
-        "tower": "x + y + 9**9**9",
-        "tower_of_brackets": "x*y + (((10**500)**500)**500)**500",
-        "tower_of_letters": "**".join(["x"] * 20_000) + "+y",
-        "brackets": "(" * 190_000 + "x" + ")" * 190_000,
-        "open_brackets": "(" * 399_000,
-        "signs": "-" * 120_000 + "x*y",
-        "digits": "x + y + " + "9" * 399_000,
-        "strange": "@" * 399_000,
-        "blanks": "x + y" + " \n" * 190_000 + "*",
-        "long_numbers": "+".join(f"x*y*{10**25 + i}" for i in range(13_000)),
-        "longer_numbers": "*".join(f"({10**90}*x+{i}*y)" for i in range(1_000)),
-        "powers_of_doubles": "+".join(f"(x+{i}.5*y)**511" for i in range(18_000)),
-        "conversions": "+".join(f"(x*y*{10**25 + i}+0.5)" for i in range(8_000)),
-        "kept_values": "+".join(f"(x+{i}*y)" for i in range(9_000))
-        + "".join(f"-(x+{i}*y)" for i in range(8_999, -1, -1)),
-        "pending_values": "+".join(f"((x+{i}*y)**500" for i in range(149)) + "*x" + ")" * 149,
-    }
+HOSTILE = {
+    "tower": lambda: "x + y + 9**9**9",
+    "tower_of_brackets": lambda: "x*y + (((10**500)**500)**500)**500",
+    "tower_of_letters": lambda: "**".join(["x"] * 20_000) + "+y",
+    "brackets": lambda: "(" * 190_000 + "x" + ")" * 190_000,
+    "signs": lambda: "-" * 120_000 + "x*y",
+    "digits": lambda: "x + y + " + "9" * 399_000,
+    "blanks": lambda: "x + y" + " \n" * 190_000 + "*",
+    "longer_numbers": lambda: "*".join(f"({10**90}*x+{i}*y)" for i in range(1_000)),
+    "powers_of_doubles": lambda: "+".join(f"(x+{i}.5*y)**511" for i in range(18_000)),
+    "kept_values": lambda: (
+        "+".join(f"(x+{i}*y)" for i in range(9_000))
+        + "".join(f"-(x+{i}*y)" for i in range(8_999, -1, -1))
+    ),
+    "pending_values": lambda: "+".join(f"((x+{i}*y)**500" for i in range(149)) + "*x" + ")" * 149,
+}
+"""Texts that take an ordinary reader's stack, memory or time."""
 
 
-@pytest.mark.slow
-def test_hostile_texts_are_judged_in_bounded_time_and_memory(tmp_path):
-    code = """
-        import json, resource, sys
-        from scbench.graders.polynomial_curve_fitting import grade
-        from scbench.schemas.polynomial_curve_fitting import Answer, Params
-        texts, grid = json.load(open(sys.argv[1]))
-        params = Params(grid=grid)
-        size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (size + 500 * 2**20,) * 2)
-        for name, text in texts.items():
-            before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-            score = grade(params, Answer(function=text)).score
-            spent = resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
-            print(json.dumps([name, score, spent]), flush=True)
-    """
-    file = tmp_path / "texts.json"
-    texts = {name: HEAD + body for name, body in hostile().items()}
-    file.write_text(json.dumps([texts, PAPER[8].grid]))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", textwrap.dedent(code), file],
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (2**20, 2**20)),
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    results = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [name for name, _, _ in results] == list(texts)
-    for name, score, spent in results:
-        assert score == 0, name
-        # Up to 20 s where nothing else runs; processors under load count more.
-        assert spent < 60, name
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_texts_are_judged_in_bounded_time_and_memory(name):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with a_minute_of_work():
+        assert verdict(HOSTILE[name](), PAPER[8]).score == 0
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # kilobytes

@@ -6,13 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from scbench.base.seeding import Stream
-from scbench.builders.svg_shapes import KINDS, Space, TaskBuilder, kind_name
+from scbench.builders.svg_shapes import KINDS, TaskBuilder, kind_name
 from scbench.catalog import get_task
 from scbench.graders.svg_shapes import shape_of
-from scbench.report.picture import draw_of
-from scbench.report.pictures.svg_shapes import flattened
-from scbench.schemas.svg_shapes import Answer, Params
+from scbench.schemas.svg_shapes import Params
 from scbench.scoring.judge import judge
 
 TASK = get_task("svg_shapes")
@@ -26,23 +23,16 @@ STAR = (
 )
 BY_HAND = [
     ("M 0,0 L 10,0 L 0,5 Z", "triangle"),
-    ("M 0,0 L 10,0 L 0,5 L 0,0 Z", "triangle"),
     ("m 5,5 l 10,0 l -10,5 z", "triangle"),
     ("M 0,0 L 10,0 L 10,4 L 0,4 Z", "rectangle"),
-    ("m 0,0 l 3,3 l -1,1 l -3,-3 l 1,-1 z", "rectangle"),
     ("M 0,0 L 10,0 L 7,4 L 3,4 Z", "trapezoid"),
-    ("M 7,4 L 3,4 L 0,0 L 10,0 L 7,4 Z", "trapezoid"),
     ("M 0,0 L 2,1.5 L 8,0 L 2,-1.5 Z", "kite"),
-    ("M 2,1.5 L 8,0 L 2,-1.5 L 0,0 L 2,1.5 Z", "kite"),
     ("M 0,10 L 9.51,3.09 L 5.88,-8.09 L -5.88,-8.09 L -9.51,3.09 Z", "pentagon"),
     ("M 10,0 L 5,8.66 L -5,8.66 L -10,0 L -5,-8.66 L 5,-8.66 Z", "hexagon"),
     (STAR, "star"),
     ("M 10,0 A 10 10 0 0 1 -10,0 A 10 10 0 0 1 10,0 Z", "ellipse"),
-    ("m 10,0 a 10 4 0 0 1 -20,0 a 10 4 0 0 1 20,0 z", "ellipse"),
     ("M 10,0 A 10 10 0 0 1 -10,0 Z", "half_ellipse"),
-    ("M 10,0 A 10 10 0 0 1 -10,0 L 10,0 Z", "half_ellipse"),
     ("M 0,0 L 10,0 A 10 10 0 0 1 0,10 Z", "sector"),
-    ("M 10,0 C 10,5.52 5.52,10 0,10 L 0,0 Z", "sector"),
     ("m 10,0 c 0,5.52 -4.48,10 -10,10 l 0,-10 l 10,0 z", "sector"),
 ]
 
@@ -60,24 +50,6 @@ def test_paths_written_by_hand(path, kind):
     assert judge(TASK, asked(path), {"answer": kind_name(kind)})[0].score == 1
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_grader_and_builder_agree_at_random_points(kind):
-    rng = Stream("svg", kind)
-    for _ in range(300):
-        point = Space(
-            shape=kind,
-            rotation=rng.below(181),
-            scale=rng.between(10, 1000) if rng.below(2) else 10,
-            aspect=rng.uniform(1, 3),
-            noise=rng.choice((0, 0.02, 0.05)),
-            commands=rng.choice(("absolute", "relative")),
-            segments=rng.between(1, 12),
-        )
-        params = BUILDER.draw(point, rng)
-        assert shape_of(params.path) == kind
-        assert BUILDER.target(params) == kind_name(kind)
-
-
 @pytest.mark.parametrize(
     ("path", "why"),
     [
@@ -91,18 +63,3 @@ def test_grader_and_builder_agree_at_random_points(kind):
 def test_what_is_no_shape_is_told(path, why):
     with pytest.raises(ValueError, match=why):
         shape_of(path)
-
-
-@pytest.mark.parametrize(("path", "kind"), BY_HAND)
-def test_the_picture_shows_the_outline(path, kind):
-    _, drawn = flattened(path)
-    again = "M " + " L ".join(f"{p.real:.4f},{p.imag:.4f}" for p in drawn) + " Z"
-    assert look.classified(again)[0] == kind
-    params = asked(path)
-    for word in (kind_name(kind), "star or kite"):
-        verdicts = judge(TASK, params, {"answer": word})
-        picture = draw_of(TASK)(params, Answer(answer=word), verdicts)
-        assert "polygon" in picture.panels[0].view.render("outline")
-        told = "Score 1." if word == kind_name(kind) else "none of the options"
-        assert told in picture.caption
-    assert "points, y downwards." in draw_of(TASK)(params, None, ()).caption

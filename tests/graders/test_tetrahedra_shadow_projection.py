@@ -34,18 +34,6 @@ def failed(poses, params=TRIANGLE):
     return {check.id for check in verdict(poses, params).checks if not check.passed}
 
 
-def details(poses, check_id):
-    return next(c.details for c in verdict(poses).checks if c.id == check_id)
-
-
-def test_whole_numbers_and_a_single_tetrahedron_can_be_right():
-    right = verdict([pose()])
-    assert right.score == 1
-    assert right.metrics["covered"] == pytest.approx(1, abs=1e-8)
-    assert right.metrics["gaps"] == right.metrics["spills"] == right.metrics["cutting_pairs"] == []
-    assert failed([pose()]) == set()
-
-
 def test_height_and_surplus_are_free():
     assert verdict([pose(z=-7.25)]).score == 1
     assert verdict([pose(z=i) for i in range(40)]).score == 1
@@ -54,8 +42,7 @@ def test_height_and_surplus_are_free():
 PAPER = [item.params for item in TASK.builder().paper()]
 
 
-@pytest.mark.parametrize("subtask", [0, 1, 4, 9, 11])
-@pytest.mark.parametrize("hair", [None, 0.0, 0.01, 0.05])
+@pytest.mark.parametrize(("subtask", "hair"), [(0, None), (4, 0.0), (9, 0.01), (11, 0.05)])
 def test_a_copy_beside_the_target_always_costs_its_shadow(subtask, hair):
     params = PAPER[subtask]
     right = list(TASK.builder().reference(params).model_dump()["tetrahedrons"])
@@ -84,7 +71,7 @@ def test_below_a_full_score_a_stray_costs_what_its_shadow_is():
     assert verdict([pose(5, 5)]).score == 0
 
 
-@pytest.mark.parametrize("subtask", [0, 1, 3, 16])
+@pytest.mark.parametrize("subtask", [0, 3])
 def test_copies_are_bounded_by_the_area_as_the_prompt_says(subtask):
     params = PAPER[subtask]
     most = math.ceil(50 + 10 * round(Polygon(params.exterior, params.holes).area, 6))
@@ -117,13 +104,6 @@ def test_beyond_the_slack_spill_and_gaps_cost_half():
     assert 0 < difference < 2 * 0.51
     assert verdict([pose(x=0.3)]).score == pytest.approx(covered - difference / 2, abs=1e-8)
     assert verdict([pose(x=5)]).score == 0
-
-
-@pytest.mark.parametrize("shift", [0, 0.009, 0.0102, 0.03, 0.06, 0.3, 3])
-@pytest.mark.parametrize("divisor", [0.8, 0.95, 1])
-def test_below_a_full_score_some_check_fails_and_at_a_full_score_none(shift, divisor):
-    given = verdict([pose(x=shift)], TRIANGLE.model_copy(update={"divisor": divisor}))
-    assert (given.score == 1) is (not given.failed)
 
 
 def test_the_divisor_divides_and_98_percent_is_full():
@@ -165,13 +145,6 @@ def test_bodies_may_reach_a_thousandth_into_each_other(shift, cuts):
     assert ("intersection" in failed(poses)) is cuts
 
 
-def test_a_rotation_by_a_quarter_that_an_arcsine_cannot_take_is_judged():
-    # Rounded up, twice q0 q2 is above 1, which Euler angles do not survive.
-    assert 2 * 0.7071068 * 0.7071068 > 1
-    turned = verdict([pose(quaternion=(0.7071068, 0, 0.7071068, 0))])
-    assert turned.metrics["covered"] > 0
-
-
 def test_hard_faults_score_zero_and_the_rest_is_still_judged():
     zero = pose(quaternion=(0, 0, 0, 0))
     assert verdict([pose(), zero]).score == 0
@@ -185,44 +158,14 @@ def test_hard_faults_score_zero_and_the_rest_is_still_judged():
     }  # fmt: skip
 
 
-def test_positions_are_those_of_the_answers_own_list():
-    poses = [pose(x=1e300), pose(quaternion=(0, 0, 0, 0)), pose(), pose(z=5), pose(z=0.1)]
-    assert details(poses, "reach") == {"count": 1, "offenders": [0]}
-    assert details(poses, "rotation") == {"count": 1, "offenders": [1]}
-    assert details(poses, "unit_quaternions") == {"count": 1, "offenders": [1]}
-    ((first, second, depth),) = verdict(poses).metrics["cutting_pairs"]
-    assert (first, second) == (2, 4)
-    assert 0 < depth < 0.71
-    assert verdict(poses).metrics["all_cutting_pairs"] is True
-
-
-def test_an_invalid_target_is_an_error_and_not_a_score():
-    bow = TRIANGLE.model_copy(update={"exterior": ((0, 0), (1, 1), (1, 0), (0, 1))})
-    with pytest.raises(ValueError, match="crosses itself"):
-        verdict([pose()], bow)
-
-
-def test_no_tetrahedra_cover_nothing():
-    assert failed([]) == {"cover", "difference"}
-    assert verdict([]).score == 0
-
-
 RNG = random.Random(1)
 FLOODS = {
     "at_one_place": [pose()] * 2000,
-    "around_one_place": [
-        pose(RNG.random() / 100, RNG.random() / 100, 0, [RNG.gauss(0, 1) for _ in range(4)])
-        for _ in range(2000)
-    ],
     "stacked": [pose(RNG.uniform(-3, 3), RNG.uniform(-3, 3), 1.01 * i) for i in range(2000)],
     "tiled": [
         pose(i % 20 - 10, i // 20 % 10 * ROOT, i // 200 * math.sqrt(2 / 3)) for i in range(2000)
     ],
-    "fanned": [
-        pose(0, 0, i / 2000, (math.cos(i / 1000), 0, 0, math.sin(i / 1000))) for i in range(2000)
-    ],
     "far_away": [pose(RNG.uniform(-1e6, 1e6), RNG.uniform(-1e6, 1e6)) for _ in range(2000)],
-    "denormal": [pose(5e-324, -5e-324, 5e-324, (5e-324, 0, 5e-324, 0))] * 2000,
     "huge": [pose(1e300, -1e300, 1.7e308, (1e300, 1.7e308, 1, 0))] * 2000,
     "one_more_than_is_judged": [pose()] * 2001,
     "seventy_thousand": [pose()] * 70_000,
@@ -235,9 +178,8 @@ def peak():
 
 
 @pytest.mark.parametrize("name", FLOODS)
-@pytest.mark.parametrize("subtask", [2, 9])
-def test_floods_are_judged_or_refused_quickly(name, subtask):
-    params = TASK.builder().paper()[subtask].params
+def test_floods_are_judged_or_refused_quickly(name):
+    params = PAPER[9]
     before = peak()
     with a_minute_of_work():
         given = verdict(FLOODS[name], params)

@@ -69,6 +69,9 @@ HALF = {
         "star", "ellipse", "sector",
     ],
 }  # fmt: skip
+WORDS = {
+    "words": ["beta", "Zoo", "alpha", "ALPS"], "order": "ascending", "case_sensitive": True,
+}  # fmt: skip
 
 # Of each task an instance, right answers, what is said of a wrong value, and by the check that
 # fails the other answers.
@@ -157,6 +160,14 @@ CASES = [
         "shape": ["B", "ellipse", "J) sector"],
         "readable": ["A) ellipse", "K", "circle", "ellipse or sector", "A, B", 1, ""],
         "answer_schema": [["A"], True, None],
+    }),
+    ("word_sorting", WORDS, [
+        ["ALPS", "Zoo", "alpha", "beta"], ["alps", "zoo", "Alpha", "BETA"],
+        "ALPS, Zoo, alpha, beta", "1. ALPS\n2. Zoo\n3. alpha\n4. beta",
+    ], "", {
+        "order": [["alpha", "ALPS", "beta", "Zoo"]],
+        "words": [["ALPS", "Zoo", "alpha"], ["ALPS", "Zoo", "alpha", "beta", "beta"], ["beta"]],
+        "readable": [""],
     }),
 ]  # fmt: skip
 

@@ -10,12 +10,7 @@ from scbench.base.canonical import parse_json
 from scbench.base.model import Prediction, Status, Verdict
 from scbench.catalog import get_task
 from scbench.scoring.judge import MAX_VALUES
-from scbench.scoring.outcomes import (
-    MAX_ANSWER_CHARACTERS,
-    Outcome,
-    grade_prediction,
-    without_answer,
-)
+from scbench.scoring.outcomes import MAX_ANSWER_CHARACTERS, Outcome, grade_prediction
 from scbench.scoring.refusals import declines
 
 PARITY = get_task("parity")
@@ -47,43 +42,33 @@ def outcome(**fields) -> Outcome:
 ROWS = {
     # call fails, times out or returns nothing
     "nothing": ({}, missing, None, "the line holds neither answer nor response"),
-    "null": ({"answer": None, "response": None}, missing, None, "neither answer nor response"),
     "blank": ({"response": " \n"}, unparsed, 0, "the response is empty"),
-    "blank, stopped": ({"response": "", "finish_reason": "stop"}, unparsed, 0, "is empty"),
     "blank, answered": ({"response": "", "status": "answered"}, unparsed, 0, "is empty"),
     "error": ({"error": "timeout"}, api_error, None, "timeout"),
-    "error and blank": ({"error": "timeout", "response": ""}, api_error, None, "timeout"),
     "error and half a text": ({"error": "reset", "response": "The"}, api_error, None, "reset"),
     "error, yet an answer": ({"error": "slow", "response": FOUND}, answered, 1, ""),
     "error at the limit": ({"error": "x", "finish_reason": "length"}, api_error, None, "x"),
     "long error": ({"error": "e" * 9000}, api_error, None, "e" * 500),
     # malformed JSON
     "prose": ({"response": PROSE}, unparsed, 0, "no answer can be read from the text"),
-    "broken": ({"response": '{"bit": 1'}, unparsed, 0, "no answer can be read"),
     "NaN": ({"response": '{"bit": NaN}'}, unparsed, 0, "no answer can be read"),
     "Python": ({"response": "{'bit': 1,}"}, answered, 1, ""),
     "only thoughts": ({"response": f"<think>{FOUND}</think>"}, unparsed, 0, "no answer can be"),
     # empty payload, required key absent
-    "empty object": ({"answer": {}}, answered, 0, ""),
     "empty object in text": ({"response": "{}"}, unparsed, 0, "no answer can be read"),
-    "empty text as answer": ({"answer": ""}, answered, 0, ""),
     "false as answer": ({"answer": False}, answered, 0, ""),
     "wrong key": ({"answer": {"bits": 1}}, answered, 0, ""),
-    "text as answer": ({"answer": '{"bit": 1}'}, answered, 0, ""),
     # truncated at the output cap
     "cut off, blank": ({"response": "", "finish_reason": "length"}, truncated, 0, "no text"),
     "cut off, no text": ({"finish_reason": "max_tokens"}, truncated, 0, "no text"),
     "cut off in prose": ({"response": PROSE, "finish_reason": "length"}, truncated, 0, "length"),
     "cut off in JSON": ({"response": '{"bit": ', "finish_reason": "length"}, truncated, 0, ""),
     "cut off after all": ({"response": FOUND, "finish_reason": "length"}, answered, 1, ""),
-    "cut off refusal": ({"response": REFUSAL, "finish_reason": "length"}, truncated, 0, ""),
     "said to be cut off": ({"status": "truncated"}, truncated, 0, "as the prediction says"),
-    "said so, prose": ({"status": "truncated", "response": PROSE}, truncated, 0, "as the"),
     "said so, answer": ({"status": "truncated", "response": FOUND}, answered, 1, ""),
     "said so, field": ({"status": "truncated", "answer": RIGHT}, answered, 1, ""),
     # provider policy block
     "filtered": ({"finish_reason": "content_filter"}, blocked, None, "content_filter"),
-    "filtered, blank": ({"response": "", "finish_reason": "SAFETY"}, blocked, None, "safety"),
     "filtered midway": ({"response": "Th", "finish_reason": "refusal"}, blocked, None, "refusal"),
     "filtered with error": (
         {"error": "policy", "finish_reason": "content_filter"},
@@ -95,7 +80,6 @@ ROWS = {
     "said to be blocked": ({"status": "blocked", "error": "policy"}, blocked, None, "policy"),
     # model refuses in words
     "refusal": ({"response": REFUSAL}, refused, 0, "the text declines and holds no answer"),
-    "refusal and prose": ({"response": f"{REFUSAL} {PROSE}"}, refused, 0, "the text declines"),
     "refusal, then fence": ({"response": f"{REFUSAL} But:\n{FOUND}"}, answered, 1, ""),
     "refusal in thought": ({"response": f"<think>{REFUSAL}</think>{PROSE}"}, unparsed, 0, ""),
     "said to be refused": ({"status": "refused", "response": PROSE}, refused, 0, "as the pred"),
@@ -104,15 +88,11 @@ ROWS = {
     # early stop of a runner, and other statuses a lab may give
     "not run": ({"status": "not_run"}, not_run, None, "as the prediction says"),
     "missing": ({"status": "missing", "error": "lost"}, missing, None, "lost"),
-    "api_error": ({"status": "api_error"}, api_error, None, "as the prediction says"),
     "api_error with text": ({"status": "api_error", "response": FOUND}, api_error, None, ""),
     "answered": ({"status": "answered", "response": FOUND}, answered, 1, ""),
-    "answered in prose": ({"status": "answered", "response": PROSE}, unparsed, 0, ""),
     "answered with refusal": ({"status": "answered", "response": REFUSAL}, refused, 0, ""),
     # graded
-    "right": ({"answer": RIGHT}, answered, 1, ""),
     "wrong": ({"answer": {"bit": 0}}, answered, 0, ""),
-    "in text": ({"response": FOUND}, answered, 1, ""),
     # grader raises
     "raises": ({"answer": RIGHT | {"mood": "raise"}}, Status.GRADER_ERROR, None, "RuntimeError: "),
 }
@@ -127,18 +107,10 @@ def test_what_happened_to_a_row_is_told_by_its_status(fields, status, score, rea
     assert reason in found.reason
     assert (found.reason == "") == (status is answered)
     assert (found.answer is not None) == (status is answered)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [fields for fields, status, *_ in ROWS.values() if status in {unparsed, truncated, refused}],
-)
-def test_a_zero_without_an_answer_has_a_check_that_says_why(fields):
-    found = outcome(**fields)
-    [verdict] = found.verdicts
-    [check] = verdict.checks
-    assert (check.id, check.passed) == ("answer_found", False)
-    assert check.message == f"There is no answer: {found.reason}."
+    if status in {unparsed, truncated, refused}:
+        [check] = found.verdicts[0].checks
+        assert (check.id, check.passed) == ("answer_found", False)
+        assert check.message == f"There is no answer: {found.reason}."
 
 
 @pytest.mark.parametrize(
@@ -155,20 +127,6 @@ def test_a_zero_without_an_answer_has_a_check_that_says_why(fields):
 )
 def test_finish_reasons_of_all_providers_are_understood(reason, status):
     assert outcome(response=PROSE, finish_reason=reason).status is status
-
-
-def test_where_the_answer_was_found_and_what_was_repaired_is_recorded():
-    found = outcome(response="<think>hm</think>\n```\n{'answer': {'bit': 1}}\n```")
-    assert (found.status, found.source, found.answer) == (answered, "fence", '{"bit":1}')
-    assert found.repairs == ("dropped_reasoning", "python_literal", "unwrapped_answer_key")
-    plain = outcome(answer=RIGHT)
-    assert (plain.source, plain.repairs) == ("answer", ())
-
-
-def test_without_answer_is_none_where_there_is_something_to_read():
-    assert without_answer(Prediction(id="a", answer=False)) is None
-    assert without_answer(Prediction(id="a", response=" x ")) is None
-    assert without_answer(Prediction(id="a", response=" ")) is not None
 
 
 def test_an_unscored_row_has_no_verdicts_however_many_scores_the_task_has(make_task):
@@ -207,7 +165,6 @@ def graded(make_task, grade) -> Outcome:
 
 FAULTS = {
     "plain": (RuntimeError("no"), "RuntimeError: no (test_outcomes.py:"),
-    "without words": (AssertionError(), "AssertionError:  (test_outcomes.py:"),
     "path": (
         FileNotFoundError(2, "No such file", "/home/me/lib/mesh.stl"),
         "FileNotFoundError: [Errno 2] No such file: 'mesh.stl' (test_outcomes.py:",
@@ -216,14 +173,11 @@ FAULTS = {
         ImportError("cannot import name x from y (/usr/lib/python3/y.py)"),
         "ImportError: cannot import name x from y (y.py) (test_outcomes.py:",
     ),
-    "two paths": (OSError("a=/opt/x/y.so:/opt/x/z.so"), "OSError: a=y.so:z.so (test_outcome"),
     "drive": (OSError(r"bad C:\Users\me\a.txt"), "OSError: bad a.txt (test_outcomes.py:"),
-    "fraction": (ValueError("1/2/3 and 4 / 5"), "ValueError: 1/2/3 and 4 / 5 (test_outcomes.py:"),
     "long": (ValueError("x" * 10_000_000), "ValueError: " + "x" * 300 + " (test_outcomes.py:"),
     "surrogate": (ValueError("\ud800"), "ValueError: ? (test_outcomes.py:"),
     "mute": (MuteError(), "MuteError: its message cannot be written (test_outcomes.py:"),
     "digits": (KeyError(10**5000), "KeyError: its message cannot be written (test_outcomes.py:"),
-    "recursion": (RecursionError("too deep"), "RecursionError: too deep (test_outcomes.py:"),
 }
 
 
@@ -255,12 +209,6 @@ def test_an_answer_of_millions_of_values_is_a_zero_not_a_fault(make_task):
     assert (found.verdicts[0].score, check.id, check.passed) == (0, "resource_limit", False)
 
 
-def test_long_text_is_not_many_values(make_task):
-    task, params = make_task(giving(Verdict(1.0, ())))
-    answer = {"values": [1], "why": "," * 3_000_000}
-    assert grade_prediction(Prediction(id="a", answer=answer), task, params).verdicts[0].score == 1
-
-
 def test_a_long_answer_is_graded_but_not_copied(make_task):
     task, params = make_task(giving(Verdict(1.0, ())))
     for spare, copied in ((0, True), (1, False)):
@@ -289,16 +237,6 @@ def test_hostile_replies_are_zeros_that_can_be_written(response):
     assert found.verdicts[0].score == 0
     json.dumps([found.answer, found.reason]).encode()
     (found.answer or "").encode()
-
-
-@pytest.mark.parametrize(
-    "value",
-    [float("inf"), float("nan"), "\ud800", 10**5000],
-    ids=["inf", "nan", "surrogate", "digits"],
-)
-def test_what_json_cannot_hold_is_judged_but_not_copied(value):
-    found = outcome(answer={"bit": 1, "why": [value]})
-    assert (found.status, found.verdicts[0].score, found.answer) == (answered, 1, None)
 
 
 json_values = st.recursive(

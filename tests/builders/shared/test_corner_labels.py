@@ -46,8 +46,8 @@ def test_orders_of_each_kind(k):
         assert len(orders["crossing"]) == 16
 
 
-@pytest.mark.parametrize("squares", [2, 4, 6, 8, 11, 12, 40])
-@pytest.mark.parametrize("all_crossed", [0, 2, 4])
+@pytest.mark.parametrize("squares", [2, 6, 11, 12])
+@pytest.mark.parametrize("all_crossed", [0, 4])
 def test_fresh_edges(squares, all_crossed):
     for params, _ in fresh(EDGES, 10, squares=squares, all_crossed=all_crossed):
         shapes = [letters(ring) for ring in rings(params)]
@@ -59,8 +59,8 @@ def test_fresh_edges(squares, all_crossed):
         assert any(EDGES.builder().reference(params).edges)
 
 
-@pytest.mark.parametrize("squares", [4, 8, 15, 16, 40])
-@pytest.mark.parametrize("odd_corners", [0, 1, 2])
+@pytest.mark.parametrize("squares", [4, 8, 15, 16])
+@pytest.mark.parametrize("odd_corners", [0, 2])
 def test_fresh_names(squares, odd_corners):
     for params, _ in fresh(NAMES, 10, squares=squares, odd_corners=odd_corners):
         shapes = [letters(ring) for ring in rings(params)]
@@ -94,7 +94,7 @@ def test_order_parameter(task, order):
 
 
 @pytest.mark.parametrize(
-    ("corners", "n_classes", "known"), list(product((4, 5, 6, 8), (2, 3, 4), (0, 2, 3)))
+    ("corners", "n_classes", "known"), list(product((4, 5, 8), (2, 4), (0, 3)))
 )
 def test_fresh_topology(corners, n_classes, known):
     builder = TOPOLOGY.builder()

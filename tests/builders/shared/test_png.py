@@ -4,12 +4,11 @@ import hashlib
 import io
 import random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from scbench.builders.shared.png import indexed_png, magnified
+from scbench.builders.shared.png import indexed_png
 
 
 def decoded(data):
@@ -35,12 +34,6 @@ def test_another_decoder_reads_what_was_written(width, height, colours, seed, pa
     assert data == bytes(part for row in pixels for value in row for part in palette[value])
 
 
-@pytest.mark.parametrize(("colours", "depth"), [(1, 1), (2, 1), (3, 2), (4, 2), (5, 4), (16, 4)])
-def test_bit_depth_is_the_least_that_holds_the_palette(colours, depth):
-    data = indexed_png([[0]], [(i, i, i) for i in range(colours)])
-    assert data[24] == depth
-
-
 def test_pictures_of_more_than_one_block_are_whole():
     pixels = [[(x * y) % 2 for x in range(1024)] for y in range(1024)]
     size, data = decoded(indexed_png(pixels, [(0, 0, 0), (255, 255, 255)]))
@@ -52,19 +45,3 @@ def test_bytes_are_fixed():
     data = indexed_png([[0, 1, 2], [2, 1, 0]], [(0, 0, 0), (1, 2, 3), (255, 255, 255)])
     assert len(data) == 93
     assert hashlib.sha256(data).hexdigest()[:16] == "3124aab3b5c68a4b"
-
-
-def test_magnified_cells_are_squares():
-    assert magnified([[1, 0]], 2).tolist() == [[1, 1, 0, 0], [1, 1, 0, 0]]
-
-
-@pytest.mark.parametrize(
-    ("pixels", "palette"),
-    [
-        ([], [(0, 0, 0)]), ([[]], [(0, 0, 0)]), ([[0], [0, 0]], [(0, 0, 0)]), ([[1]], [(0, 0, 0)]),
-        ([[-1]], [(0, 0, 0)]), ([[0]], []), ([[0]], [(0, 0, 0)] * 17),
-    ],
-)  # fmt: skip
-def test_what_is_no_picture_is_refused(pixels, palette):
-    with pytest.raises(ValueError):
-        indexed_png(pixels, palette)

@@ -128,10 +128,3 @@ def test_a_move_that_cannot_be_made_leaves_the_snake_where_it_is():
     play.step(move([(0, 2), (1, 2)]))
     assert play.over
     assert play.look()["next"] == []
-
-
-def test_the_largest_box_with_much_food_fits_a_message():
-    food = [cell for cell in product(*[(0, 1)] * 16) if sum(cell) > 8][:4000]
-    told = ask(Params(size=(2,) * 16, start=(0,) * 16, walls=(), food=food), [[0] * 16])
-    assert told["food"]["left"] == 4000
-    assert len(json.dumps(told)) <= 2100

@@ -2,7 +2,6 @@
 
 import ast
 import importlib.util
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,13 +25,6 @@ Evaluator = library.Evaluator
 """
 NO_SEGMENTS = "del Evaluator._fn_segments"
 MORE_PARAMETERS = "Evaluator._get_arg = lambda self, args, pos, name, kind, default: default"
-NO_SPHERES = """
-first = Evaluator.__init__
-def start(self, *args, **named):
-    first(self, *args, **named)
-    del self._RESOLVE_DISPATCH["sphere"]
-Evaluator.__init__ = start
-"""
 MORE_STEPS = """
 arguments_of = Evaluator._resolve_args
 def twice(self, arguments, ctx):
@@ -71,26 +63,18 @@ def library(tmp_path, monkeypatch):
     [
         (NO_SEGMENTS, "Evaluator._fn_segments is missing"),
         (MORE_PARAMETERS, "Evaluator._get_arg takes (self args pos name kind default), not (self"),
-        (NO_SPHERES, "_RESOLVE_DISPATCH['sphere'] is missing"),
         (MORE_STEPS, "steps of 'difference() { cube("),
         (OTHER_PLACES, "hash of corners of 'difference() { cube("),
     ],
 )
 def test_another_library_is_told_with_its_version_and_what_differs(library, change, what):
     library(change)
-    for _ in range(2):
+    for _ in range(2):  # tried once
         with pytest.raises(CannotGrade) as caught:
             read_parts([("OpenSCAD", "cube(2);")])
         assert "openscad-evaluator 1.8." in str(caught.value)
         assert "pip install 'openscad-evaluator>=1.8,<1.9'" in str(caught.value)
         assert f"first {what}" in str(caught.value)
-
-
-def test_an_unchanged_library_is_tried_once_and_then_trusted(library):
-    library("")
-    (part,) = read_parts([("OpenSCAD", "cube(2);")])
-    assert part.shell is not None
-    assert printed_parts._unlike == []
 
 
 def test_answers_are_not_run_then_unless_they_are_meshes(library):
@@ -104,12 +88,6 @@ def test_answers_are_not_run_then_unless_they_are_meshes(library):
         outcome = grade_prediction(prediction, task, params)
         assert outcome.status is status, outcome.reason
         assert (" instead of 1185" in outcome.reason) == (kind == "OpenSCAD")
-
-
-def test_the_versions_named_are_those_that_are_installed_with_scbench():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    named = [f"{name}{versions}" for name, versions in printed_parts._OPENSCAD.items()]
-    assert set(named) <= set(project["dependencies"])
 
 
 def test_every_private_name_of_the_library_that_is_used_is_looked_for():

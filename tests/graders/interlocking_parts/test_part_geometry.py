@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifold3d import CrossSection, FillRule, Manifold
 
-from scbench.graders.interlocking_parts import thickness
 from scbench.graders.interlocking_parts.print_checks import (
     Shell,
     count_edges,
@@ -18,14 +17,8 @@ from scbench.graders.interlocking_parts.print_checks import (
     strip_width,
     weld,
 )
-from scbench.graders.interlocking_parts.thickness import (
-    Meter,
-    TooManyRaysError,
-    cast,
-    grids_on,
-    survey,
-)
-from scbench.graders.shared.meshes import components, is_crowded
+from scbench.graders.interlocking_parts.thickness import Meter, TooManyRaysError, cast, survey
+from scbench.graders.shared.meshes import is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey
 
 POINT = st.tuples(st.integers(-20, 20), st.integers(-20, 20))
@@ -62,20 +55,6 @@ def test_edges_are_counted_by_fault():
     flipped[0] = flipped[0][::-1]
     assert count_edges(Shell(cube.points, flipped)) == (0, 0, 3)
     assert count_edges(Shell(cube.points, np.concatenate([cube.corners] * 2))) == (0, 18, 0)
-
-
-@given(st.integers(1, 30), st.lists(st.tuples(st.integers(0, 29), st.integers(0, 29)), max_size=40))
-@settings(max_examples=100, deadline=None)
-def test_components_are_those_of_a_search(count, pairs):
-    pairs = [(a % count, b % count) for a, b in pairs]
-    label = components(count, np.array(pairs, dtype=np.int64).reshape(-1, 2))
-    reach = {i: {i} for i in range(count)}
-    for _ in range(count):
-        for a, b in pairs:
-            reach[a] |= reach[b]
-            reach[b] |= reach[a]
-    assert all((label[a] == label[b]) == (b in reach[a]) for a in reach for b in reach)
-    assert set(label.tolist()) == set(range(label.max() + 1))
 
 
 # ---- Rays ----
@@ -118,12 +97,6 @@ def test_rays_are_counted_before_they_are_cast():
         cast(origins, ray, triangles, Meter(999))
 
 
-def test_a_part_with_too_many_faces_in_each_others_way_is_not_surveyed(monkeypatch):
-    assert survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2)).values
-    monkeypatch.setattr(thickness, "MOST_RAYS", 100)
-    assert survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2)) is None
-
-
 def test_bodies_are_crowded_if_many_of_their_triangles_may_meet():
     rng = np.random.default_rng(5)
     bodies = [rng.uniform(0, 100, (60, 1, 3)) + rng.uniform(-9, 9, (60, 3, 3)) for _ in range(3)]
@@ -140,16 +113,6 @@ def test_bodies_are_crowded_if_many_of_their_triangles_may_meet():
     assert not is_crowded([bodies[0], bodies[1] + 1000], 0)
     flat = rng.uniform(0, 1, (2000, 3, 3)) * (1, 1, 0)
     assert is_crowded([flat, flat + 1e-9, flat], 10), "comparisons are counted, too"
-
-
-def test_grids_lie_on_their_faces():
-    bottom = np.array([[[0, 0, 0], [30, 0, 0], [0, 12, 6]]], dtype=float)
-    far = np.array([[[500, 500, 9], [501, 500, 9], [500, 501, 9]]], dtype=float)
-    first, second = grids_on([bottom, far], 2, 6, 10, Meter(1e9))
-    cells = [((i + 0.5) * 6, (j + 0.5) * 6) for i in range(5) for j in range(2)]
-    wanted = [(x, y, y / 2) for x, y in cells if x / 30 + y / 12 <= 1]
-    assert np.array(sorted(first.tolist())) == pytest.approx(np.array(sorted(wanted)))
-    assert second == pytest.approx(np.array([[500.5, 500.5, 9]]))
 
 
 RULES = Survey(
@@ -170,14 +133,6 @@ def test_a_survey_skips_ends_of_bars_and_small_faces():
     assert survey(bar, RULES, "in", (0, 1, 2)).values == (9.95,) * 4
     thin = mesh(Manifold.cube((100, 4, 10)))
     assert len(survey(thin, RULES, "in", (0, 1, 2)).values) == 2
-
-
-def test_slanted_faces_are_measured_square_to_themselves():
-    block = Manifold.cube((60, 40, 10)).rotate((20, 0, 0))
-    found = survey(mesh(block), RULES, "in", (2,))
-    assert found.values == pytest.approx((9.95, 9.95))
-    steep = Manifold.cube((60, 40, 10)).rotate((45, 0, 0))
-    assert survey(mesh(steep), RULES, "in", (2,)).values == ()
 
 
 # ---- Strips, hulls, columns ----

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from manifold3d import Manifold
 
 from scbench.base.errors import CannotGrade
 from scbench.builders.interlocking_parts import to_ascii_stl
@@ -19,7 +18,6 @@ from scbench.graders.interlocking_parts.printed_parts import (
     MOST_TRIANGLES,
     read_parts,
     read_stl,
-    unwrap,
 )
 from scbench.machine import sandbox
 
@@ -57,10 +55,8 @@ def scad(*sources):
         TEXT.replace("\n", "\r\n"),
         TEXT.replace("\n", "\\n"),
         f"```stl\n{TEXT}```",
-        f"  \n{TEXT}\n\n",
         TEXT.replace("normal 0 0 0", "normal nan nan nan"),
         TEXT.replace("vertex 6 0 0", "vertex 6.0e+00 0.0000001 -0"),
-        " ".join(TEXT.split()),
         base64.b64encode(TEXT.encode()).decode(),
         base64.b64encode(binary()).decode(),
         "data:model/stl;base64," + base64.b64encode(binary()).decode(),
@@ -107,22 +103,12 @@ def test_no_bytes_raise(data):
     read_stl(TEXT.encode()[: len(data) * 3] + data)
 
 
-def test_fences_and_escapes_are_undone_only_round_the_whole():
-    assert unwrap("```openscad\ncube(1);\n```") == "cube(1);"
-    assert unwrap("cube(1); // ```") == "cube(1); // ```"
-    assert unwrap("// a\\ncube(1);") == "// a\ncube(1);"
-    assert unwrap('// a\\n\ncube("\\n");') == '// a\\n\ncube("\\n");'
-
-
 def test_openscad_draws_what_it_should():
     cases = {
         "cube([2, 3, 4]);": 24,
-        "cube([2, 3, 4], center = true);": 24,
         "```scad\ncube(2);\n```": 8,
-        "// cage\\ncube(2);": 8,
         "difference() { cube(4); translate([1, 1, -1]) cube([2, 2, 6]); }": 48,
         "difference() { cube(4); #translate([1, 1, -1]) cube([2, 2, 6]); }": 48,
-        "cube(2); %cube(9); *cube(8);": 8,
         "for (i = [0 : 2]) translate([2 * i, 0, 0]) cube(2);": 24,
         "module m(a) { cube(a); } function f(x) = x * 2; m(f(1));": 8,
         "linear_extrude(height = 3) polygon([[0, 0], [4, 0], [0, 4]]);": 24,
@@ -130,15 +116,10 @@ def test_openscad_draws_what_it_should():
         "multmatrix([[1,0,0,5],[0,1,0,0],[0,0,1,0],[0,0,0,1]]) cube(2);": 8,
         "hull() { cube(1); translate([3, 0, 0]) cube(1); }": 4,
         "intersection() { cube(4); translate([2, 2, 2]) cube(4); }": 8,
-        "mirror([1, 0, 0]) cube(2);": 8,
         "cylinder(h = 2, r = 1, $fn = 4);": 4,
-        "$fn = 4; cylinder(h = 2, d = 2);": 4,
         "polyhedron([[0,0,0],[6,0,0],[0,6,0],[0,0,6]], [[0,1,2],[0,3,1],[0,2,3],[1,3,2]]);": 36,
         "minkowski() { cube(1); cube(1); }": 8,
-        "render() cube(2);": 8,
         'color("red") scale([1, 2, 1]) resize([2, 2, 2]) cube(1);': 16,
-        "let (a = 2) cube(a);": 8,
-        "if (true) cube(2); else cube(9);": 8,
     }  # fmt: skip
     for source, part in zip(cases, scad(*cases), strict=True):
         assert volume(part) == pytest.approx(cases[source], rel=1e-5), source
@@ -156,7 +137,6 @@ def ring(n, low, high, height):
 OTHERWISE = [
     # Full turns, on either side of the axis; 5 and 30 segments.
     ("rotate_extrude() translate([5, 0]) square(2);", ring(30 - 8, 5, 7, 2)),
-    ("rotate_extrude() translate([-7, 0]) square(2);", ring(22, 5, 7, 2)),
     ("rotate_extrude($fn = 5) translate([5, 0]) square(2);", ring(5, 5, 7, 2)),
     # Parts of a turn: as many whole segments as fit.
     (
@@ -177,7 +157,6 @@ OTHERWISE = [
     ),
     ("rotate_extrude(angle = 90, $fn = 5) square(2);", 2 * 0.5 * 2**2),
     ("rotate_extrude(angle = 180, $fn = 4) square(2);", polygon_prism(4, 2, 2) / 2),
-    ("rotate_extrude(angle = -400, $fn = 40) translate([5, 0]) square(2);", ring(40, 5, 7, 2)),
     (
         "difference() { cube(40, true); rotate_extrude($fn = 4, angle = -90) square([7, 2]); }",
         64000 - polygon_prism(4, 7, 2) / 4,
@@ -187,11 +166,9 @@ OTHERWISE = [
     # Groups and variables.
     ("group() { cube(2); translate([1, 0, 0]) cube(2); }", 12),
     ("difference() { cube(2); group() { cube(1); translate([1, 1, 1]) cube(1); } }", 6),
-    ("module group() cube(3); group();", 27),
     ("assign(x = 3) cube(x);", 27),
     ("x = 1; assign(x = 2, y = x) cube([x, y, 1]);", 2),
     ("for (i = [3:0]) translate([2 * i, 0, 0]) cube(1);", 4),
-    ("for (i = [3:1:0]) cube(1); cube(2);", 8),
     ("for (i = [3:-1:0]) translate([2 * i, 0, 0]) cube(1);", 4),
     ("v = [for (i = [3:0]) i]; cube([v[0] + 1, v[3], 1]);", 3),
     # What has no size draws nothing.
@@ -208,8 +185,6 @@ OTHERWISE = [
     ("difference() { cube(2); cube(0); }", 8),
     # Heights.
     ("linear_extrude() square(1);", 100),
-    ("linear_extrude(5) square(1);", 5),
-    ("linear_extrude(height = undef) square(1);", 100),
     ("linear_extrude(height = 5, scale = 0) square(3);", 15),
     ("linear_extrude(height = 6, scale = -2) square(3);", 18),
 ]
@@ -229,18 +204,6 @@ def test_a_polyhedron_that_is_inside_out_is_turned_wherever_it_stands():
         alone, cut = scad(body, f"difference() {{ cube(4, center = true); {body} }}")
         assert volume(alone) == pytest.approx(8 / 6)
         assert volume(cut) == pytest.approx(64 - 8 / 6)
-
-
-def test_a_full_turn_begins_on_the_far_side_and_a_part_of_one_at_y_0():
-    (whole, part, back) = scad(
-        "rotate_extrude($fn = 5) translate([5, 0]) square(2);",
-        "rotate_extrude(angle = 90, $fn = 40) translate([5, 0]) square(2);",
-        "rotate_extrude(angle = -90, $fn = 40) translate([5, 0]) square(2);",
-    )
-    assert whole.shell.points[:, 0].min() == pytest.approx(-7)
-    assert whole.shell.points[:, 0].max() == pytest.approx(7 * math.cos(math.pi / 5))
-    assert part.shell.points.min(axis=0) == pytest.approx([0, 0, 0], abs=1e-6)
-    assert back.shell.points.max(axis=0) == pytest.approx([7, 0, 2], abs=1e-6)
 
 
 SLICES = [
@@ -270,22 +233,6 @@ def test_an_extrusion_that_twists_has_the_slices_openscad_gives_it():
         assert volume(part) > 0
 
 
-@pytest.mark.parametrize("twist", [-90, 90])
-def test_sides_of_a_twist_are_cut_along_their_shorter_diagonals(twist):
-    """So the layers of a square are the convex hulls of their two ends."""
-    (part,) = scad(f"linear_extrude(height = 10, twist = {twist}, slices = 3) square(10, true);")
-    corners = np.array([[-5, -5], [5, -5], [5, 5], [-5, 5]])
-    hulls = []
-    for k in range(3):
-        ends = []
-        for level in (k, k + 1):
-            t = -math.radians(twist) * level / 3
-            turned = corners @ np.array([[math.cos(t), math.sin(t)], [-math.sin(t), math.cos(t)]])
-            ends.append(np.column_stack([turned, np.full(4, 10 * level / 3)]))
-        hulls.append(Manifold.hull_points(np.concatenate(ends)).volume())
-    assert volume(part) == pytest.approx(sum(hulls), rel=1e-6)
-
-
 def test_a_byte_order_mark_is_no_part_of_a_file():
     mark = "\ufeff"
     assert volume(scad(f"{mark}cube(2);")[0]) == pytest.approx(8)
@@ -312,44 +259,13 @@ def test_what_openscad_cannot_draw_is_told():
         assert not part.too_much, source
 
 
-def test_words_in_comments_and_texts_are_no_calls():
-    sources = ["// import(1)\ncube(1);", "/* use <a> */ cube(1);", 'echo("include <a>"); cube(1);']
-    assert [round(volume(part), 6) for part in scad(*sources)] == [1, 1, 1]
-
-
-def test_too_much_work_is_counted_the_same_everywhere(monkeypatch):
-    monkeypatch.setattr(printed_parts, "MOST_STEPS", 200_000)
-    sources = [
-        "for (i = [0 : 9999]) for (j = [0 : 9999]) {}",
-        "function f(n) = n == 0 ? 0 : 1 + f(n - 1); cube(f(1000000));",
-        "function f(n, a) = n == 0 ? a : f(n - 1, a + 1); cube(f(900000, 0));",
-        "module m() { m(); } m();",
-        "a = [for (i = [0 : 899999]) [i, i, i]]; cube(len(a));",
-        's = "xxxxxxxxxx"; module r(s, n) { if (n > 0) r(str(s, s), n - 1); } r(s, 40); cube(1);',
-        "module r(s, n) { if (n > 0) r(concat(s, s), n - 1); } r([1], 40); cube(1);",
-        "sphere(1, $fn = 5000);",
-        "cylinder(1, 1, $fn = 1000000);",
-        "linear_extrude(1, slices = 100000000) square(1);",
-        "rotate_extrude($fn = 5000) translate([3, 0]) circle(1, $fn = 2000);",
-        "minkowski() { sphere(9, $fn = 60); sphere(2, $fn = 60); }",
-        "union() { for (i = [0 : 99]) translate([3 * i, 0, 0]) sphere(1, $fn = 60); }",
-        "cube(" + "+".join(["1"] * 60_000) + ");",
-        "cube(" + "-" * 70_000 + "1);",
-        "cube(rands(0, 1, 100000000)[0]);",
-        "x = [for (i = 0; true; i = i + 1) i]; cube(1);",
-    ]  # fmt: skip
-    for source, part in zip(sources, scad(*sources), strict=True):
-        assert part.too_much, source[:60]
-        assert part.shell is None
-
-
 def test_the_sources_of_an_answer_share_their_steps_whatever_is_known(monkeypatch):
-    sources = [f"for (i = [0 : 99]) translate([2 * i, {k}, 0]) cube(1);" for k in range(3)]
+    sources = [f"for (i = [0 : 9]) translate([2 * i, {k}, 0]) cube(1);" for k in range(3)]
     each = [part.steps for part in scad(*sources)]
-    assert min(each) > 99 * 40
+    assert min(each) > 9 * 40
     assert all(part.shell is not None for part in scad(*sources))
-    for known in ([], sources[:1], sources[1:], sources):
-        for most, enough in ((sum(each), True), (sum(each) - 1, False), (each[0] // 2, False)):
+    for known in ([], sources[:1]):
+        for most, enough in ((sum(each), True), (sum(each) - 1, False)):
             printed_parts._cache.clear()
             monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", 10**9)
             scad(*known)
@@ -362,70 +278,42 @@ def test_the_sources_of_an_answer_share_their_steps_whatever_is_known(monkeypatc
             assert [part.too_much for part in parts] == [not enough] * 3
 
 
-COSTLY = {
-    "children": "module d() { children(); children(); } " + "d() " * 18 + "cube(1);",
-    "outline": "linear_extrude(1) polygon([for (i = [0 : 9000]) [i * sin(i * 137), i * cos(i)]]);",
-    "rounding": "linear_extrude(1) offset(3, $fn = 400) polygon([for (i = [0 : 300]) "
-    "[9 * sin(i * 137), 9 * cos(i * 71)]]);",
-    "holes": "linear_extrude(1) for (i = [0 : 150]) { translate([2 * i, 0]) square([1, 300]); "
-    "translate([0, 2 * i]) square([300, 1]); }",
-    "one after the other": "for (i = [0 : 199]) for (j = [0 : 199]) translate([i, j, 0]) cube(1);",
-    "shadows": "linear_extrude(1) projection() for (i = [0 : 900]) rotate([i * 7, i * 11]) "
-    "cube([1, 2, 90]);",
-}
-
-
-@pytest.mark.parametrize("name", COSTLY)
-def test_what_takes_long_takes_many_steps(name):
-    """Each took more than half a minute with fewer steps than it may take."""
-    (part,) = scad(COSTLY[name])
-    assert part.too_much
-    assert "2,000,000 steps" in part.problem
-
-
 DOUBLED = "function d(n, a) = n == 0 ? a : d(n - 1, [a, a]);"
 """A list of lists that share all their parts: small, and endless to whoever goes through it."""
-SQUARED = "function f(n, x) = n == 0 ? x : f(n - 1, {}); x = f(60, 3); cube(1);"
-OPERATORS = {
-    **{
-        f"d {sign} d": f"{DOUBLED} x = d(40, 1) {sign} d(40, 1); cube(1);"
-        for sign in ("==", "!=", "<", ">=", "+", "-")
-    },
-    "product": f"{DOUBLED} x = d(18, 1) * d(18, 1); cube(1);",
-    "scaled": f"{DOUBLED} x = 2 * d(40, 1); cube(1);",
-    "divided": f"{DOUBLED} x = d(40, 1) / 2; cube(1);",
-    "negative": f"{DOUBLED} x = -d(40, 1); cube(1);",
-    "objects": f"{DOUBLED} x = object(a = d(40, 1)) == object(a = d(40, 1)); cube(1);",
-    "matrices": "m = [for (i = [0 : 599]) [for (j = [0 : 599]) i + j]]; "
-    "x = [for (k = [0 : 1000]) m * m]; cube(1);",
-    "range looked up": "x = lookup(1, [0 : 1e9]); cube(1);",
-    "range searched": "x = search(3, [0 : 1e9]); cube(1);",
-    "endless range": "x = lookup(1, [0 : 0 : 1]); cube(1);",
-    "searched": "v = [for (i = [0 : 9999]) i]; x = search(v, v); cube(1);",
-    "solved": "m = [for (i = [0 : 400]) [for (j = [0 : 400]) i == j ? 2 : 0]]; "
-    "x = [for (k = [0 : 100]) linear_solve(m, m)]; cube(1);",
-    "measured": 'x = [for (i = [0 : 9000]) textmetrics("abcdefghijklmnopqrstuvwxyz")]; cube(1);',
-    "joined": "a = [1, 2, 3]; x = concat(" + ", ".join(["a"] * 9_000) + "); cube(1);",
-    "repeated": 'x = "abc" * ceil(1e9); cube(1);',
-    "asserted": f"{DOUBLED} assert(false, d(40, 1)); cube(1);",
-    "font": f'{DOUBLED} linear_extrude(1) text("a", font = d(40, 1));',
-    "concave": "minkowski() { difference() { sphere(10, $fn = 30); translate([8, 0, 0]) "
-    "sphere(5, $fn = 30); } difference() { sphere(3, $fn = 20); cube(3); } }",
-}
+COSTLY = [
+    "for (i = [0 : 9999]) for (j = [0 : 9999]) {}",
+    "function f(n) = n == 0 ? 0 : 1 + f(n - 1); cube(f(1000000));",
+    "module m() { m(); } m();",
+    "a = [for (i = [0 : 899999]) [i, i, i]]; cube(len(a));",
+    's = "xxxxxxxxxx"; module r(s, n) { if (n > 0) r(str(s, s), n - 1); } r(s, 40); cube(1);',
+    "sphere(1, $fn = 5000);",
+    "linear_extrude(1, slices = 100000000) square(1);",
+    "rotate_extrude($fn = 5000) translate([3, 0]) circle(1, $fn = 2000);",
+    "minkowski() { sphere(9, $fn = 60); sphere(2, $fn = 60); }",
+    "union() { for (i = [0 : 99]) translate([3 * i, 0, 0]) sphere(1, $fn = 60); }",
+    "cube(" + "+".join(["1"] * 60_000) + ");",
+    "cube(rands(0, 1, 100000000)[0]);",
+    "module d() { children(); children(); } " + "d() " * 18 + "cube(1);",
+    "linear_extrude(1) polygon([for (i = [0 : 9000]) [i * sin(i * 137), i * cos(i)]]);",
+    "linear_extrude(1) projection() for (i = [0 : 900]) rotate([i * 7, i * 11]) cube([1, 2, 90]);",
+    *(f"{DOUBLED} x = d(40, 1) {sign} d(40, 1); cube(1);" for sign in ("==", "<", "+")),
+    f"{DOUBLED} x = d(18, 1) * d(18, 1); cube(1);",
+    f"{DOUBLED} x = -d(40, 1); cube(1);",
+    "m = [for (i = [0 : 299]) [for (j = [0 : 299]) i]]; x = [for (k = [0 : 9]) m * m]; cube(1);",
+    "x = lookup(1, [0 : 1e9]); cube(1);",
+    "v = [for (i = [0 : 9999]) i]; x = search(v, v); cube(1);",
+    'x = "abc" * ceil(1e9); cube(1);',
+    f"{DOUBLED} assert(false, d(40, 1)); cube(1);",
+    f'{DOUBLED} linear_extrude(1) text("a", font = d(40, 1));',
+]
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-def test_operators_take_steps_for_what_they_go_through(name):
-    (part,) = scad(OPERATORS[name])
-    assert part.too_much, part
-    assert "2,000,000 steps" in part.problem
-
-
-@pytest.mark.parametrize("square", ["x * x", "x ^ x", "pow(x, x)", "[x] * [x]", "(x * [x])[0]"])
-def test_whole_numbers_that_grow_without_end_are_refused(square):
-    (part,) = scad(SQUARED.format(square))
-    assert part.too_much or part.shell is not None
-    assert part.steps < 10_000
+def test_what_takes_long_takes_many_steps(monkeypatch):
+    monkeypatch.setattr(printed_parts, "MOST_STEPS", 200_000)
+    monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", 10**9)
+    for source, part in zip(COSTLY, scad(*COSTLY), strict=True):
+        assert part.too_much, source[:60]
+        assert part.shell is None
 
 
 def test_memory_that_runs_out_is_too_much_and_no_failure(monkeypatch):
@@ -440,19 +328,6 @@ def test_memory_that_runs_out_is_too_much_and_no_failure(monkeypatch):
     assert "memory" in json.loads(header)["bodies"][0]["limit"]
 
 
-def test_lists_that_honest_sources_work_with_cost_little():
-    source = """
-        path = [for (i = [0 : 199]) [10 * cos(i), 10 * sin(i), i]];
-        moved = [for (p = path) p * 2 + [1, 2, 3] - p / 2];
-        turn = [[0, -1, 0], [1, 0, 0], [0, 0, 1]];
-        turned = [for (p = moved) if (p != [0, 0, 0] && p[0] < 1e9) turn * (turn * p)];
-        translate(-turned[0]) cube([len(concat(turned, path)), norm(turned[3]), 1]);
-    """
-    (part,) = scad(source)
-    assert part.shell is not None
-    assert part.steps < 30_000
-
-
 def test_without_the_library_nothing_is_scored(monkeypatch):
     there = printed_parts.find_spec
     monkeypatch.setattr(
@@ -460,19 +335,6 @@ def test_without_the_library_nothing_is_scored(monkeypatch):
     )
     with pytest.raises(CannotGrade, match="pip install openscad-evaluator"):
         scad("cube(1); // not yet known")
-
-
-def test_random_numbers_are_the_same_every_time():
-    source = "cube(1 + rands(0, 1, 1)[0]);"
-    sizes = [volume(scad(source + " " * i)[0]) for i in range(2)]
-    assert sizes[0] == sizes[1]
-
-
-@pytest.mark.parametrize("kind", [name for name in sandbox.KINDS if not sandbox.trouble(name)])
-def test_openscad_is_the_same_in_every_kind_of_sandbox(monkeypatch, kind):
-    monkeypatch.setattr(sandbox, "strongest", lambda: kind)
-    (part,) = scad(f"cylinder(h = 2, r = 1, $fn = 64); // {kind}")
-    assert volume(part) == pytest.approx(6.273, abs=0.001)
 
 
 @pytest.fixture
@@ -486,8 +348,6 @@ def code(monkeypatch):
     ("kind", "source"),
     [
         ("Python Generating STL", f"print({TEXT!r})"),
-        ("Python Generating STL", f"```python\nprint({TEXT!r})\n```"),
-        ("Python Generating STL", f"import sys\nsys.stdout.buffer.write({binary()!r})"),
         ("Python Generating OpenSCAD", "print('scale(1) cube([6, 6, 1]);')"),
         ("Python Generating OpenSCAD", "if __name__ == '__main__':\n    print('cube([6,6,1]);')"),
     ],
@@ -500,20 +360,10 @@ def test_programs_are_run(code, kind, source):
 @pytest.mark.parametrize(
     ("source", "too_much"),
     [
-        ("pass", False), ("1 / 0", False), ("print('nothing')", False), ("import numpy", False),
-        ("print('\\0')", False), ("a\0b", False), ("print('x' * 5_000_000)", True),
+        ("pass", False), ("1 / 0", False), ("a\0b", False), ("print('x' * 5_000_000)", True),
     ],
 )  # fmt: skip
 def test_programs_that_make_no_part_are_told(code, source, too_much):
     (part,) = read_parts([("Python Generating STL", source)])
     assert part.shell is None
     assert part.too_much == too_much
-
-
-def test_a_program_that_the_sandbox_ends_is_told_and_the_next_one_is_judged(code):
-    attack = "import ctypes, os\nctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0)"
-    (part,) = read_parts([("Python Generating STL", attack)])
-    assert part.problem == "the program makes a system call that the sandbox refuses"
-    assert not part.too_much
-    (part,) = read_parts([("Python Generating STL", f"print({TEXT!r}) # next")])
-    assert volume(part) == pytest.approx(36)

@@ -118,14 +118,6 @@ def test_misfits_are_those_of_comparing_all_pairs_of_a_group(rows, turn):
     assert misfits(bricks, label, 1000) == plain_misfits(bricks, label)
 
 
-def test_a_grid_that_drifts_from_layer_to_layer_does_not_fit():
-    rows = [(0.4 * i, 0.0, 4.8 + 9.6 * i, 0.0) for i in range(3)]
-    bricks = Bricks.of(rows)
-    pairs = close_pairs(bricks, 10)
-    assert not off_grid(bricks, pairs.lower, pairs.upper).any()
-    assert misfits(bricks, groups(3, pairs), 10) == [(0, 2)]
-
-
 @given(st.integers(1, 40), st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), max_size=60))
 def test_groups_are_those_of_walking(count, links):
     links = [(a % count, b % count) for a, b in links]

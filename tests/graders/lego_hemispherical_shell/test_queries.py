@@ -74,16 +74,6 @@ def test_pairs_and_shares_of_random_bricks(seed):
     ]
 
 
-def test_the_example_of_the_prompt():
-    told = ask((0, 0, 4.8, 90), (0, 0, 14.4, 180), (24, 0, 24, 0), (22, 0, 24, 0))
-    assert told["joined"] == [
-        [0, 1, 256, "on one grid"],
-        [1, 2, 128, "on one grid"],
-        [1, 3, 160, "off the grid"],
-    ]
-    assert told["overlaps"] == [[2, 3, 480, 9.6]]
-
-
 def test_a_brick_far_away_is_refused_and_ten_fit_a_message():
     with pytest.raises(QueryError, match="at most 10,000"):
         ask((0, 0, 1e300, 0))

@@ -77,18 +77,6 @@ def test_moves_are_those_of_the_words_of_the_prompt(seed):
 SMALL = Params(size=3, a_height=5, b_height=0, jumps=1)
 
 
-def test_a_jump_over_b_and_the_steps_back_to_it():
-    maze = ["AB5", "814", "823"]
-    told = ask(Walk, SMALL, maze, path=[[0, 0], [0, 2]])
-    assert told == {"wrong": "", "end": [0, 2], "height": 5, "steps": [[1, 2]], "jumps": [[0, 0]]}
-    told = ask(Walk, SMALL, maze, path=[[0, 0], [0, 1]])
-    assert told["wrong"] == (
-        "cell 1 of the path (counted from 0), [0, 1] with height 0, is neither a step nor a jump "
-        "from [0, 0] with height 5"
-    )
-    assert ask(Reach, SMALL, maze, start=[0, 0])["map"] == ["ooo", ".oo", ".oo"]
-
-
 @pytest.mark.parametrize(
     ("maze", "path", "why"),
     [

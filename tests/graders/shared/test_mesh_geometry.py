@@ -13,23 +13,15 @@ from manifold3d import Manifold
 from scbench.graders.csg_union.solids import common_volume, parts_of_union, solid_mesh, union_volume
 from scbench.graders.shared.meshes import (
     PolygonMesh,
-    Triangles,
     close_pairs,
-    edge_faults,
     find_contacts,
     nearer_than,
     newell_normals,
-    shells,
-    signed_volumes,
     to_body,
     triangulate,
-    unevenness,
     unite,
-    winding_number,
 )
-from scbench.schemas.csg_union import Box, Polyhedron, Prism, UvSphere
-
-STILL = (0.0, 0.0, 0.0)
+from scbench.schemas.csg_union import Box, Prism, UvSphere
 
 
 def random_triangles(seed, count, grid=None):
@@ -62,16 +54,6 @@ def test_close_pairs_are_those_whose_boxes_meet(seed, margin):
     assert [tuple(pair) for pair in pairs.tolist()] == expected
     assert close_pairs(corners, margin, len(expected)) is not None
     assert not expected or close_pairs(corners, margin, len(expected) - 1) is None
-
-
-def test_close_pairs_over_more_than_one_block():
-    corners = random_triangles(3, 700)
-    pairs = close_pairs(corners, 0.0, 10**6)
-    low, high = corners.min(axis=1), corners.max(axis=1)
-    meet = np.all((low[:, None] <= high[None]) & (low[None] <= high[:, None]), axis=2)
-    assert [tuple(p) for p in pairs.tolist()] == list(
-        zip(*np.nonzero(np.triu(meet, 1)), strict=True)
-    )
 
 
 @settings(max_examples=40, deadline=None)
@@ -138,25 +120,6 @@ def test_known_contacts(other, crossing, covering):
         assert (len(found.crossing), len(found.covering)) == (crossing, covering)
 
 
-def test_edges_shells_and_normals_of_a_small_mesh():
-    square = [[0, 0, 0], [3, 0, 0], [3, 2, 0], [0, 2, 0]]
-    mesh = PolygonMesh(
-        np.array([*square, [9, 9, 0]], dtype=float), ((0, 1, 2, 3), (0, 1, 4), (3, 2, 1))
-    )
-    assert newell_normals(mesh)[0].tolist() == [0, 0, 12]
-    faults = edge_faults(mesh.faces)
-    assert faults.doubled == [(0, 1)]
-    assert faults.open == [(0, 3), (0, 4), (1, 3), (1, 4)]
-    assert faults.crowded == []
-    assert edge_faults((*mesh.faces, (1, 0, 4))).crowded == [(0, 1)]
-    assert shells(mesh.faces).tolist() == [0, 0, 0]
-    assert shells(((0, 1, 2), (2, 3, 4), (4, 3, 0))).tolist() == [0, 1, 1]
-    lifted = PolygonMesh(
-        np.array([[0, 0, 1], [3, 0, 0], [3, 3, 0], [0, 3, 0]], float), ((0, 1, 2, 3),)
-    )
-    assert unevenness(lifted, newell_normals(lifted)) == pytest.approx([0.25], rel=0.1)
-
-
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 30))
 def test_triangles_of_a_star_shaped_face_have_its_area(seed, n):
@@ -172,22 +135,6 @@ def test_triangles_of_a_star_shaped_face_have_its_area(seed, n):
     p = mesh.points[triangles]
     parts = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
     assert parts.sum(axis=0) == pytest.approx(normal, abs=1e-9)
-
-
-def test_windings_and_volumes_of_nested_shells():
-    points, corners = [], []
-    for k, (size, inwards) in enumerate([(6, False), (4, True), (2, False)]):
-        mesh = solid_mesh(Box(kind="box", size=(size,) * 3, translation=(7.0, 0, 0)))
-        own = triangulate(mesh).corners + 8 * k
-        points.append(mesh.points)
-        corners.append(own[:, ::-1] if inwards else own)
-    points, corners = np.concatenate(points), np.concatenate(corners)
-    places = {(7, 0, 0): 1, (8.5, 0, 0): 0, (9.5, 0.5, 0.25): 1, (11, 0, 0): 0, (0, 0, 0): 0}
-    for place, expected in places.items():
-        assert winding_number(np.array(place), points, corners) == expected
-    face = np.repeat(np.arange(3), 12)
-    volumes = signed_volumes(points, Triangles(corners, face), np.arange(3))
-    assert volumes.tolist() == pytest.approx([216, -64, 8])
 
 
 # Volumes of common parts.
@@ -271,71 +218,3 @@ def test_turned_solids_have_the_volumes_of_mesh_booleans(seed):
     assert common_volume(parts, triangles_of(other)) == pytest.approx(
         (union ^ other).volume(), rel=1e-5, abs=1e-5
     )
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([0.0, 1e-13, 1e-10, 1e-8, 1e-6, 1e-4]))
-def test_volumes_change_no_more_than_the_mesh_does(seed, step):
-    # The union's own mesh, shaken: faces in the planes of the solids are now here, now there.
-    rng = random.Random(seed)
-    solids = round_solids(rng)[rng.randrange(2) :]
-    parts = parts_of_union([solid_mesh(solid) for solid in solids])
-    mesh = unite(as_body(solid) for solid in solids).to_mesh64()
-    points = np.asarray(mesh.vert_properties)[:, :3]
-    shaken = points + step * (2 * np.random.default_rng(seed).random(points.shape) - 1)
-    corners = shaken[np.asarray(mesh.tri_verts).astype(int)]
-    assert common_volume(parts, corners) == pytest.approx(
-        union_volume(parts), abs=1e-5 + 600 * step
-    )
-
-
-def test_a_sliver_between_coplanar_faces_costs_no_volume():
-    # A tetrahedron stands on a prism's top and juts out over it. Rounding bent its lower edge where
-    # the prism's ends, so that a sliver lies in the plane of the top and of the underside. Made a
-    # body by Manifold 3.5.4, the mesh has lost 5 % of its volume.
-    points = np.array([
-        (-3.949747, -8.449747, -13), (-3.949747, -8.449747, -5), (-5.761481, -1.688267, -13),
-        (-5.761481, -1.688267, -5), (-6, 0, -5), (-5.036607, -0.963393, -5), (0, -6, -5),
-        (-6, 0, 5), (0, -6, 5), (-0.811733, 3.261481, -13), (-0.811733, 3.261481, -5), (0, 6, -5),
-        (-0.032338, 3.521813, 5), (-0.545645, 5.454355, 5), (-2.102007, 11.31389, 5), (0, 6, 5),
-        (2.811733, -10.261481, -13), (2.811733, -10.261481, -5), (7.761481, -5.311733, -13),
-        (7.761481, -5.311733, -5), (6, 0, -5), (6, 0, 5), (4.038002, 1.961998, -5),
-        (5.949747, 1.449747, -13), (5.949747, 1.449747, -5), (2.41646, 3.58354, 5),
-        (2.374607, 5.572816, 15), (8.508952, 3.737114, 5),
-    ])  # fmt: skip
-    faces = (
-        (3, 2, 0, 1), (7, 4, 5, 6, 8), (16, 17, 1, 0), (10, 9, 2, 3, 5), (15, 11, 4, 7, 13),
-        (11, 22, 10, 5, 4), (25, 12, 13, 7, 8, 21), (26, 14, 13, 12), (23, 18, 16, 0, 2, 9),
-        (18, 19, 17, 16), (23, 24, 19, 18), (20, 21, 8, 6), (24, 23, 9, 10, 22),
-        (22, 11, 15, 25, 21, 20), (24, 22, 20, 6, 5, 3, 1, 17, 19), (27, 25, 15, 13, 14),
-        (26, 12, 25, 27), (14, 26, 27),
-    )  # fmt: skip
-    tetrahedron = Polyhedron(
-        kind="polyhedron",
-        vertices=((-3, -2, 0), (5, -5, 0), (-2, 6, 0), (0, -1, 10)),
-        faces=((0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)),
-        rotation_deg_xyz=(0, 0, 22),
-        translation=(2, 6.5, 5),
-    )
-    low = {"radius_bottom": 7, "radius_top": 7, "height": 8, "segments": 6}
-    high = {"radius_bottom": 6, "radius_top": 6, "height": 10, "segments": 4}
-    place = {"rotation_deg_xyz": (0, 0, 165), "translation": (1, -3.5, -9)}
-    solids = [
-        Prism(kind="prism", centred_z=True, **low, **place),
-        Prism(kind="prism", centred_z=True, **high, translation=STILL),
-        tetrahedron,
-    ]
-    parts = parts_of_union([solid_mesh(solid) for solid in solids])
-    triangles = triangulate(PolygonMesh(points, faces))
-    volume = 1850.11254  # of the three solids, which touch and do not overlap
-    assert union_volume(parts) == pytest.approx(volume, abs=1e-4)
-    assert common_volume(parts, points[triangles.corners]) == pytest.approx(volume, abs=1e-3)
-
-
-def test_too_much_to_measure_is_given_up(monkeypatch):
-    solids = [UvSphere(kind="uv_sphere", radius=3, segments=12, translation=STILL)]
-    parts = parts_of_union([solid_mesh(solid) for solid in solids])
-    corners = triangles_of(Manifold.cube((9, 9, 9), center=True))
-    assert common_volume(parts, corners) == pytest.approx(union_volume(parts))
-    monkeypatch.setattr("scbench.graders.csg_union.solids.MOST_PAIRS", 100)
-    assert common_volume(parts, corners) is None

@@ -91,26 +91,6 @@ def test_triangulations_cover_the_hull_once_with_empty_circles(points):
     assert outline == set(zip(hull, hull[1:] + hull[:1], strict=True))
 
 
-@given(point_sets)
-def test_without_four_points_on_an_empty_circle_it_is_the_set_of_all_empty_triangles(points):
-    empty = set()
-    for t in combinations(range(len(points)), 3):
-        a, b, c = (points[i] for i in t)
-        turn = orient(a, b, c)
-        if turn < 0:
-            b, c = c, b
-        if turn and all(
-            in_circle(a, b, c, points[i]) < 0 for i in range(len(points)) if i not in t
-        ):
-            empty.add(t)
-    assume(empty)
-    try:
-        triangles, _ = triangulate(points)
-    except GenerationError:
-        return
-    assert empty <= set(triangles), "a triangle with nothing on or in its circle is in every one"
-
-
 def test_equal_points_are_refused():
     with pytest.raises(GenerationError, match="equal"):
         triangulate([(0, 0), (1, 0), (0, 1), (1, 0)])

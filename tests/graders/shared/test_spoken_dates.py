@@ -43,10 +43,3 @@ def test_every_day_and_no_other_is_a_date(value):
         assert date(f"{written.month:02}/{written.day:02}/{written.year:04}") == expected
     if after.month != value.month:
         assert date(f"{value.year:04}-{value.month:02}-{value.day + 1:02}") is None
-
-
-def test_every_month_is_known_by_name():
-    for month in range(1, 13):
-        name = day(2021, month, 5).strftime("%B")
-        for written in (name, name[:3], name.upper(), f"{name[:3]}."):
-            assert date(f"{written} 5, 2021") == (2021, month, 5)

@@ -6,14 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from scbench.base.model import Prediction, Status
 from scbench.catalog import get_task
 from scbench.graders.dates import date
 from scbench.graders.shared.short_answers import entries, number, option, truth, unspaced
-from scbench.release.load import find_release
-from scbench.scoring.answers.extract import find_answer, from_response
+from scbench.scoring.answers.extract import from_response
 from scbench.scoring.answers.shape import Shape, shape_of
-from scbench.scoring.outcomes import seek_answer
 
 PAGE = Path(__file__).parents[3] / "docs" / "answers.md"
 PATH = Shape(("path",), {"path": "path"}, {"path": frozenset({"array"})})
@@ -28,11 +25,6 @@ def rows(*headings: str) -> list[list[str]]:
     return [
         row for row in cells if set(row[0]) != {"-", "|"} and row[0] not in {"Rule", "Asked for"}
     ]
-
-
-def test_every_prompt_says_the_rule():
-    for instance in find_release().instances().values():
-        assert "The last JSON object in your reply counts." in instance.prompt
 
 
 @pytest.mark.parametrize(
@@ -61,34 +53,6 @@ def test_text_answers_are_read_as_the_page_says(kind, examples):
     for example in re.findall(r"`([^`]+)`", examples):
         ambiguous = example == "03.04.2021"
         assert (read(example) is None) is ambiguous, example
-
-
-@pytest.mark.parametrize("value", [None, 0, "", [], {}, {"answer": {"path": [1]}}])
-def test_an_answer_field_is_used_unchanged(value):
-    if value is not None:
-        assert find_answer(Prediction(id="a/1", answer=value), PATH).value == value
-
-
-@pytest.mark.parametrize(
-    ("reply", "read"),
-    [
-        ("Answer: 4", "4"),
-        ("4", "4"),
-        ("I add two and two.\n\n4", "4"),
-        ("So\n```\n4\n```", "4"),
-        ("Answer: it depends", None),
-        ("Die Antwort lautet: 4", "4"),
-        ('{"answer": [{"answer": 4}]}', 4),
-        ("The answer is clearly 4.", "4"),
-        ("I add two and two to get 4 and then stop there for a while. Or so.", None),
-    ],
-)
-def test_words_count_if_they_are_marked_or_alone_and_can_be_read(reply, read):
-    task = get_task("arithmetic")
-    params = task.params_model(expression="2 + 2")
-    found = seek_answer(Prediction(id="arithmetic/00", response=reply), task, params)
-    assert getattr(found, "value", None) == (None if read is None else {"answer": read})
-    assert read is not None or found.status is Status.UNPARSED
 
 
 def test_a_sentence_is_no_list_of_words():
