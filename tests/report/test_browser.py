@@ -164,16 +164,6 @@ def test_the_keyboard_is_enough(browser, whole_report):
     wait_for(driver, "document.activeElement.className.includes('canvas')")
 
 
-def test_what_is_there_can_be_copied(browser, whole_report):
-    browser.open(whole_report)
-    driver = browser.driver
-    item = driver.find_element("css selector", "#two_segments-00-run1")
-    driver.execute_script("arguments[0].open = true", item)
-    press(driver, item.find_element("css selector", ".copy"))
-    button = "document.querySelector('#two_segments-00-run1 .copy')"
-    wait_for(driver, f"['Copied', 'Selected: press Ctrl+C'].includes({button}.textContent)")
-
-
 def test_without_scripts_texts_and_pictures_are_there(browser, whole_report):
     from selenium.webdriver.common.keys import Keys  # noqa: PLC0415  (wanted by few tests)
 

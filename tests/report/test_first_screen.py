@@ -41,20 +41,6 @@ def test_one_run_says_how_good_and_how_sure(report):
     assert "the paper's models" not in text, "they answered all of the bucket"
 
 
-def test_the_best_of_several_runs_is_named_and_stands_first(report):
-    rows = [
-        {"model": name, "subtask": i, "score": float(i < good)}
-        for name, good in (("a-weak", 1), (LONG, 5), ("z-fair", 3))
-        for i in range(6)
-    ]
-    page = report(rows)
-    assert f"Best of 3 runs: {LONG}, 83.3 of 100, normalized" in words(page)
-    shown = re.findall(
-        r'<th scope="row" class="clip" data-value="([^"]+)"', page.read_text("utf-8")
-    )
-    assert shown == [LONG, "z-fair", "a-weak"]
-
-
 def test_the_papers_models_stand_below_whole_runs(
     report, paper_results, paper_numbers, stored, tmp_path
 ):
@@ -67,12 +53,6 @@ def test_the_papers_models_stand_below_whole_runs(
     text = words(written.pages[0])
     assert "the paper's models, means 34.9 to 57.6 49.3 to 81.3 30.2 to 51.9 27.5 to 50.0" in text
     assert "no comparison" in text
-
-
-def test_without_any_score_it_says_so(report):
-    text = words(report([{"status": "api_error", "score": None}]))
-    assert "No score: nothing was graded, or nothing could be." in text
-    assert "1 of 1 scores are missing (1 api_error)" in text
 
 
 def twenty():

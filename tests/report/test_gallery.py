@@ -11,7 +11,7 @@ from PIL import Image
 
 from scbench.base.errors import ReleaseError
 from scbench.catalog import get_task, paper_tasks
-from scbench.report.draw.png import few_colours, same_picture, squeezed, with_palette
+from scbench.report.draw.png import same_picture
 from scbench.report.gallery import cases, draw_cases, right_and_wrong, write_gallery
 from scbench.report.items import answer_of
 
@@ -100,41 +100,6 @@ def png(pixels, mode="RGBA", **options) -> bytes:
     assert image.mode == mode
     image.save(file, "PNG", **options)
     return file.getvalue()
-
-
-def colours(data: bytes) -> list[list[tuple[int, ...]]]:
-    """What a picture with a palette shows."""
-    with Image.open(io.BytesIO(data)) as image:
-        assert image.mode == "P"
-        return [
-            [tuple(pixel) for pixel in row] for row in np.asarray(image.convert("RGB")).tolist()
-        ]
-
-
-def test_a_palette_keeps_the_picture():
-    rows = [[(0, 0, 0, 255), (8, 16, 248, 255)], [(255, 255, 255, 255), (8, 16, 248, 255)]]
-    opaque = [[pixel[:3] for pixel in row] for row in rows]
-    for data in (png(rows), png(opaque, "RGB")):
-        small = with_palette(data)
-        assert colours(small) == opaque
-        assert small == with_palette(small)
-
-
-def test_opacity_is_part_of_few_colours():
-    rows = [[(0, 0, 0, 0), (8, 16, 248, 119)], [(255, 255, 255, 255), (8, 16, 248, 255)]]
-    with Image.open(io.BytesIO(few_colours(np.array(rows)))) as image:
-        assert image.mode == "P"
-        assert np.asarray(image.convert("RGBA")).tolist() == [list(map(list, row)) for row in rows]
-
-
-def test_images_of_prompts_are_squeezed_and_the_same(installed):
-    rows = installed.instances(["polynomial_curve_fitting"]).values()
-    image = next(row.images[0] for row in rows if row.images)
-    small = squeezed(image)
-    assert len(small) < len(image) / 10
-    assert same_picture(small, image)
-    assert squeezed(b"no picture") == b"no picture"
-    assert squeezed(small) == small
 
 
 def test_pictures_are_compared_by_what_they_show():

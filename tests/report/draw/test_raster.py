@@ -83,41 +83,6 @@ def test_up_is_up_and_right_is_right():
     assert at(scene, (5, 0, 0))[1] > at(scene, (0, 0, 0))[1]
 
 
-def test_what_is_behind_glass_is_mixed_with_it():
-    ball, glass = ((0, 0, 0), (2, 2, 2)), ((-1, -3, -1), (3, -2, 3))
-    bare = Scene((boxes([ball], "wrong", edges=False),), azimuth=-90, elevation=0)
-    plain = pixels(bare)[80, 100]
-    scene = Scene(
-        (boxes([glass], "answer", opacity=0.5, edges=False), *bare.parts), azimuth=-90, elevation=0
-    )
-    mixed = pixels(scene)[80, 100]
-    assert plain[2] < mixed[2] < 200
-    assert mixed[0] < plain[0]
-
-
-def test_a_dashed_line_has_gaps_and_a_solid_one_none():
-    path = (np.array([[0.0, 0, 0], [10, 0, 0]]),)
-    rows = [
-        pixels(Scene((Lines(path, "wrong", 4, dashed=dashed),), azimuth=-90, elevation=0))[80]
-        for dashed in (False, True)
-    ]
-    changes = [int(np.sum(np.diff((row.sum(axis=1) < 600).astype(int)) != 0)) for row in rows]
-    assert changes[0] == 2
-    assert changes[1] > 20
-
-
-def test_triangles_of_one_surface_leave_no_gaps():
-    grid = np.array([[x, y, 0.0] for x in range(8) for y in range(8)]) * 20 / 7 + [3.3, 4.7, 0]
-    faces = [(i * 8 + j, i * 8 + j + 1, i * 8 + j + 8) for i in range(7) for j in range(7)]
-    faces += [(c, b, a + 9) for a, b, c in faces]
-    corners = grid[np.array(faces)]
-    ones = np.ones(len(faces))
-    image = paint(Triangles(corners, np.ones((len(faces), 3)), ones, 0 * ones), 30, 30)
-    inside = image[6:24, 5:22, 3]
-    assert inside.min() == 1
-    assert image[..., 3].sum() == pytest.approx(400, abs=25)
-
-
 def test_each_pixel_of_glass_is_covered_once():
     square = np.array([[2.0, 2, 0], [28, 2, 0], [28, 28, 0], [2, 28, 0]])
     corners = square[np.array([(0, 1, 2), (0, 2, 3)])]
@@ -137,13 +102,6 @@ def test_absurd_coordinates_do_no_harm(bad):
         )
     )
     ET.fromstring(scene_svg(scene, "x"))  # noqa: S314  (our own text)
-
-
-@pytest.mark.parametrize("grid", [None, ((0, 0, 0), (1, 1, 1))])
-def test_an_empty_scene_is_paper(grid):
-    image = pixels(Scene((), grid=grid))
-    assert (image[0, 0] == 255).all()
-    assert (image.min() < 255) == bool(grid)
 
 
 def test_all_of_a_scene_is_in_the_frame():
@@ -179,15 +137,6 @@ def test_files_are_small_and_the_same_each_time():
     assert len(image) < 25_000
 
 
-def test_labels_are_text_over_the_image():
-    root = ET.fromstring(scene_svg(crowd(), "what it shows"))  # noqa: S314  (our own text)
-    words = [element.text for element in root.iter("text")]
-    assert {"x", "y", "z"} <= set(words)
-    assert {"one", "two", "<three>"} & set(words)
-    assert [element.tag for element in root] == ["title", "image", *["text"] * len(words)]
-    assert root[0].text == "what it shows"
-
-
 def test_labels_keep_apart_and_wrong_ones_come_first():
     places = np.random.default_rng(5).uniform(0, 1, (300, 3))
     scene = Scene(
@@ -202,12 +151,3 @@ def test_labels_keep_apart_and_wrong_ones_come_first():
     rows = sorted(found, key=lambda label: label.y)
     close = [(a, b) for a, b in pairwise(rows) if b.y - a.y < 5 and a.anchor == b.anchor]
     assert all(abs(a.x - b.x) > 20 for a, b in close)
-
-
-def test_dark_mode_has_dark_paper():
-    scene = Scene((wire((0, 0, 0), (1, 1, 1), "ink", width=3),))
-    light, dark = pixels(scene), pixels(scene, dark=True)
-    assert np.abs(light[0, 0] - colour("paper")).max() <= 8
-    assert np.abs(dark[0, 0] - colour("paper", 1)).max() <= 8
-    assert dark.max() > 200
-    assert light.min() < 60

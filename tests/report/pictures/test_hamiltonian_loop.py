@@ -36,25 +36,3 @@ def test_a_jump_is_an_arrow_and_what_it_skips_is_hatched(drawn, shapes):
     (hatched,) = shapes(drawing, "path", "missing", hatched=True)
     start = tuple(map(float, hatched.get("d")[1:].partition("h")[0].split()))
     assert [start] == at(drawing, (2.5, 0.5))
-
-
-def test_cells_entered_again_or_blocked_or_outside_are_marked(drawn, shapes):
-    cells = [(1, 1), (1, 2), (2, 2), (1, 2), (0, 2)]
-    picture = drawn(TASK, tour(*cells), params=three())
-    drawing = picture.panels[0].view
-    rings = shapes(drawing, "circle", "wrong")
-    centres = [(float(c.get("cx")), float(c.get("cy"))) for c in rings]
-    assert centres == at(drawing, (1, 2), (0, 2))
-    legend = " ".join(words for _, words in picture.legend)
-    for words in ("visited more than once", "blocked cells that are entered", "outside the grid"):
-        assert words in legend
-
-
-def test_text(drawn):
-    picture = drawn(TASK, tour(*ROUND), params=three())
-    assert picture.text.splitlines()[:3] == ["┌───┐", "│ # │", "└───┘"]
-    assert drawn(TASK, params=three()).text.splitlines()[1] == ". # ."
-    broken = drawn(TASK, tour(*ROUND[:-1]), params=three()).text
-    assert broken.splitlines()[:3] == ["╶───┐", ". # │", "╶───┘"]
-    wide = drawn(TASK, params=get_task(TASK).params_model(size=100, blocked=[])).text
-    assert max(map(len, wide.splitlines())) == 100

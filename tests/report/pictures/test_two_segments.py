@@ -2,8 +2,6 @@
 
 from collections import Counter
 
-import pytest
-
 from scbench.catalog import get_task
 from scbench.report.pictures.two_segments import KINDS, pieces
 from scbench.scoring.judge import judge
@@ -45,15 +43,3 @@ def test_each_region_carries_its_number_of_sides(drawn, shapes):
     assert len(shapes(tally, "polygon", "missing")) == 4, "quadrilaterals that were not made"
     assert len(shapes(tally, "polygon", "wrong")) == 4, "triangles nobody wanted"
     assert "Made: 4 triangles; asked for: 4 quadrilaterals" in picture.caption
-
-
-def test_an_end_off_the_frame_is_ringed_and_tied_to_the_nearest_side(drawn, shapes):
-    answer = {"segments": [[[0.5, 0.1], [0.5, 1]], [[0, 0.5], [1, 0.5]]]}
-    drawing = drawn(TASK, answer, subtask=4).panels[0].view
-    (ring,) = shapes(drawing, "circle", "wrong")
-    x, y = drawing.at((0.5, 0.1))
-    assert (float(ring.get("cx")), float(ring.get("cy"))) == pytest.approx((x, y), abs=0.01)
-    (tie,) = [p for p in shapes(drawing, "polyline", "wrong") if p.get("stroke-dasharray")]
-    (_, foot) = (tuple(map(float, p.split(","))) for p in tie.get("points").split())
-    assert foot == pytest.approx(drawing.at((0.5, 0)), abs=0.01)
-    assert "0.1 off" in {t.text for t in shapes(drawing, "text", "wrong")}
