@@ -10,7 +10,6 @@ from scbench.analysis.ladder import (
     ladder_sheets,
     ladder_table,
     level_pairs_sheets,
-    on_ladder,
     read_ladders,
     rung_table,
 )
@@ -57,11 +56,6 @@ def test_a_table_has_each_task_bucket_and_overall():
     assert rungs.height == 24
     first = rungs.row(0, named=True)
     assert (first["rung"], first["n"], first["mean"]) == (1, 6, 1.0)
-
-
-def test_a_line_is_of_what_is_there():
-    table, _ = tables(ladder_results({"m": 4.0}, TASKS))
-    assert line(table, bucket="axiomatic")["over"] == "only enumerate_edges, two_segments"
 
 
 def test_nine_scores_of_one_answer_are_one_answer():
@@ -123,17 +117,6 @@ def test_levels_beyond_the_ladder_are_said_and_counted():
     assert "+1 -1" in text
 
 
-def test_a_floor_is_taken_out():
-    plain, _ = tables(ladder_results({"m": 4.0}, ["two_segments"], floor=0.5, slope=4))
-    assert line(plain, "two_segments")["level"] == pytest.approx(4, abs=0.7)
-    assert line(plain, "two_segments")["floor"] == 0.5
-
-
-def test_results_without_a_ladder_are_refused_with_what_to_do(paper_results):
-    with pytest.raises(ResultsError, match="scbench-grade --tasks ladder"):
-        on_ladder(paper_results)
-
-
 def test_two_runs_are_compared_in_rungs():
     results = ladder_results({"a": 3.0, "b": 5.0}, TASKS)
     result = climbs_of(results, 60)
@@ -159,17 +142,6 @@ def test_runs_that_share_their_luck_differ_more_surely():
         assert row["high"] >= -0.05
         lengths.append(row["high"] - row["low"])
     assert lengths[1] < 0.7 * lengths[0]
-
-
-def test_runs_on_other_items_can_be_compared():
-    halves = {
-        "a": [f"two_segments/ladder-{r:02d}-{k}" for r in range(1, 9) for k in (1, 2, 3)],
-        "b": [f"two_segments/ladder-{r:02d}-{k}" for r in range(1, 9) for k in (4, 5, 6)],
-    }
-    results = ladder_results({"a": 3.0, "b": 5.0}, ["two_segments"], asked=halves)
-    row = line(compare_levels(climbs_of(results, 60)), "two_segments")
-    assert row["shared"] == 0
-    assert row["low"] < row["difference"] < row["high"]
 
 
 def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):

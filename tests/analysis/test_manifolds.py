@@ -2,19 +2,16 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 from scbench.analysis.manifolds import (
-    METRICS,
     SCHEMA,
     Cases,
     heat_sheets,
     heat_table,
-    manifold_sheet,
     manifold_table,
 )
 from scbench.analysis.paper import paper_table
@@ -28,7 +25,6 @@ from scbench.freezing.fresh_folder import generate_folder
 from scbench.grading.rows.columns import column_types
 from scbench.grading.score_tables import score_table
 from scbench.release.load import Release, find_release
-from scbench.report.charts import draw, heat_chart, parameter_chart
 
 COUNT = 5
 EXPERIMENT = {
@@ -148,15 +144,6 @@ def test_kinds_tell_where_in_its_range_a_parameter_stood(release, cases):
     assert scale == pytest.approx([1.0, 1.0, (4 + 10 + 5) / 25])
 
 
-def test_dimensions_hold_the_tasks_that_stress_them(release, cases):
-    table = manifold_table(results_of(release, falling), cases, "dimension")
-    sizes = {"arithmetic": 30, "boolean": 20, "movies": 10}
-    for dimension, n in table.select("dimension", "n").rows():
-        tasks = [name for name in sizes if dimension in get_task(name).dimensions]
-        assert n == sum(sizes[name] for name in tasks)
-    assert table["dimension"].is_sorted()
-
-
 def test_facts_can_be_looked_along_too(release, cases):
     table = manifold_table(results_of(release, falling), cases, parameter="depth")
     assert set(table["task"]) == {"arithmetic", "boolean"}
@@ -190,19 +177,6 @@ def _length(instance: Instance) -> int | None:
     return json.loads(instance.point or "{}").get("length")
 
 
-def test_several_runs_and_samples_are_told_apart(release, cases):
-    first = results_of(release, falling, "a")
-    again = first.with_columns(sample=pl.lit(1, pl.Int64), score=pl.lit(0.0))
-    second = results_of(release, lambda *_: {"score": 0.0}, "b").with_columns(
-        budget=pl.lit(64, pl.Int64)
-    )
-    table = manifold_table(pl.concat([first, again, second]), cases)
-    assert table["model"].to_list() == ["a"] * 4 + ["b"] * 4
-    assert table["n"].to_list() == [60, 40, 20, 120, 30, 20, 10, 60]
-    assert table["accuracy"][1] == 0.5
-    assert table["budget"][4] == 64
-
-
 def test_a_map_has_a_figure_for_each_pair_of_values(release, cases):
     rows = results_of(release, falling)
     table = heat_table(rows, cases, "length", "max_depth")
@@ -221,35 +195,6 @@ def test_a_map_has_a_figure_for_each_pair_of_values(release, cases):
     for pair in (("length", "choice_count"), ("length", "length")):
         with pytest.raises(ResultsError, match="no task has both"):
             heat_table(rows, cases, *pair)
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_maps_and_lines_are_drawn(release, cases, metric):
-    rows = results_of(release, falling, 'a "<b>"')
-    table = heat_table(rows, cases, "length", "max_depth")
-    column = "mean_output_tokens" if metric == "tokens" else metric
-    picture = draw(heat_chart(table, column, METRICS[metric]), "svg").decode()
-    assert "max_depth" in picture
-    assert "<b>" not in picture
-    if metric == "accuracy":
-        assert picture.count("40%") >= 2
-        line = draw(
-            parameter_chart(manifold_table(rows, cases, parameter="length"), "length"), "svg"
-        )
-        assert b"accuracy above the floor" in line
-        assert draw(heat_chart(table, column, "x"), "png").startswith(b"\x89PNG")
-        assert b"<b>" not in draw(heat_chart(table, column, "x"), "html")
-
-
-def test_tables_for_people_say_what_they_must(release, cases):
-    sheet = manifold_sheet("T", manifold_table(results_of(release, falling), cases, "kind"))
-    assert any("Lowest, between, highest" in note for note in sheet.notes)
-    assert list(sheet.heads)[:4] == ["model", "setting", "kind", "value"]
-    assert not any("coverage is below 1" in note for note in sheet.notes)
-    gaps = results_of(release, lambda *a: {"score": None, "status": "blocked"} if a[2] else {})
-    sheet = manifold_sheet("T", manifold_table(gaps, cases))
-    assert any("coverage is below 1" in note for note in sheet.notes)
-    assert [row[2] for row in sheet.rows] == ["Arithmetic", "Boolean Logic", "Movies", "all"]
 
 
 def test_results_of_other_instances_are_refused(release, cases):
@@ -301,53 +246,3 @@ def test_text_tasks_may_lack_where_spatial_ones_may_not(release, make_results):
     extra = extra.with_columns(**{name: pl.lit(value) for name, value in same.items()})
     with pytest.raises(ResultsError, match="model 'other' has no row of csg_union"):
         check_results(pl.concat([texts, spatial, extra, second]))
-
-
-def test_the_command_finds_its_release_or_says_which_to_name(inside_cli, release, tmp_path):
-    path = tmp_path / "r.parquet"
-    results_of(release, falling).write_parquet(path)
-    names = ("--release", release.root)
-    done = inside_cli("manifolds", path, *names, "--by", "parameter", "--format", "csv")
-    assert done.returncode == 0, done.stderr
-    assert pl.read_csv(done.stdout.encode()).height == 11
-    done = inside_cli("manifolds", path)
-    assert done.returncode == 2
-    assert "is not installed; name its folder with --release" in done.stderr
-    out = ("--out", tmp_path / "t.json", "--format", "json")
-    heat = ("--heat", "length,max_depth", "--plot", tmp_path / "h.svg", "--metric", "above")
-    assert inside_cli("manifolds", path, *names, *heat, *out).returncode == 0
-    assert len(json.loads(Path(tmp_path / "t.json").read_text())) == 6
-    assert (tmp_path / "h.svg").read_text().startswith("<svg")
-    line = ("--parameter", "length", "--tasks", "boolean", "--plot", tmp_path / "k.png")
-    assert inside_cli("manifolds", path, *names, *line).returncode == 0
-    for args, message in (
-        (("--heat", "length"), "--heat takes two names"),
-        (("--heat", "a,b", "--parameter", "c"), "give one of them"),
-        (("--plot", "x.svg"), "--plot draws --heat or --parameter"),
-        (("--parameter", "length", "--plot", "x.gif"), "not as 'gif'"),
-        (("--tasks", "nothing"), "task 'nothing' is not in release"),
-    ):
-        done = inside_cli("manifolds", path, *names, *args)
-        assert (done.returncode, message in done.stderr) == (2, True), done.stderr
-
-
-@pytest.fixture
-def inside_cli(tmp_path, monkeypatch):
-    """A function that runs ``scbench`` in this process."""
-    from typer.testing import CliRunner  # noqa: PLC0415
-
-    from scbench.cli.main import app  # noqa: PLC0415
-
-    monkeypatch.chdir(tmp_path)
-
-    class Done:
-        def __init__(self, result) -> None:
-            if result.exception is not None and not isinstance(result.exception, SystemExit):
-                raise result.exception
-            self.returncode, self.stdout, self.stderr = (
-                result.exit_code,
-                result.stdout,
-                result.stderr,
-            )
-
-    return lambda *args: Done(CliRunner().invoke(app, list(map(str, args)), prog_name="scbench"))

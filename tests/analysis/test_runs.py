@@ -24,11 +24,3 @@ def test_what_lines_say_is_put_together(make_results):
     assert "effort" in sheet.heads
     assert "date" not in sheet.heads, "nobody gives one"
     assert sheet.rows[1][sheet.heads.index("effort")] == "-"
-
-
-def test_stated_budgets_are_yes_or_no(make_results):
-    rows = make_results(
-        {"score": 1.0, "budget": 8, "run_metadata": said(budget_stated=True)},
-        {"score": 1.0, "budget": 9, "run_metadata": said(budget_stated=False)},
-    )
-    assert run_table(rows)["budget_stated"].to_list() == ["yes", "no"]

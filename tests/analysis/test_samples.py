@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.analysis.paper import paper_table
 from scbench.analysis.samples import pass_at_k, samples_sheet
 from scbench.analysis.usage import budget_sheet, budget_sweep, cost_sheet, cost_table
 from scbench.base.intervals import condense, ends
@@ -105,27 +104,6 @@ def test_other_samples_of_the_same_items_vary_less_than_other_items(make_results
     assert row["same_items"] < row["normalized_high"] - row["normalized"]
     assert row["pass_low"] < row["pass_at_k"] < row["pass_high"]
     assert pass_at_k(sampled(make_results, [1], [0]))["same_items"][0] is None
-
-
-def test_all_tables_say_the_same_mean_of_unequal_numbers_of_samples(make_results):
-    results = sampled(make_results, [1, 1, 1, 1], [0])
-    for table in (pass_at_k(results), paper_table(results)):
-        assert table.select("normalized", "mean").row(0) == (0.5, 0.5)
-
-
-def test_a_pass_can_be_less_than_full(make_results):
-    rows = make_results(*({"task": "csg_union", "sample": s, "score": 0.9} for s in range(2)))
-    assert pass_at_k(rows)["pass_at_k"].to_list() == [0, 0]
-    assert pass_at_k(rows, passes=0.9)["pass_at_k"].to_list() == [1, 1]
-
-
-def test_tables_of_samples_run_as_the_papers_do(paper_results, paper_numbers):
-    table = pass_at_k(paper_results)
-    first = table.filter(pl.col("model") == "gpt-5.2", pl.col("setting") == "tools")
-    assert first.height == len(paper_numbers["table2"]) + 4
-    assert first["bucket"][-1] == "overall"
-    assert first["task"][0] == "topology_enumeration"
-    assert first["task"][5] is None
 
 
 @pytest.mark.parametrize("table", ["samples", "cost", "budget"])
