@@ -1,37 +1,16 @@
 """The gallery: one small picture of every task, the same bytes whatever fonts a machine has."""
 
 import io
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from scbench.base.errors import ReleaseError
-from scbench.catalog import get_task, paper_tasks
-from scbench.report.draw.png import same_picture
-from scbench.report.gallery import cases, draw_cases, right_and_wrong, write_gallery
-from scbench.report.items import answer_of
-
-DRAW = """
-import sys
-from scbench.release.load import find_release
-from scbench.report.gallery import cases, draw_cases
 from scbench.catalog import get_task
-if __name__ == "__main__":
-    release = find_release()
-    rows = list(release.instances().values())
-    found = list(cases([get_task("two_segments")], rows, release.references()))
-    sys.stdout.buffer.write(draw_cases(found)["two_segments"])
-"""
-
-
-def cases_of(release, names):
-    tasks = [task for task in paper_tasks() if task.id in names]
-    rows = list(release.instances(names).values())
-    return list(cases(tasks, rows, release.references()))
+from scbench.report.draw.png import same_picture
+from scbench.report.gallery import right_and_wrong, write_gallery
+from scbench.report.items import answer_of
 
 
 @pytest.mark.slow
@@ -75,22 +54,6 @@ def test_a_contact_sheet_has_a_right_and_a_wrong_answer_to_every_task(installed,
     assert all(case.look.dark for case in drawn)
     right = {(ref.id, ref.answer) for ref in installed.references() if ref.kind == "reference"}
     assert [(case.instance_id, case.answer) in right for case in drawn] == [True, False] * 34
-
-
-@pytest.mark.slow
-def test_the_fonts_of_the_machine_do_not_matter(installed, tmp_path):
-    """A machine with other fonts, or none: fontconfig is told of an empty folder, or of all."""
-    here = draw_cases(cases_of(installed, ("two_segments",)))["two_segments"]
-    (tmp_path / "fonts.conf").write_text(f"<fontconfig><dir>{tmp_path}</dir></fontconfig>")
-    script = tmp_path / "draw.py"
-    script.write_text(DRAW)
-    there = subprocess.run(
-        [sys.executable, script],
-        env={**os.environ, "FONTCONFIG_FILE": str(tmp_path / "fonts.conf")},
-        capture_output=True,
-        check=True,
-    ).stdout
-    assert there == here
 
 
 def png(pixels, mode="RGBA", **options) -> bytes:

@@ -27,10 +27,3 @@ def said(tasks):
 @pytest.mark.parametrize("tasks", [SPATIAL, TEXTS, SPATIAL + TEXTS])
 def test_a_run_of_a_whole_part_of_the_release_is_not_called_partial(tasks):
     assert said(tasks) == []
-
-
-def test_each_part_says_what_was_graded_of_it():
-    notes = said([*SPATIAL[1:], *TEXTS[1:]])
-    counts = [f": {len(part) - 1} of {len(part)} " for part in (SPATIAL, TEXTS)]
-    assert len(notes) == 2
-    assert all(count in note for count, note in zip(counts, notes, strict=True))

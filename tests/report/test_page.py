@@ -7,12 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from drawn_parts import luminance
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ResultsError
 from scbench.report import write_report
-from scbench.report.html import asset
 from scbench.report.picture import draw_of
 
 NASTY = "</script></pre><script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u2028{{7*7}}"
@@ -52,10 +50,6 @@ def read(path: Path) -> Reader:
     return reader
 
 
-def ids(reader: Reader, kind: str) -> list[str]:
-    return [attrs["id"] for _, attrs in reader.elements if attrs.get("class") == kind]
-
-
 @pytest.mark.slow
 def test_it_holds_an_item_of_every_task_with_its_picture(whole_report, small):
     page = read(whole_report)
@@ -72,12 +66,13 @@ def test_it_holds_an_item_of_every_task_with_its_picture(whole_report, small):
     assert len(names) == len(set(names)), "an id stands twice"
 
 
-@pytest.mark.slow
-def test_it_asks_for_nothing_and_runs_only_what_its_policy_names(whole_report):
-    page = read(whole_report)
+def test_it_asks_for_nothing_and_runs_only_what_its_policy_names(rows, small, stored, tmp_path):
+    few = rows.filter(pl.col("task").is_in(["csg_union", "two_segments"]))
+    write_report([stored(few)], tmp_path / "r.html", release=small, workers=1, most_bytes=10**8)
+    page = read(tmp_path / "r.html")
     for tag, attrs in page.elements:
         for name in ("src", "href", "xlink:href"):
-            assert attrs.get(name, "#").startswith(("#", "data:", "report.html")), (tag, attrs)
+            assert attrs.get(name, "#").startswith(("#", "data:", "r.html")), (tag, attrs)
         assert not any(name.startswith("on") for name in attrs), attrs
         assert "style" not in attrs, "only sheets are read"
     policy = next(
@@ -173,31 +168,6 @@ def test_a_report_is_written_whole_or_not_at_all(many, tmp_path, monkeypatch):
     assert out.read_bytes() == before
 
 
-@pytest.mark.parametrize(("which", "count"), [("all", 20), ("failed", 10), ("none", 0)])
-def test_which_items_are_shown(many, tmp_path, which, count):
-    written = write_report([many], tmp_path / "r.html", items=which)
-    assert written.items == count
-    assert len(ids(read(tmp_path / "r.html"), "item")) == count
-
-
-def test_it_shows_why_answers_scored_low_and_how_runs_were_made(make_results, stored, tmp_path):
-    bad = '[{"id":"a","passed":false,"message":"","details":{}}]'
-    rows = [
-        {"subtask": i, "score": float(i < 3), "checks": bad, "floor": 0.25}
-        | {"run_metadata": '{"effort":"<i>high</i>"}'}
-        for i in range(6)
-    ]
-    write_report([stored(make_results(*rows))], tmp_path / "r.html")
-    page = read(tmp_path / "r.html")
-    text = " ".join(page.texts)
-    assert "Why answers scored low" in text
-    assert "share of the judged" in text, "an axis of the chart"
-    assert "3 (100.0)" in text
-    assert "50.0 of 100, normalized" in re.sub(r"\s+", " ", text)
-    assert "<i>high</i>" in text
-    assert not any(tag == "i" for tag, _ in page.elements)
-
-
 def test_warnings_stand_first(make_results, stored, tmp_path):
     frame = make_results(
         {"score": 1.0},
@@ -216,17 +186,3 @@ def test_warnings_stand_first(make_results, stored, tmp_path):
     ):
         assert words in text, words
         assert text.index(words) < text.index("Normalized: 0 is")
-
-
-@pytest.mark.parametrize("mode", [0, 1])
-def test_texts_stand_out_from_what_is_behind_them(mode):
-    """The contrast that WCAG 2.2 asks of texts at level AA (1.4.3)."""
-    text = re.findall(r":root \{(.*?)\}", asset("page.css"), re.DOTALL)[mode]
-    named = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", text))
-    pairs = [("ink", "paper"), ("quiet", "paper"), ("link", "paper"), ("ink", "note-wash")]
-    pairs += [("ink", "wash"), ("quiet", "wash")]
-    pairs += [(f"{kind}-ink", f"{kind}-wash") for kind in ("right", "wrong", "note")]
-    pairs += [("right-ink", "paper"), ("wrong-ink", "paper")]
-    for ink, paper in pairs:
-        one, two = sorted((luminance(named[ink]), luminance(named[paper])))
-        assert (two + 0.05) / (one + 0.05) >= 4.5, (ink, paper)

@@ -1,24 +1,19 @@
 """Still pictures of scenes: what is in front, where labels stand, and files small and the same."""
 
-import base64
-import io
 import xml.etree.ElementTree as ET
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from scbench.report.draw.colours import ROLES
 from scbench.report.draw.raster import (
     Triangles,
     camera_of,
-    labels_of,
     paint,
     scene_pixels,
     scene_svg,
 )
-from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, boxes, wire
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, boxes
 
 
 def pixels(scene, *, dark=False):
@@ -27,12 +22,6 @@ def pixels(scene, *, dark=False):
     assert image.shape == (160, 200, 4)
     opacity = image[..., 3:] / 255
     return np.round(image[..., :3] * opacity + colour("paper", dark) * (1 - opacity)).astype(int)
-
-
-def image_of(svg):
-    """The PNG file in a scene's SVG element."""
-    href = ET.fromstring(svg).find("image").get("href")  # noqa: S314  (our own text)
-    return base64.b64decode(href.removeprefix("data:image/png;base64,"))
 
 
 def colour(role, mode=0):
@@ -115,39 +104,3 @@ def test_all_of_a_scene_is_in_the_frame():
         assert x.max() <= 300
         assert y.min() >= 0
         assert y.max() <= 200
-
-
-def crowd():
-    low = np.random.default_rng(3).integers(0, 12, (800, 3)).astype(float)
-    parts = (boxes([(p, p + 1) for p in low], "answer"), wire((0, 0, 0), (13, 13, 13), "ink"))
-    return Scene(
-        (*parts, Marks(low[:3], "wrong", 8, ("one", "two", "<three>"))),
-        grid=((0, 0, 0), (13, 13, 13)),
-    )
-
-
-def test_files_are_small_and_the_same_each_time():
-    scene = crowd()
-    assert len(scene.parts[0].faces) == 9600
-    text = scene_svg(scene, "x")
-    assert text == scene_svg(scene, "x")
-    assert len(text) < 40_000
-    image = image_of(text)
-    assert Image.open(io.BytesIO(image)).size == (540, 450)
-    assert len(image) < 25_000
-
-
-def test_labels_keep_apart_and_wrong_ones_come_first():
-    places = np.random.default_rng(5).uniform(0, 1, (300, 3))
-    scene = Scene(
-        (
-            Marks(places, "ink", 4, tuple(f"plain {i}" for i in range(300))),
-            Marks(places[:1], "wrong", 4, ("fault",)),
-        )
-    )
-    found = labels_of(scene, camera_of(scene, 300, 250))
-    assert found[0].words == "fault"
-    assert len(found) < 150
-    rows = sorted(found, key=lambda label: label.y)
-    close = [(a, b) for a, b in pairwise(rows) if b.y - a.y < 5 and a.anchor == b.anchor]
-    assert all(abs(a.x - b.x) > 20 for a, b in close)

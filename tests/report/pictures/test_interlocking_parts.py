@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from drawn_parts import of
 
 from scbench.base.model import Check, Verdict
 from scbench.catalog import get_task
-from scbench.report.draw.scene import Marks, Mesh, boxes
+from scbench.report.draw.scene import Mesh, boxes
 from scbench.report.picture import draw_of
 
 TASK = "interlocking_parts"
@@ -61,22 +60,6 @@ def test_a_right_answer_is_put_together_taken_apart_and_laid_out(drawn, answers)
     assert all(np.ptp(mesh.points[:, 2]) <= 50 for mesh in meshes[2])
     assert not any(p.role == "wrong" for scene in (together, apart, beds) for p in scene.parts)
     assert found.caption == "10 parts, 10 asked for; 9 of 9 criteria met."
-
-
-def test_what_overlaps_is_a_solid_box_with_the_numbers_of_the_parts(drawn, answers):
-    found = drawn(TASK, answers(TASK)["one_part_shifted_into_another"])
-    together = found.panels[0].view
-    (clash,) = of(together, Mesh, "wrong")
-    (marks,) = of(together, Marks, "wrong")
-    assert len(marks.labels) == len(clash.points) / 8
-    for label, place in zip(marks.labels, marks.points, strict=True):
-        first, second = (f"part {n}" for n in label.split(" and "))
-        near = {m.name: m.points for m in together.parts if isinstance(m, Mesh) and m.name}
-        for name in (first, second):
-            points = near[name]
-            assert (points.min(axis=0) <= place).all()
-            assert (place <= points.max(axis=0)).all()
-    assert "interference" in found.caption
 
 
 def test_programs_are_not_run_and_rubbish_is_not_drawn(monkeypatch):

@@ -61,12 +61,3 @@ def test_a_wrong_brick_is_marked_in_every_view(drawn, shapes, extra, word):
         low, high = np.min(points(section), axis=0), np.max(points(section), axis=0)
         assert low == pytest.approx(cut.at((extra[0] - wide / 2, extra[2] + 4.8)), abs=0.02)
         assert high == pytest.approx(cut.at((extra[0] + wide / 2, extra[2] - 4.8)), abs=0.02)
-
-
-def test_the_hardest_instance_is_drawn_whole(drawn, answers):
-    picture = drawn(TASK, answers(TASK, 7)["right"], subtask=7)
-    (mesh,) = of(picture.panels[0].view, Mesh, "answer")
-    assert len(mesh.points) == 8 * 1376
-    assert len(mesh.faces) <= 20_000
-    for panel in picture.panels[1:]:
-        assert len(panel.view.render("x")) < 300_000

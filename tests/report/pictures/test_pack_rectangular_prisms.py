@@ -3,7 +3,7 @@
 import numpy as np
 from drawn_parts import boxes_of, of
 
-from scbench.report.draw.scene import Lines, Marks, Mesh
+from scbench.report.draw.scene import Lines, Mesh
 from scbench.schemas.pack_rectangular_prisms import Params, Prisms
 
 TASK = "pack_rectangular_prisms"
@@ -34,14 +34,3 @@ def test_every_box_is_drawn_in_the_colour_of_its_size(drawn):
     (frame,) = of(scene, Lines, "ink")
     assert np.concatenate(frame.paths).max(axis=0).tolist() == [2, 3, 4]
     assert picture.caption == "3 boxes; they fill 100.00% of their box of 4 x 2 x 3; score 1."
-
-
-def test_what_boxes_have_in_common_is_solid(drawn):
-    picture = drawn(TASK, packing(*CUBES, ((0, 0, 1), (4, 2, 2))), params=two_kinds())
-    scene = picture.panels[0].view
-    boxes, shared = of(scene, Mesh, "wrong")
-    assert boxes.opacity < 1 == shared.opacity
-    assert boxes_of(shared) == [([0, 1, 0], [2, 2, 2]), ([0, 1, 2], [2, 2, 4])]
-    (marks,) = of(scene, Marks, "wrong")
-    assert marks.labels == ("0 overlaps 2", "1 overlaps 2", "2 overlaps 0")
-    assert "2 pairs overlap" in picture.caption

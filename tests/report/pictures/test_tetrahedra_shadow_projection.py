@@ -1,9 +1,7 @@
 """Shadows of tetrahedra: gaps, spill and bodies that cut each other are marked where they are."""
 
 import numpy as np
-from drawn_parts import of, points
-
-from scbench.report.draw.scene import Marks, Mesh
+from drawn_parts import points
 
 TASK = "tetrahedra_shadow_projection"
 UNIT = {"q0": 1.0, "q1": 0.0, "q2": 0.0, "q3": 0.0}
@@ -35,21 +33,3 @@ def test_the_shadow_is_drawn_where_it_falls(drawn, shapes):
     for corner in ((-2, -2), (2, 2), (0, 0)):
         assert np.abs(np.array(points(gap)) - plan.at(corner)).max(axis=1).min() < 0.1
     assert not shapes(plan, "polygon", "surplus")
-
-
-def test_bodies_that_cut_each_other_are_thick_in_every_view(drawn, shapes):
-    picture = drawn(TASK, poses((0, 0, 0), (0.2, 0, 0), (-1.5, 0, 0)))
-    plan, space, side = (panel.view for panel in picture.panels)
-    thick = shapes(plan, "polygon", "wrong")
-    assert [shape.find("title").text for shape in thick] == [
-        "tetrahedron 0: cuts 1",
-        "tetrahedron 1: cuts 0",
-    ]
-    (mesh,) = of(space, Mesh, "wrong")
-    assert len(mesh.points) == 8
-    assert mesh.points[:, 0].min() == 0
-    (marks,) = of(space, Marks, "wrong")
-    assert marks.labels == ("0 cuts 1", "1 cuts 0")
-    (edges,) = shapes(side, "path", "wrong")
-    assert edges.get("d").count("M") == 12
-    assert "1 pair cut each other" in picture.caption

@@ -9,7 +9,6 @@ from scbench.builders.arithmetic import read_tokens
 from scbench.graders.arithmetic import evaluate
 from scbench.graders.boolean import evaluate as evaluate_boolean
 from scbench.report.pictures.arithmetic import _RULES
-from scbench.report.pictures.but_for_causation import _played
 from scbench.report.pictures.shared.expression_trees import first_slip, parsed, worked_out
 from scbench.schemas.boolean import LITERALS
 
@@ -43,23 +42,3 @@ def test_the_first_step_whose_slip_gives_the_answer(expression, given, step, val
     at, slip = first_slip(nodes, _RULES, given)
     assert (nodes[at].words, slip) == (step, value)
     assert first_slip(nodes, _RULES, 10**6) is None
-
-
-def test_nothing_is_given_away_before_somebody_answers(drawn):
-    for task in ("arithmetic", "boolean"):
-        params, _, _ = items(task)[0]
-        assert "=" not in drawn(task, params=params).text
-    for task in ("objects", "letter_counting", "shuffle", "dates", "movies", "svg_shapes"):
-        params, _, _ = items(task)[0]
-        roles = {role for p in drawn(task, params=params).panels for role in p.view.roles}
-        assert not roles & {"right", "note"}, task
-
-
-def test_causes_are_played_as_graders_do(drawn):
-    for params, right, counters in islice(items("but_for_causation"), 20):
-        facts = _played(params, None)
-        assert facts[params.outcome], "the outcome happened"
-        assert len(facts) == len(params.events)
-        wrong = drawn("but_for_causation", next(iter(counters.values())), params=params)
-        assert {"wrong", "missing"} & wrong.panels[0].view.roles
-        assert "wrong" not in drawn("but_for_causation", right, params=params).panels[0].view.roles

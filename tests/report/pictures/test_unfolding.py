@@ -22,11 +22,3 @@ def test_cells_do_not_overlap(size, whole):
     assert all(b - a >= 1 for row in rows.values() for a, b in pairwise(row))
     if whole:
         assert all(x == int(x) and y == int(y) for x, y in places)
-
-
-def test_large_boxes_are_cut():
-    layout = unfold((300, 300))
-    assert math.prod(layout.extents) <= 8000
-    assert layout.holds((0, 0))
-    assert not layout.holds((0, 299))
-    assert not layout.holds((0, 0, 0))
