@@ -70,34 +70,12 @@ def test_equal_runs_are_tied_even_with_fractions_and_the_interval_is_no_point(ma
         assert (row["high"] > MARGIN, row["verdict"]) == (True, APART)
 
 
-def test_all_kinds_of_scores_are_tested(make_results):
-    rows = pl.concat(
-        [
-            pair(make_results, [0.25] * 8, [1] * 8, task="csg_union"),
-            pair(make_results, [0, 1, 1], [1, 1, 0]),
-        ]
-    )
-    result = {(r["bucket"], r["task"]): r for r in compare_runs(rows).iter_rows(named=True)}
-    assert result["constructive", "csg_union"]["p_value"] == pytest.approx(2 / 2**8)
-    assert result["constructive", "csg_union"]["verdict"] == "b no_tools"
-    assert result["overall", None]["over"] == "only two_segments, csg_union"
-    assert result["axiomatic", "two_segments"]["verdict"] == TOO_FEW
-
-
 def test_scores_of_one_answer_are_one_observation(make_results):
     rows = pair(make_results, [0] * 9, [1] * 9, task="interlocking_parts")
     row = compare_runs(rows).row(0, named=True)
     assert (row["n"], row["answers"], row["second_ahead"], row["p_value"]) == (9, 1, 1, 1)
     assert row["verdict"] == TOO_FEW
     assert row["low"] < 0 < row["high"]
-
-
-def test_samples_are_averaged_before_they_are_compared(make_results):
-    rows = pair(make_results, [1, 1, 0], [1, 0, 1])
-    again = pair(make_results, [1, 0, 0], [1, 0, 1], sample=1)
-    row = compare_runs(pl.concat([rows, again])).row(0, named=True)
-    assert (row["n"], row["first_ahead"], row["second_ahead"]) == (3, 1, 1)
-    assert row["difference"] == pytest.approx((2 - 1.5) / 3)
 
 
 def test_a_planted_difference_is_found_and_permuted_rows_give_the_same(make_results):

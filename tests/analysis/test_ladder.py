@@ -96,13 +96,6 @@ def test_a_task_without_any_score_has_no_level_and_no_part_in_others():
     assert terminal(ladder_sheets(table)[0])
 
 
-def test_samples_of_an_item_are_averaged():
-    first = ladder_results({"m": 4.0}, ["two_segments"])
-    twice = pl.concat([first, first.with_columns(sample=pl.lit(1, pl.Int64))])
-    result, again = (line(tables(part)[0], "two_segments") for part in (first, twice))
-    assert (result["level"], result["n"]) == (again["level"], again["n"])
-
-
 def test_levels_beyond_the_ladder_are_said_and_counted():
     levels = {"two_segments": -2.0, "enumerate_edges": 12.0, "csg_union": 5.0}
     table, _ = tables(ladder_results({"m": levels}, TASKS))
@@ -164,14 +157,3 @@ def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):
     higher.with_columns(grader_version=pl.lit(2, pl.Int64)).write_parquet(paths[1])
     with pytest.raises(ResultsError, match="two_segments by versions 1, 2"):
         read_ladders(paths)
-
-
-def test_a_task_whose_floors_are_1_has_no_level_and_no_part_in_others():
-    results = ladder_results({"m": 4.0}, TASKS).with_columns(
-        floor=pl.when(task="csg_union").then(1.0).otherwise(0.0)
-    )
-    table, _ = tables(results)
-    row = line(table, "csg_union")
-    assert (row["level"], row["beyond"], row["scored"]) == (None, None, 48)
-    assert line(table, bucket="overall")["level"] == line(table, bucket="axiomatic")["level"]
-    assert "CSG Union" in terminal(ladder_sheets(table)[0])

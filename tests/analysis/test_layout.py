@@ -1,11 +1,7 @@
 """Tables for people: Markdown, LaTeX, terminals, whatever a model is called."""
 
-import polars as pl
-
 from scbench.analysis.compare import compare_runs, comparison_sheets
 from scbench.analysis.layout import Sheet, latex, markdown, terminal
-from scbench.analysis.sheets import score_sheet
-from scbench.grading.score_tables import score_table
 
 NASTY = r"a|b\c & 50%_x^{y}~ <z> #1 $"
 SHEET = Sheet(
@@ -51,24 +47,6 @@ def test_what_is_piped_is_never_cut():
     assert "…" not in text
     assert "model-number-39" in text
     assert text.count("99.9") == 40
-
-
-def test_a_sheet_of_scores_leaves_out_columns_that_say_nothing(make_results):
-    rows = make_results(
-        {"score": 1.0, "setting": None}, {"subtask": 1, "score": 0.0, "setting": None}
-    )
-    sheet = score_sheet("t", score_table(rows, "task"))
-    figures = ["normalized", "normalized, 95 %", "readable", "below floor", "mean", "mean, 95 %"]
-    assert sheet.heads == ["model", "task", "N", *figures, "coverage", "status"]
-    ends = "2.0 to 98.0"
-    shown = ["50.0", ends, "100.0", "0.0", "50.0", ends]
-    assert sheet.rows == [["m", "two_segments", "2", *shown, "2/2", "2 answered"]]
-    gaps = pl.concat([rows, make_results({"subtask": 2, "status": "blocked", "setting": None})])
-    sheet = score_sheet("t", score_table(gaps, "bucket"))
-    assert sheet.rows[0] == [
-        *("m", "axiomatic", "3", "50.0*", ends, "100.0", "0.0", "50.0*", ends, "33.3", "2/3"),
-        "2 answered, 1 blocked",
-    ]
 
 
 def test_names_of_models_cannot_steer_a_terminal(make_results):

@@ -32,14 +32,6 @@ def test_a_step_has_its_level_between_the_rungs():
     assert result.beyond is None
 
 
-def test_an_interval_is_the_same_each_time_and_open_without_simulated_runs():
-    answers = climbed(6, 6, 5, 4, 2, 1, 0, 0)
-    result, blank = fit(answers).level, fit(answers, draws=0).level
-    assert fit(answers).level == result
-    assert blank.value == result.value
-    assert (blank.low, blank.high) == (-np.inf, np.inf)
-
-
 def test_mirrored_scores_have_the_mirrored_level():
     right = (6, 6, 5, 4, 2, 1, 0, 0)
     turned = fit(climbed(*(6 - count for count in right[::-1]))).level
@@ -64,13 +56,6 @@ def test_guessing_is_no_climbing():
     assert fit(climbed(6, 6, 6, 6, 3, 3, 3, 3, floor=0.5)).level.value == pytest.approx(
         4.5, abs=0.3
     )
-
-
-def test_a_floor_of_1_tells_nothing():
-    blank = fit(climbed(*[6] * 8, floor=1.0))
-    assert np.isnan(blank.level.value)
-    assert (blank.level.low, blank.level.high) == (-np.inf, np.inf)
-    assert blank.information() == pytest.approx(0)
 
 
 def test_partial_scores_tell_more_than_right_or_wrong_ones_of_the_same_means():

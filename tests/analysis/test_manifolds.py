@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -17,9 +16,6 @@ from scbench.analysis.manifolds import (
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
 from scbench.base.errors import ResultsError
-from scbench.base.intervals import condense, ends
-from scbench.base.model import Instance
-from scbench.catalog import get_task
 from scbench.freezing.experiment import experiment_of
 from scbench.freezing.fresh_folder import generate_folder
 from scbench.grading.rows.columns import column_types
@@ -133,50 +129,6 @@ def test_values_of_parameters_come_in_order_with_their_kinds(release, cases):
     ]
 
 
-def test_kinds_tell_where_in_its_range_a_parameter_stood(release, cases):
-    table = manifold_table(results_of(release, falling), cases, "kind")
-    result = {(kind, value): n for kind, value, n in table.select("kind", "value", "n").rows()}
-    assert result == {
-        ("scale", "lowest"): 25, ("scale", "between"): 10, ("scale", "highest"): 25,
-        ("depth", "lowest"): 15, ("depth", "highest"): 15, ("semantic", "unordered"): 20,
-    }  # fmt: skip
-    scale = table.filter(pl.col("kind") == "scale")["accuracy"].to_list()
-    assert scale == pytest.approx([1.0, 1.0, (4 + 10 + 5) / 25])
-
-
-def test_facts_can_be_looked_along_too(release, cases):
-    table = manifold_table(results_of(release, falling), cases, parameter="depth")
-    assert set(table["task"]) == {"arithmetic", "boolean"}
-    assert table.filter(pl.col("task") == "arithmetic")["n"].sum() == 30
-    assert table["kind"].null_count() == table.height
-    with pytest.raises(
-        ResultsError, match=r"no drawn item has a parameter or fact 'lenght'. Did y"
-    ):
-        manifold_table(results_of(release, falling), cases, parameter="lenght")
-
-
-def test_intervals_hold_the_mean_and_repeat_themselves(release, cases):
-    rows = results_of(release, falling)
-    table = manifold_table(rows, cases, "parameter")
-    assert table.equals(
-        manifold_table(rows.sample(fraction=1.0, shuffle=True, seed=1), cases, "parameter")
-    )
-    for low, mean, high in table.select("low", "accuracy", "high").rows():
-        assert low <= mean + 1e-12
-        assert mean <= high + 1e-12
-    (row,) = table.filter(pl.col("value") == "20").to_dicts()
-    low, high = ends([condense(np.array([[1.0]] * 4 + [[0.0]] * 6))])
-    assert (row["low"], row["high"]) == pytest.approx((low[0], high[0]))
-    twenties = [cell.id for cell in release.instances().values() if _length(cell) == 20]
-    floor = float(np.mean([release.floors()[row_id] for row_id in twenties]))
-    assert 0 < floor < 0.1
-    assert row["above_low"] == pytest.approx((row["low"] - floor) / (1 - floor))
-
-
-def _length(instance: Instance) -> int | None:
-    return json.loads(instance.point or "{}").get("length")
-
-
 def test_a_map_has_a_figure_for_each_pair_of_values(release, cases):
     rows = results_of(release, falling)
     table = heat_table(rows, cases, "length", "max_depth")
@@ -205,14 +157,6 @@ def test_results_of_other_instances_are_refused(release, cases):
         manifold_table(rows.filter(pl.col("task") == "none"), cases)
     with pytest.raises(ResultsError, match=r"task 'bolean' is not in release .* mean 'boolean'"):
         Cases(release, ["bolean"])
-
-
-def test_a_release_of_fixed_lists_has_no_manifolds(tmp_path):
-    from scbench.freezing.freeze import build_release  # noqa: PLC0415
-
-    build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
-    with pytest.raises(ResultsError, match="holds no drawn items, so there are no parameters"):
-        Cases(find_release(str(tmp_path / "out")))
 
 
 # Text tasks beside the paper's.

@@ -81,29 +81,11 @@ GAPS = (
 )
 
 
-def test_a_gap_lowers_the_coverage_and_both_means_are_given(make_results):
-    without, with_tools = paper_table(make_results(*GAPS), "task").to_dicts()[:2]
-    assert (without["n"], without["scored"], without["coverage"]) == (4, 3, 0.75)
-    assert without["mean"] == pytest.approx(2 / 3)
-    assert without["mean_missing_as_zero"] == 0.5
-    assert with_tools["coverage"] == 0.75
-
-
 def test_a_difference_is_over_the_scores_that_both_runs_have(make_results):
     row = paper_table(make_results(*GAPS)).to_dicts()[1]
     assert row["delta_n"] == 2
     assert row["delta"] == pytest.approx(0.5 - 1.0)
     assert row["delta"] != pytest.approx(2 / 3 - 2 / 3), "that would mix different scores"
-
-
-def test_gaps_are_marked_where_they_are_printed(make_results):
-    table = paper_table(make_results(*GAPS))
-    row = paper_sheet("t", table).rows[0]
-    assert row[:2] == ["axiomatic (only two_segments)", "4"]
-    assert row[2].startswith("66.7*\n")
-    assert row[2].endswith("\nmean 66.7")
-    assert row[3].startswith("-50.0†\n")
-    assert any("coverage is below 1" in note for note in paper_sheet("t", table).notes)
 
 
 def test_a_difference_weighs_items_alike_whatever_samples_lack(make_results):

@@ -99,11 +99,6 @@ def test_scores_that_cannot_be_are_refused(write, row, words):
     assert "1 scores" in message
 
 
-def test_partial_credit_and_sums_that_are_almost_whole_are_fine(write):
-    rows = [{"score": 1 - 1e-12}, {"task": "csg_union", "score": 0.5}]
-    assert read_results([write(*rows)]).height == 2
-
-
 def test_a_score_given_twice_is_refused(write):
     message = refused(write(*ROWS, ROWS[1]))
     assert "1 scores are there more than once: two_segments/01 (subtask 1, sample 0)" in message
@@ -112,11 +107,6 @@ def test_a_score_given_twice_is_refused(write):
     assert "more than once" in refused(
         path, path.parent / "." / ".." / path.parent.name / "r.parquet"
     )
-
-
-def test_the_nine_scores_of_one_answer_are_no_duplicates(write):
-    rows = [{"task": "interlocking_parts", "subtask": i, "score": 1.0} for i in range(9)]
-    assert read_results([write(*rows)]).height == 9
 
 
 def test_holes_inside_a_task_are_refused(write):

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from scbench.analysis.results import kept_apart
-from scbench.analysis.turns import SCHEMA, turn_sheets, turn_table
+from scbench.analysis.turns import SCHEMA, turn_table
 from scbench.base.errors import ResultsError
 from scbench.grading.score_tables import score_table
 
@@ -80,22 +80,6 @@ def test_other_settings_and_rows_without_a_score_are_left_out(make_results):
     assert result["mean"].to_list() == [0.0]
     with pytest.raises(ResultsError, match="no scored trials"):
         turn_table(make_results(plain))
-
-
-def test_tasks_have_lines_and_queries_a_mean(make_results):
-    loop = json.dumps({"setting": "probe", "budget": 20})
-    rows = [
-        trial(i, [None, 1.0], queries=i, task=task, setting="probe", loop=loop)
-        | {"id": f"{task}/{i:02}"}
-        for i in (2, 4)
-        for task in ("two_segments", "enumerate_edges")
-    ]
-    result = table(make_results, *rows, by="task")
-    assert result["queries"].to_list() == [3.0] * 6
-    assert result["task"].to_list() == ["enumerate_edges"] * 2 + ["two_segments"] * 2 + [None] * 2
-    (sheet,) = turn_sheets(result)
-    assert sheet.rows[0][8] == "3.0"
-    assert sheet.breaks == {2, 4}
 
 
 def test_trials_of_a_loop_share_no_mean_over_runs_with_other_answers(make_results):

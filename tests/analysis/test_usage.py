@@ -6,7 +6,6 @@ from functools import cache
 import pytest
 
 from scbench.analysis.usage import budget_sweep, cost_table
-from scbench.base.errors import ResultsError
 from scbench.catalog import paper_tasks
 
 
@@ -154,10 +153,3 @@ def test_what_went_wrong_is_told_apart(make_results):
     assert row["api_error"] == 1 / 8, "of all rows: it is no answer"
     assert row["coverage"] == 6 / 8
     assert row["accuracy"] == pytest.approx(2 / 6), "over the scored rows"
-
-
-def test_rows_without_a_budget_are_no_part_of_a_sweep(make_results):
-    rows = make_results({"score": 1.0}, {"score": 0.0, "budget": 9})
-    assert budget_sweep(rows)["budget"].to_list() == [9]
-    with pytest.raises(ResultsError, match="no row has a budget"):
-        budget_sweep(rows.head(1))

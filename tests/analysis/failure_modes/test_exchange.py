@@ -26,7 +26,6 @@ from scbench.base.errors import PredictionsError, ResultsError
 from scbench.catalog import available_tasks, get_task
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.release.load import find_release
-from scbench.schemas.base import json_schema
 
 CHECKS = json.dumps(
     [{"id": "grid", "passed": False, "message": "Off the grid.", "details": {"count": 3}}]
@@ -59,19 +58,6 @@ def rows(make_results, release):
 @pytest.fixture(scope="module")
 def bundle(rows, release):
     return [json.loads(line) for line in export(rows, release)]
-
-
-def test_a_prompt_holds_all_that_a_judge_needs(bundle, release):
-    first, second, _ = (line["prompt"] for line in bundle)
-    assert "# 1. Two Segments (`two_segments`)" in first
-    assert release.instances(["two_segments"])["two_segments/00"].prompt in first
-    assert '{"segments":[]}' in first
-    assert '"message":"Off the grid."' in first
-    assert "`near_miss`" in first
-    assert "- score: 0.0000" in first
-    assert "[not handed over]" in first
-    assert "- status: refused" in second
-    assert "- reason: it declines" in second
 
 
 def test_a_prompt_names_neither_model_nor_setting(bundle):
@@ -172,13 +158,6 @@ def test_a_line_that_differs_is_an_error_that_says_so(graded, tmp_path):
         read_outputs(graded, [str(tmp_path / "nowhere.jsonl")])
 
 
-def test_an_answer_handed_over_as_data_has_no_raw_reply(make_results, tmp_path):
-    data = b'{"id":"two_segments/00","answer":{"segments":[]}}'
-    rows = candidates(make_results({"score": 0.0, "line": 1, "prediction_hash": sha256(data)}))
-    (text,) = read_outputs(rows, [str(predictions(tmp_path, data))]).values()
-    assert text.startswith("[no text")
-
-
 def lines(decisions) -> io.BytesIO:
     return io.BytesIO("".join(json.dumps(d) + "\n" for d in decisions).encode())
 
@@ -194,25 +173,19 @@ def test_decisions_come_back_as_they_were(rows):
     ("change", "words"),
     [
         ({"failure_mode": "bad_luck"}, "failure_mode: must be 'evasion_forfeit'"),
-        ({"failure_mode": "Near-Miss"}, "failure_mode"),
         ({"confidence": 1.01}, "confidence: must be at most 1; got 1.01"),
         ({"confidence": -0.1}, "confidence: must be at least 0; got -0.1"),
         ({"confidence": True}, "confidence: must be a number; got"),
-        ({"confidence": "0.5"}, "confidence: must be a number; got"),
-        ({"confidence": None}, "confidence"),
         ({"justification": " \n\t"}, "justification: must match"),
-        ({"justification": ""}, "justification"),
         (
             {"evidence_tags": ["t"] * 9},
             "evidence_tags: must have at most 8 entries; got",
         ),
         ({"evidence_tags": [1]}, "evidence_tags.0: must be a string; got 1"),
-        ({"evidence_tags": None}, "evidence_tags"),
         ({"reason": "x"}, "reason: is not a known key"),
         ({"candidate": "0" * 16}, "there is no candidate '0000000000000000'"),
         ({"task": "maze_3d"}, "is subtask 0 of two_segments, not 0 of maze_3d"),
         ({"subtask": 1}, "is subtask 0 of two_segments, not 1 of two_segments"),
-        ({"subtask": "0"}, "subtask"),
     ],
 )
 def test_every_fault_is_named_with_its_line(rows, change, words):
@@ -252,27 +225,6 @@ def test_all_faults_are_listed_at_once(rows):
     assert "\x1b" not in "".join(message)
 
 
-def test_judges_see_the_reasoning_beside_a_reply(make_results, tmp_path):
-    reasons = [f"step {i}\n" * 9000 for i in range(2)]
-    lines = [
-        json.dumps({"id": f"two_segments/0{i}", "response": "Reply.", "reasoning": reason}).encode()
-        for i, reason in enumerate(reasons)
-    ]
-    rows = candidates(
-        make_results(
-            *(
-                {"subtask": i, "score": 0.0, "line": 1 + i, "prediction_hash": sha256(line)}
-                | {"reasoning_characters": len(reasons[i])}
-                for i, line in enumerate(lines)
-            )
-        )
-    )
-    outputs = read_outputs(rows, [str(predictions(tmp_path, *lines))])
-    for i, name in enumerate(rows["candidate"]):
-        assert outputs[name].startswith(f"Reply.\n\n[reasoning before it]\nstep {i}")
-        assert len(outputs[name]) < LENGTHS["output"] + LENGTHS["reasoning"] + 120
-
-
 def usable(task) -> bool:
     try:
         return bool(task.checks)
@@ -302,15 +254,6 @@ def test_every_check_is_on_the_card_and_no_other(task):
     table = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", result["Verifier signals"], re.MULTILINE)
     assert [check for check, _, _ in table] == expected
     assert all(any(mode in labels for mode in Mode) for _, _, labels in table)
-
-
-def test_a_card_states_intent_and_contract_from_the_tasks_own_metadata(task):
-    result = sections(card(task))
-    asks = task.card_text.splitlines()[0].removeprefix("**Asks for** ")
-    assert result["Intent"].strip() == f"The model was asked for {asks}"
-    contract = result["Output contract"]
-    block = contract[contract.index("```json\n") + 8 : contract.index("\n```\n")]
-    assert json.loads(block) == json_schema(task.answer_model)
 
 
 def failure(check: str, places: int) -> dict:

@@ -118,17 +118,3 @@ def test_what_is_not_json_is_named(make_results, column):
     rows = make_results({"score": 0.0, column: "[0"})
     with pytest.raises(ResultsError, match=f"two_segments/00 .subtask 0.: its {column} is not"):
         judge_by_rules(candidates(rows))
-
-
-def test_long_reasoning_before_a_misshapen_answer_is_overthinking(decide):
-    misshapen = check("answer_schema", errors=[{}])
-    row = {"answer": '{"triangles":[[0,1]]}', "reasoning_characters": 50_000}
-    result = decide(misshapen, **row)
-    assert result["failure_mode"] == "runaway_overthinking"
-    assert "50000 characters of reasoning" in result["justification"]
-    assert decide(misshapen, **row | {"reasoning_characters": 10})["failure_mode"] == (
-        "trivialized_misframed"
-    )
-    empty = {"status": "unparsed", "answer": None, "response_characters": 5}
-    worked = decide(ANSWER_FOUND, **empty, reasoning_characters=50_000)
-    assert (worked["failure_mode"], worked["confidence"]) == ("evasion_forfeit", 0.4)

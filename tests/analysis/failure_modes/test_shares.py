@@ -120,33 +120,6 @@ def mixed(make_results):
     return states(rows, label(rows, MODES))
 
 
-def test_what_was_not_said_is_in_no_denominator(mixed):
-    table = label_shares(mixed)
-    first = {
-        row["failure_mode"]: row
-        for row in table.iter_rows(named=True)
-        if row["setting"] == "no_tools"
-    }
-    assert (first["near_miss"]["count"], first["near_miss"]["judged"]) == (2, 3)
-    assert first["near_miss"]["share"] == pytest.approx(2 / 3)
-    assert first["evasion_forfeit"]["count"] == 0
-    row = first["local_only"]
-    assert (row["rows"], row["passed"]) == (9, 3)
-    assert (row["missing"], row["truncated"], row["unparsed"], row["blocked"]) == (1, 1, 1, 0)
-
-
-def test_rates_are_over_rows_with_a_state_in_both_runs(mixed):
-    table = state_deltas(mixed, run_pairs(mixed))
-    assert set(table["n"]) == {4}
-    assert set(table["left_out"]) == {5}
-    assert table["first_rate"].sum() == pytest.approx(1)
-    assert table["second_rate"].sum() == pytest.approx(1)
-    assert table["delta"].sum() == pytest.approx(0)
-    cells = {row["state"]: row for row in table.iter_rows(named=True)}
-    assert (cells[PASS]["first_count"], cells[PASS]["second_count"]) == (2, 2)
-    assert cells["near_miss"]["delta"] == -0.5
-
-
 def test_the_matrix_is_square_and_pairs_the_same_subtasks(mixed):
     table = transitions(mixed, run_pairs(mixed))
     cells = {(a, b): n for a, b, n in table.select(pl.nth(2, 3, 4)).iter_rows()}
@@ -175,16 +148,6 @@ def test_runs_can_be_named(found):
         run_pairs(found, "gpt-5.2 tools")
 
 
-def test_two_runs_are_a_pair_and_three_must_be_named(make_results):
-    rows = make_results(*({"model": m, "setting": None, "score": 1.0} for m in "abc"))
-    three = states(rows, label(rows, []))
-    with pytest.raises(ResultsError, match=r"name two of these runs .*: 'a', 'b', 'c'"):
-        run_pairs(three)
-    two = three.filter(pl.col("model") != "b")
-    assert run_pairs(two) == [(("a", None, None), ("c", None, None))]
-    assert transitions(two, run_pairs(two))["count"].sum() == 1
-
-
 def test_labels_of_other_candidates_are_refused(make_results):
     rows = make_results(*MIXED)
     labels = label(rows, MODES)
@@ -207,26 +170,6 @@ def test_label_files_hold_what_was_put_in(paper_labels, tmp_path):
     assert dict(again.schema) == dict(LABELS)
     with pytest.raises(ResultsError, match="name a candidate twice"):
         read_labels([path, path])
-
-
-def test_what_is_no_label_file_is_named(paper_labels, tmp_path):
-    path = tmp_path / "labels.parquet"
-
-    def refused(frame: pl.DataFrame | None) -> str:
-        if frame is not None:
-            frame.write_parquet(path)
-        with pytest.raises(ResultsError) as caught:
-            read_labels([path])
-        return str(caught.value)
-
-    assert "no such file" in refused(None)
-    path.write_text("candidate\n")
-    assert "cannot be read as Parquet" in refused(None)
-    assert "has no column 'judge'" in refused(paper_labels.drop("judge"))
-    odd = paper_labels.with_columns(confidence=pl.lit("high"))
-    assert "'confidence' is String, must be Float64" in refused(odd)
-    odd = paper_labels.with_columns(failure_mode=pl.lit("bad_luck"))
-    assert "'bad_luck' is no failure mode" in refused(odd)
 
 
 def pair_of_judges(make_results, first, second):
@@ -264,15 +207,6 @@ def test_kappa_at_its_ends(make_results):
     assert (same["agreement"][0], same["kappa"][0]) == (1, None)
 
 
-def test_judges_of_other_candidates_cannot_be_compared(make_results):
-    rows = make_results(*MIXED)
-    labels = label(rows, MODES)
-    with pytest.raises(ResultsError, match="2 are in the first file alone, 0 in the second"):
-        agreement(labels, labels.slice(2))
-    with pytest.raises(ResultsError, match="no labels to compare"):
-        agreement(labels.clear(), labels.clear())
-
-
 def kappa(table):
     n = table.sum()
     agreed = np.trace(table) / n
@@ -294,19 +228,3 @@ def test_a_large_table_has_the_interval_of_the_delta_method():
     low, high = kappa_interval(table, kappa(table))
     assert (high - low) / 2 == pytest.approx(1.96 * variance**0.5, rel=0.02)
     assert (high + low) / 2 == pytest.approx(kappa(table), abs=0.005)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [10, 30, 100])
-def test_the_interval_holds_the_truth_as_often_as_it_says(n):
-    rng = np.random.default_rng(n)
-    truth = np.array([[0.4, 0.08, 0.02], [0.05, 0.2, 0.05], [0.02, 0.08, 0.1]])
-    present = total = 0
-    for _ in range(1500):
-        table = rng.multinomial(n, truth.ravel()).reshape(3, 3).astype(float)
-        if table.sum(0).max() == table.sum(1).max() == n:
-            continue
-        low, high = kappa_interval(table, kappa(table))
-        total += 1
-        present += low <= kappa(truth) <= high
-    assert 0.92 <= present / total <= 0.985
