@@ -6,9 +6,8 @@ import polars as pl
 import pytest
 from ladders import ladder_results
 
-from scbench.analysis.gap import ALIKE, HIGHER, LOWER, gap_sheet, gap_table
+from scbench.analysis.gap import ALIKE, HIGHER, LOWER, gap_table
 from scbench.analysis.ladder import on_ladder
-from scbench.analysis.layout import terminal
 from scbench.base.errors import ResultsError
 
 
@@ -51,13 +50,6 @@ def test_one_task_known_by_heart_is_flagged_and_its_interval_agrees_with_the_tes
     assert flagged["task"].to_list() == ["csg_union"]
     for row in table.filter(pl.col("task").is_null()).iter_rows(named=True):
         assert (row["p_value"] <= 0.05) == (row["leak_low"] > 0 or row["leak_high"] < 0)
-
-
-def test_a_sheet_says_it_all():
-    text = terminal(gap_sheet(gap_table(*pair(leak=0.3), draws=1000, fits=0)))
-    assert "rung 8" in text
-    assert HIGHER in text
-    assert "%" in text
 
 
 def test_only_rungs_that_both_have_are_paired():

@@ -6,7 +6,6 @@ import pytest
 
 from scbench.analysis.items import item_sheets, item_table, label_table
 from scbench.base.model import Instance
-from scbench.report.charts import draw, item_chart
 
 
 class Small:
@@ -55,11 +54,6 @@ def test_discrimination_is_the_correlation_with_the_rest(make_results):
             assert row["discrimination"] == pytest.approx(expected)
 
 
-def test_two_runs_say_nothing_about_discrimination(make_results):
-    table = item_table(of_models(make_results, np.eye(2)))
-    assert table["discrimination"].is_null().all()
-
-
 def test_labels_that_do_not_fit_are_named(make_results):
     scores = np.array([[1, 1, 0, 0, 1, 1.0], [1, 1, 0, 0, 1, 0.0]])
     release = Small(["easy", "easy", "medium", "medium", "hard", "hard"])
@@ -71,9 +65,3 @@ def test_labels_that_do_not_fit_are_named(make_results):
     items, labels = item_sheets(item_table(of_models(make_results, scores), release), table)
     assert items.rows[0][2] == "easy"
     assert "no: easier labels score lower" in labels.rows[2]
-
-
-def test_the_chart_has_a_panel_for_each_task(paper_results):
-    picture = draw(item_chart(item_table(paper_results)), "svg").decode()
-    assert "maze_3d" in picture
-    assert "two_segments" in picture

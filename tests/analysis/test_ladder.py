@@ -10,7 +10,6 @@ from scbench.analysis.ladder import (
     ladder_sheets,
     ladder_table,
     level_pairs_sheets,
-    on_ladder,
     read_ladders,
     rung_table,
 )
@@ -59,11 +58,6 @@ def test_a_table_has_each_task_bucket_and_overall():
     assert (first["rung"], first["n"], first["mean"]) == (1, 6, 1.0)
 
 
-def test_a_line_is_of_what_is_there():
-    table, _ = tables(ladder_results({"m": 4.0}, TASKS))
-    assert line(table, bucket="axiomatic")["over"] == "only enumerate_edges, two_segments"
-
-
 def test_nine_scores_of_one_answer_are_one_answer():
     table, rungs = tables(ladder_results({"m": 4.0}, ["interlocking_parts"]))
     assert line(table, "interlocking_parts")["n"] == 48
@@ -102,13 +96,6 @@ def test_a_task_without_any_score_has_no_level_and_no_part_in_others():
     assert terminal(ladder_sheets(table)[0])
 
 
-def test_samples_of_an_item_are_averaged():
-    first = ladder_results({"m": 4.0}, ["two_segments"])
-    twice = pl.concat([first, first.with_columns(sample=pl.lit(1, pl.Int64))])
-    result, again = (line(tables(part)[0], "two_segments") for part in (first, twice))
-    assert (result["level"], result["n"]) == (again["level"], again["n"])
-
-
 def test_levels_beyond_the_ladder_are_said_and_counted():
     levels = {"two_segments": -2.0, "enumerate_edges": 12.0, "csg_union": 5.0}
     table, _ = tables(ladder_results({"m": levels}, TASKS))
@@ -121,17 +108,6 @@ def test_levels_beyond_the_ladder_are_said_and_counted():
     assert "below 1" in text
     assert "above 8" in text
     assert "+1 -1" in text
-
-
-def test_a_floor_is_taken_out():
-    plain, _ = tables(ladder_results({"m": 4.0}, ["two_segments"], floor=0.5, slope=4))
-    assert line(plain, "two_segments")["level"] == pytest.approx(4, abs=0.7)
-    assert line(plain, "two_segments")["floor"] == 0.5
-
-
-def test_results_without_a_ladder_are_refused_with_what_to_do(paper_results):
-    with pytest.raises(ResultsError, match="scbench-grade --tasks ladder"):
-        on_ladder(paper_results)
 
 
 def test_two_runs_are_compared_in_rungs():
@@ -161,17 +137,6 @@ def test_runs_that_share_their_luck_differ_more_surely():
     assert lengths[1] < 0.7 * lengths[0]
 
 
-def test_runs_on_other_items_can_be_compared():
-    halves = {
-        "a": [f"two_segments/ladder-{r:02d}-{k}" for r in range(1, 9) for k in (1, 2, 3)],
-        "b": [f"two_segments/ladder-{r:02d}-{k}" for r in range(1, 9) for k in (4, 5, 6)],
-    }
-    results = ladder_results({"a": 3.0, "b": 5.0}, ["two_segments"], asked=halves)
-    row = line(compare_levels(climbs_of(results, 60)), "two_segments")
-    assert row["shared"] == 0
-    assert row["low"] < row["difference"] < row["high"]
-
-
 def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):
     complete = ladder_results({"m": 7.5}, ["two_segments"], slope=4)
     is_top = pl.col("id").str.contains("ladder-08")
@@ -192,14 +157,3 @@ def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):
     higher.with_columns(grader_version=pl.lit(2, pl.Int64)).write_parquet(paths[1])
     with pytest.raises(ResultsError, match="two_segments by versions 1, 2"):
         read_ladders(paths)
-
-
-def test_a_task_whose_floors_are_1_has_no_level_and_no_part_in_others():
-    results = ladder_results({"m": 4.0}, TASKS).with_columns(
-        floor=pl.when(task="csg_union").then(1.0).otherwise(0.0)
-    )
-    table, _ = tables(results)
-    row = line(table, "csg_union")
-    assert (row["level"], row["beyond"], row["scored"]) == (None, None, 48)
-    assert line(table, bucket="overall")["level"] == line(table, bucket="axiomatic")["level"]
-    assert "CSG Union" in terminal(ladder_sheets(table)[0])

@@ -32,14 +32,6 @@ def test_a_step_has_its_level_between_the_rungs():
     assert result.beyond is None
 
 
-def test_an_interval_is_the_same_each_time_and_open_without_simulated_runs():
-    answers = climbed(6, 6, 5, 4, 2, 1, 0, 0)
-    result, blank = fit(answers).level, fit(answers, draws=0).level
-    assert fit(answers).level == result
-    assert blank.value == result.value
-    assert (blank.low, blank.high) == (-np.inf, np.inf)
-
-
 def test_mirrored_scores_have_the_mirrored_level():
     right = (6, 6, 5, 4, 2, 1, 0, 0)
     turned = fit(climbed(*(6 - count for count in right[::-1]))).level
@@ -64,22 +56,6 @@ def test_guessing_is_no_climbing():
     assert fit(climbed(6, 6, 6, 6, 3, 3, 3, 3, floor=0.5)).level.value == pytest.approx(
         4.5, abs=0.3
     )
-
-
-def test_a_floor_of_1_tells_nothing():
-    blank = fit(climbed(*[6] * 8, floor=1.0))
-    assert np.isnan(blank.level.value)
-    assert (blank.level.low, blank.level.high) == (-np.inf, np.inf)
-    assert blank.information() == pytest.approx(0)
-
-
-def test_no_answers_leave_everything_open_and_tell_most_in_the_middle():
-    none = np.empty(0)
-    blank = fit(Answers(none, none, none, 8))
-    assert np.isnan(blank.level.value)
-    reported = blank.information()
-    assert reported.argmax() in {3, 4}
-    assert reported == pytest.approx(reported[::-1], rel=1e-6)
 
 
 def test_partial_scores_tell_more_than_right_or_wrong_ones_of_the_same_means():
@@ -167,13 +143,6 @@ def test_a_ceiling_leaves_the_level_where_it_is():
 )
 def test_rungs_that_do_not_fit_the_curve_are_marked(right, misfit):
     assert fit(climbed(*right)).misfit == misfit
-
-
-def test_an_interval_over_few_of_the_items_is_wider():
-    levels = [Level(4.0, 3.0, 5.0, 8, 1.0), Level(5.0, 4.0, 6.0, 8, 1.0)]
-    whole, part = mean_level(levels), mean_level(levels, 0.2)
-    assert part.value == whole.value
-    assert part.high - part.low == pytest.approx(1.56 * (whole.high - whole.low))
 
 
 @pytest.mark.slow

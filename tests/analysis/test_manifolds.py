@@ -2,33 +2,25 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
 from scbench.analysis.manifolds import (
-    METRICS,
     SCHEMA,
     Cases,
     heat_sheets,
     heat_table,
-    manifold_sheet,
     manifold_table,
 )
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
 from scbench.base.errors import ResultsError
-from scbench.base.intervals import condense, ends
-from scbench.base.model import Instance
-from scbench.catalog import get_task
 from scbench.freezing.experiment import experiment_of
 from scbench.freezing.fresh_folder import generate_folder
 from scbench.grading.rows.columns import column_types
 from scbench.grading.score_tables import score_table
 from scbench.release.load import Release, find_release
-from scbench.report.charts import draw, heat_chart, parameter_chart
 
 COUNT = 5
 EXPERIMENT = {
@@ -137,72 +129,6 @@ def test_values_of_parameters_come_in_order_with_their_kinds(release, cases):
     ]
 
 
-def test_kinds_tell_where_in_its_range_a_parameter_stood(release, cases):
-    table = manifold_table(results_of(release, falling), cases, "kind")
-    result = {(kind, value): n for kind, value, n in table.select("kind", "value", "n").rows()}
-    assert result == {
-        ("scale", "lowest"): 25, ("scale", "between"): 10, ("scale", "highest"): 25,
-        ("depth", "lowest"): 15, ("depth", "highest"): 15, ("semantic", "unordered"): 20,
-    }  # fmt: skip
-    scale = table.filter(pl.col("kind") == "scale")["accuracy"].to_list()
-    assert scale == pytest.approx([1.0, 1.0, (4 + 10 + 5) / 25])
-
-
-def test_dimensions_hold_the_tasks_that_stress_them(release, cases):
-    table = manifold_table(results_of(release, falling), cases, "dimension")
-    sizes = {"arithmetic": 30, "boolean": 20, "movies": 10}
-    for dimension, n in table.select("dimension", "n").rows():
-        tasks = [name for name in sizes if dimension in get_task(name).dimensions]
-        assert n == sum(sizes[name] for name in tasks)
-    assert table["dimension"].is_sorted()
-
-
-def test_facts_can_be_looked_along_too(release, cases):
-    table = manifold_table(results_of(release, falling), cases, parameter="depth")
-    assert set(table["task"]) == {"arithmetic", "boolean"}
-    assert table.filter(pl.col("task") == "arithmetic")["n"].sum() == 30
-    assert table["kind"].null_count() == table.height
-    with pytest.raises(
-        ResultsError, match=r"no drawn item has a parameter or fact 'lenght'. Did y"
-    ):
-        manifold_table(results_of(release, falling), cases, parameter="lenght")
-
-
-def test_intervals_hold_the_mean_and_repeat_themselves(release, cases):
-    rows = results_of(release, falling)
-    table = manifold_table(rows, cases, "parameter")
-    assert table.equals(
-        manifold_table(rows.sample(fraction=1.0, shuffle=True, seed=1), cases, "parameter")
-    )
-    for low, mean, high in table.select("low", "accuracy", "high").rows():
-        assert low <= mean + 1e-12
-        assert mean <= high + 1e-12
-    (row,) = table.filter(pl.col("value") == "20").to_dicts()
-    low, high = ends([condense(np.array([[1.0]] * 4 + [[0.0]] * 6))])
-    assert (row["low"], row["high"]) == pytest.approx((low[0], high[0]))
-    twenties = [cell.id for cell in release.instances().values() if _length(cell) == 20]
-    floor = float(np.mean([release.floors()[row_id] for row_id in twenties]))
-    assert 0 < floor < 0.1
-    assert row["above_low"] == pytest.approx((row["low"] - floor) / (1 - floor))
-
-
-def _length(instance: Instance) -> int | None:
-    return json.loads(instance.point or "{}").get("length")
-
-
-def test_several_runs_and_samples_are_told_apart(release, cases):
-    first = results_of(release, falling, "a")
-    again = first.with_columns(sample=pl.lit(1, pl.Int64), score=pl.lit(0.0))
-    second = results_of(release, lambda *_: {"score": 0.0}, "b").with_columns(
-        budget=pl.lit(64, pl.Int64)
-    )
-    table = manifold_table(pl.concat([first, again, second]), cases)
-    assert table["model"].to_list() == ["a"] * 4 + ["b"] * 4
-    assert table["n"].to_list() == [60, 40, 20, 120, 30, 20, 10, 60]
-    assert table["accuracy"][1] == 0.5
-    assert table["budget"][4] == 64
-
-
 def test_a_map_has_a_figure_for_each_pair_of_values(release, cases):
     rows = results_of(release, falling)
     table = heat_table(rows, cases, "length", "max_depth")
@@ -223,35 +149,6 @@ def test_a_map_has_a_figure_for_each_pair_of_values(release, cases):
             heat_table(rows, cases, *pair)
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_maps_and_lines_are_drawn(release, cases, metric):
-    rows = results_of(release, falling, 'a "<b>"')
-    table = heat_table(rows, cases, "length", "max_depth")
-    column = "mean_output_tokens" if metric == "tokens" else metric
-    picture = draw(heat_chart(table, column, METRICS[metric]), "svg").decode()
-    assert "max_depth" in picture
-    assert "<b>" not in picture
-    if metric == "accuracy":
-        assert picture.count("40%") >= 2
-        line = draw(
-            parameter_chart(manifold_table(rows, cases, parameter="length"), "length"), "svg"
-        )
-        assert b"accuracy above the floor" in line
-        assert draw(heat_chart(table, column, "x"), "png").startswith(b"\x89PNG")
-        assert b"<b>" not in draw(heat_chart(table, column, "x"), "html")
-
-
-def test_tables_for_people_say_what_they_must(release, cases):
-    sheet = manifold_sheet("T", manifold_table(results_of(release, falling), cases, "kind"))
-    assert any("Lowest, between, highest" in note for note in sheet.notes)
-    assert list(sheet.heads)[:4] == ["model", "setting", "kind", "value"]
-    assert not any("coverage is below 1" in note for note in sheet.notes)
-    gaps = results_of(release, lambda *a: {"score": None, "status": "blocked"} if a[2] else {})
-    sheet = manifold_sheet("T", manifold_table(gaps, cases))
-    assert any("coverage is below 1" in note for note in sheet.notes)
-    assert [row[2] for row in sheet.rows] == ["Arithmetic", "Boolean Logic", "Movies", "all"]
-
-
 def test_results_of_other_instances_are_refused(release, cases):
     rows = results_of(release, falling)
     with pytest.raises(ResultsError, match="the results are of other items than those"):
@@ -260,14 +157,6 @@ def test_results_of_other_instances_are_refused(release, cases):
         manifold_table(rows.filter(pl.col("task") == "none"), cases)
     with pytest.raises(ResultsError, match=r"task 'bolean' is not in release .* mean 'boolean'"):
         Cases(release, ["bolean"])
-
-
-def test_a_release_of_fixed_lists_has_no_manifolds(tmp_path):
-    from scbench.freezing.freeze import build_release  # noqa: PLC0415
-
-    build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
-    with pytest.raises(ResultsError, match="holds no drawn items, so there are no parameters"):
-        Cases(find_release(str(tmp_path / "out")))
 
 
 # Text tasks beside the paper's.
@@ -301,53 +190,3 @@ def test_text_tasks_may_lack_where_spatial_ones_may_not(release, make_results):
     extra = extra.with_columns(**{name: pl.lit(value) for name, value in same.items()})
     with pytest.raises(ResultsError, match="model 'other' has no row of csg_union"):
         check_results(pl.concat([texts, spatial, extra, second]))
-
-
-def test_the_command_finds_its_release_or_says_which_to_name(inside_cli, release, tmp_path):
-    path = tmp_path / "r.parquet"
-    results_of(release, falling).write_parquet(path)
-    names = ("--release", release.root)
-    done = inside_cli("manifolds", path, *names, "--by", "parameter", "--format", "csv")
-    assert done.returncode == 0, done.stderr
-    assert pl.read_csv(done.stdout.encode()).height == 11
-    done = inside_cli("manifolds", path)
-    assert done.returncode == 2
-    assert "is not installed; name its folder with --release" in done.stderr
-    out = ("--out", tmp_path / "t.json", "--format", "json")
-    heat = ("--heat", "length,max_depth", "--plot", tmp_path / "h.svg", "--metric", "above")
-    assert inside_cli("manifolds", path, *names, *heat, *out).returncode == 0
-    assert len(json.loads(Path(tmp_path / "t.json").read_text())) == 6
-    assert (tmp_path / "h.svg").read_text().startswith("<svg")
-    line = ("--parameter", "length", "--tasks", "boolean", "--plot", tmp_path / "k.png")
-    assert inside_cli("manifolds", path, *names, *line).returncode == 0
-    for args, message in (
-        (("--heat", "length"), "--heat takes two names"),
-        (("--heat", "a,b", "--parameter", "c"), "give one of them"),
-        (("--plot", "x.svg"), "--plot draws --heat or --parameter"),
-        (("--parameter", "length", "--plot", "x.gif"), "not as 'gif'"),
-        (("--tasks", "nothing"), "task 'nothing' is not in release"),
-    ):
-        done = inside_cli("manifolds", path, *names, *args)
-        assert (done.returncode, message in done.stderr) == (2, True), done.stderr
-
-
-@pytest.fixture
-def inside_cli(tmp_path, monkeypatch):
-    """A function that runs ``scbench`` in this process."""
-    from typer.testing import CliRunner  # noqa: PLC0415
-
-    from scbench.cli.main import app  # noqa: PLC0415
-
-    monkeypatch.chdir(tmp_path)
-
-    class Done:
-        def __init__(self, result) -> None:
-            if result.exception is not None and not isinstance(result.exception, SystemExit):
-                raise result.exception
-            self.returncode, self.stdout, self.stderr = (
-                result.exit_code,
-                result.stdout,
-                result.stderr,
-            )
-
-    return lambda *args: Done(CliRunner().invoke(app, list(map(str, args)), prog_name="scbench"))

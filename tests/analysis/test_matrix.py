@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from scbench.analysis.matrix import difference_of, paired, score_matrix
-from scbench.analysis.paper import paper_sheet, paper_table
+from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
 from scbench.base.errors import ResultsError
 
@@ -79,32 +79,3 @@ def test_differences_are_those_of_normalized_scores(make_results, task, g):
 def test_a_floor_that_cannot_be_is_refused(make_results):
     with pytest.raises(ResultsError, match=r"has the floor 1\.5"):
         check_results(make_results({"score": 1.0, "floor": 1.5}), partial=True)
-
-
-def test_the_sheet_leads_with_it_and_has_the_mean_below(make_results):
-    def cell(rows):
-        sheet = paper_sheet("T", paper_table(floored(make_results, rows, task="csg_union")))
-        return sheet.rows[0][2].split("\n")
-
-    first, between, *below = cell([(1, 0.5), (0.75, 0.5), ("unparsed", 0.5), (1, 0.5)] * 4)
-    assert (first, below) == ("62.5", ["mean 68.8", "75.0 readable"])
-    assert " to " in between
-    assert cell([(0.5, 1.0)]) == ["no room", "mean 50.0"]
-
-
-def test_there_is_no_overall_line_over_one_bucket_and_partial_lines_say_what_they_are_over(
-    make_results,
-):
-    first = paper_table(make_results({"score": 1.0}))
-    assert first.select("bucket", "over").rows() == [("axiomatic", "only two_segments")]
-    two = paper_table(make_results({"score": 1.0}, {"task": "csg_union", "score": 1.0}))
-    assert two.select("bucket", "over").rows()[-1] == ("overall", "only two_segments, csg_union")
-    assert paper_sheet("T", two).rows[-1][0] == "overall (only two_segments, csg_union)"
-
-
-def test_whole_buckets_are_named_as_such(paper_results):
-    part = paper_results.filter(pl.col("bucket") != "planning")
-    table = paper_table(part)
-    assert table.filter(pl.col("bucket") == "overall")["over"][0] == "axiomatic and constructive"
-    assert table.filter(pl.col("bucket") == "axiomatic")["over"][0] is None
-    assert paper_table(paper_results)["over"].is_null().all()

@@ -20,11 +20,6 @@ def test_a_model_that_answered_nothing_begins_in_the_middle_of_every_task():
     assert table["id"].n_unique() == table.height
 
 
-def test_ids_of_no_ladder_are_left_out():
-    table = next_items(nothing_asked(["two_segments/03", "two_segments/ladder-01-1"]), 9)
-    assert table["id"].to_list() == ["two_segments/ladder-01-1"]
-
-
 @pytest.mark.parametrize("level", [2.0, 6.5])
 def test_items_are_asked_near_the_level(level):
     ids = [f"two_segments/ladder-{r:02d}-{k}" for r in range(1, 9) for k in (1, 2, 3)]
@@ -53,16 +48,6 @@ def test_what_was_blocked_is_not_asked_again_and_failed_calls_are():
     assert next_items(asked_of(on_ladder(results)), 9)["id"].to_list() == [
         "two_segments/ladder-04-2"
     ]
-
-
-def test_a_passed_top_rung_is_told():
-    results = ladder_results({"m": {"two_segments": 12.0, "csg_union": 4.0}}, TASKS[::2])
-    assert asked_of(on_ladder(results)).passed == {8: ["two_segments"]}
-
-
-def test_fewer_items_are_left_than_asked_for():
-    results = ladder_results({"m": 4.0}, ["two_segments"])
-    assert next_items(asked_of(on_ladder(results)), 5).is_empty()
 
 
 def test_nine_scores_are_one_item():

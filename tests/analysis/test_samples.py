@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.analysis.paper import paper_table
 from scbench.analysis.samples import pass_at_k, samples_sheet
 from scbench.analysis.usage import budget_sheet, budget_sweep, cost_sheet, cost_table
-from scbench.base.intervals import condense, ends
 
 
 def sampled(make_results, *items):
@@ -45,14 +43,6 @@ def test_pass_at_1_is_the_mean_and_no_k_above_the_samples_is_made_up(make_result
     means = [2 / 3, 0, 1]
     assert row["samples"] == 2
     assert [row["mean"], row["pass_at_k"]] == pytest.approx([np.mean(means)] * 2)
-
-
-def test_the_interval_is_clustered_by_item(make_results):
-    items = [[1] * 10, [0] * 10, [1] * 10, [0] * 10]
-    row = pass_at_k(sampled(make_results, *items)).row(0, named=True)
-    low, high = ends([condense(np.array([[1.0], [0.0], [1.0], [0.0]]))])
-    assert (row["low"], row["high"]) == pytest.approx((low[0], high[0]))
-    assert row["high"] - row["low"] > 0.6, "forty independent tries would seem surer"
 
 
 def test_variance_within_and_between_items(make_results):
@@ -95,37 +85,6 @@ def test_a_vote_is_over_all_items_and_ties_are_shared(make_results, votes, major
     )
     row = pass_at_k(rows).row(0, named=True)
     assert (row["majority"], row["majority_n"]) == (pytest.approx(majority), settled)
-
-
-def test_other_samples_of_the_same_items_vary_less_than_other_items(make_results):
-    items = [[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 1, 1]]
-    row = pass_at_k(sampled(make_results, *items)).row(0, named=True)
-    variance = np.mean([np.var(item, ddof=1) for item in items]) / 4 / 4
-    assert row["same_items"] == pytest.approx(1.96 * variance**0.5, rel=1e-3)
-    assert row["same_items"] < row["normalized_high"] - row["normalized"]
-    assert row["pass_low"] < row["pass_at_k"] < row["pass_high"]
-    assert pass_at_k(sampled(make_results, [1], [0]))["same_items"][0] is None
-
-
-def test_all_tables_say_the_same_mean_of_unequal_numbers_of_samples(make_results):
-    results = sampled(make_results, [1, 1, 1, 1], [0])
-    for table in (pass_at_k(results), paper_table(results)):
-        assert table.select("normalized", "mean").row(0) == (0.5, 0.5)
-
-
-def test_a_pass_can_be_less_than_full(make_results):
-    rows = make_results(*({"task": "csg_union", "sample": s, "score": 0.9} for s in range(2)))
-    assert pass_at_k(rows)["pass_at_k"].to_list() == [0, 0]
-    assert pass_at_k(rows, passes=0.9)["pass_at_k"].to_list() == [1, 1]
-
-
-def test_tables_of_samples_run_as_the_papers_do(paper_results, paper_numbers):
-    table = pass_at_k(paper_results)
-    first = table.filter(pl.col("model") == "gpt-5.2", pl.col("setting") == "tools")
-    assert first.height == len(paper_numbers["table2"]) + 4
-    assert first["bucket"][-1] == "overall"
-    assert first["task"][0] == "topology_enumeration"
-    assert first["task"][5] is None
 
 
 @pytest.mark.parametrize("table", ["samples", "cost", "budget"])

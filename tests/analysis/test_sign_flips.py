@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from scbench.analysis.sign_flips import adjusted, lines_tested, sign_test, signs
+from scbench.analysis.sign_flips import adjusted, lines_tested, sign_test
 
 
 @given(st.integers(0, 400), st.integers(0, 400))
@@ -16,12 +16,6 @@ from scbench.analysis.sign_flips import adjusted, lines_tested, sign_test, signs
 def test_the_sign_test_is_mcnemars(first, second):
     expected = binomtest(first, first + second).pvalue if first + second else 1.0
     assert sign_test(first, second) == pytest.approx(expected, rel=1e-9)
-
-
-def test_the_sign_test_does_not_overflow():
-    assert sign_test(2000, 2000) == 1
-    assert 0 < sign_test(1900, 2100) < 0.01
-    assert sign_test(0, 5000) == 0, "less than any double"
 
 
 def by_enumeration(change, weights):
@@ -94,15 +88,6 @@ def test_corrected_values_are_no_smaller_and_keep_the_order_of_statistics():
     assert p[0] < 0.03
 
 
-def test_signs_are_all_there_are_or_fair():
-    small = signs(3)
-    assert sorted(map(tuple, [*small, *-small])) == sorted(product([-1.0, 1.0], repeat=3))
-    many = signs(100, 4000)
-    assert set(np.unique(many)) == {-1.0, 1.0}
-    assert abs(many.mean()) < 0.01
-    assert (signs(100, 4000) == many).all()
-
-
 def test_no_outcome_of_five_answers_could_tell_and_six_could():
     for n, small in ((1, True), (5, True), (6, False)):
         change = np.zeros((n, 1))
@@ -112,15 +97,6 @@ def test_no_outcome_of_five_answers_could_tell_and_six_could():
         assert bool(tested.too_few[0]) is small
     best = np.ones((6, 1))
     assert lines_tested(best, best).p_corrected[0] == pytest.approx(2 / 64)
-
-
-def test_lines_without_a_difference_are_tied_and_nothing_is_divided_by_zero():
-    change = np.zeros((20, 2))
-    tested = lines_tested(change, np.ones_like(change), draws=1000)
-    assert (tested.p_value == 1).all()
-    assert (tested.p_corrected == 1).all()
-    assert not tested.too_few.any()
-    assert (tested.shows > 0).all()
 
 
 def test_power_is_what_the_table_says():

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from scbench.analysis.results import kept_apart
-from scbench.analysis.turns import SCHEMA, turn_sheets, turn_table
+from scbench.analysis.turns import SCHEMA, turn_table
 from scbench.base.errors import ResultsError
 from scbench.grading.score_tables import score_table
 
@@ -65,13 +65,6 @@ def test_floors_rise_with_the_answers_and_what_they_earn_is_worth_nothing(make_r
     assert (line["floor"], line["normalized"]) == (0.75, pytest.approx(0))
 
 
-def test_the_last_turn_stands_at_the_score_of_the_run(make_results):
-    rows = [trial(i, [0.0] * (i + 1) + [1.0] * (i % 2)) for i in range(30)]
-    result = table(make_results, *rows)
-    assert result["turn"].to_list() == [*range(1, 11), 20, 31]
-    assert result["mean"][-1] == pytest.approx(pl.DataFrame(rows)["score"].mean())
-
-
 def test_trials_that_were_cut_are_counted_and_stand_at_nothing(make_results):
     cut = {"status": "truncated", "score": 0.0}
     result = table(make_results, trial(0, [0.0, 1.0]), trial(1, [0.5, 1.0]) | cut, trial(2, [1.0]))
@@ -87,34 +80,6 @@ def test_other_settings_and_rows_without_a_score_are_left_out(make_results):
     assert result["mean"].to_list() == [0.0]
     with pytest.raises(ResultsError, match="no scored trials"):
         turn_table(make_results(plain))
-
-
-def test_setups_and_runs_stand_apart(make_results):
-    second = {"loop": json.dumps({"setting": "retry", "attempts": 2}), "model": "n"}
-    result = table(make_results, trial(0, [0.0, 1.0]), trial(0, [1.0], **second))
-    assert result.select("model", "turn", "mean").rows() == [
-        ("m", 1, 0.0),
-        ("m", 2, 1.0),
-        ("n", 1, 1.0),
-    ]
-    sheets = turn_sheets(result)
-    assert [sheet.title.partition("(")[2] for sheet in sheets] == ["attempts 3)", "attempts 2)"]
-
-
-def test_tasks_have_lines_and_queries_a_mean(make_results):
-    loop = json.dumps({"setting": "probe", "budget": 20})
-    rows = [
-        trial(i, [None, 1.0], queries=i, task=task, setting="probe", loop=loop)
-        | {"id": f"{task}/{i:02}"}
-        for i in (2, 4)
-        for task in ("two_segments", "enumerate_edges")
-    ]
-    result = table(make_results, *rows, by="task")
-    assert result["queries"].to_list() == [3.0] * 6
-    assert result["task"].to_list() == ["enumerate_edges"] * 2 + ["two_segments"] * 2 + [None] * 2
-    (sheet,) = turn_sheets(result)
-    assert sheet.rows[0][8] == "3.0"
-    assert sheet.breaks == {2, 4}
 
 
 def test_trials_of_a_loop_share_no_mean_over_runs_with_other_answers(make_results):

@@ -5,10 +5,8 @@ from functools import cache
 
 import pytest
 
-from scbench.analysis.usage import budget_sheet, budget_sweep, cost_sheet, cost_table
-from scbench.base.errors import ResultsError
+from scbench.analysis.usage import budget_sweep, cost_table
 from scbench.catalog import paper_tasks
-from scbench.report.charts import cost_chart, draw
 
 
 def used(**amounts):
@@ -43,22 +41,6 @@ def test_an_answer_with_nine_scores_is_paid_once(make_results):
     row = cost_table(make_results(*rows)).row(0, named=True)
     assert (row["answers"], row["output_tokens"]) == (1, 500)
     assert row["score_per_1000_tokens"] == 18
-
-
-def test_results_without_usage_are_refused_with_what_to_do(make_results):
-    with pytest.raises(ResultsError, match='as "usage"'):
-        cost_table(make_results({"score": 1.0}))
-
-
-def test_sheet_and_chart(make_results):
-    table = cost_table(make_results(*ROWS))
-    sheet = cost_sheet(table)
-    assert "seconds" in sheet.heads
-    assert "input tokens" not in sheet.heads, "nobody reports them"
-    assert sheet.rows[0][sheet.heads.index("cost")] == "1.0000\nof 2"
-    picture = draw(cost_chart(table), "svg").decode()
-    assert "US dollars per answer" in picture
-    assert "m no_tools" in picture
 
 
 @cache
@@ -118,18 +100,6 @@ def test_the_papers_ten_points(stored, points):
         assert row["low"] <= row["accuracy"] <= row["high"]
 
 
-def test_points_are_in_order_of_the_tokens_used(points):
-    for _, part in points.group_by("model"):
-        assert part["mean_output_tokens"].is_sorted()
-    assert points["model"].is_sorted()
-
-
-def test_a_wrong_answer_is_not_an_invalid_one(points):
-    largest = points.row(-1, named=True)
-    assert largest["accuracy"] < 1
-    assert largest["truncated"] == largest["empty"] == largest["unparsed"] == 0
-
-
 def point(make_results, *rows):
     full = ({"budget": 100, "subtask": i} | row for i, row in enumerate(rows))
     return budget_sweep(make_results(*full)).row(0, named=True)
@@ -164,22 +134,6 @@ def test_the_denominator_of_cap_hits_is_what_was_answered(make_results):
     assert (row["answered"], row["cap_hit"]) == (2, 0.5)
 
 
-def test_whether_the_prompt_said_the_budget(make_results):
-    rows = make_results(
-        {"score": 1.0, "budget": 8, "run_metadata": '{"budget_stated":true}'},
-        {"score": 1.0, "budget": 16},
-    )
-    points = budget_sweep(rows)
-    assert points.select("budget", "stated").sort("budget").rows() == [(8, "yes"), (16, None)]
-    assert [row[3] for row in budget_sheet(points).rows] == ["yes", "-"]
-
-
-def test_no_report_at_all_is_no_estimate(make_results):
-    row = point(make_results, {"score": 1.0})
-    assert row["mean_output_tokens"] is None
-    assert row["cap_hit"] == 0
-
-
 def test_what_went_wrong_is_told_apart(make_results):
     row = point(
         make_results,
@@ -199,21 +153,3 @@ def test_what_went_wrong_is_told_apart(make_results):
     assert row["api_error"] == 1 / 8, "of all rows: it is no answer"
     assert row["coverage"] == 6 / 8
     assert row["accuracy"] == pytest.approx(2 / 6), "over the scored rows"
-
-
-def test_rows_without_a_budget_are_no_part_of_a_sweep(make_results):
-    rows = make_results({"score": 1.0}, {"score": 0.0, "budget": 9})
-    assert budget_sweep(rows)["budget"].to_list() == [9]
-    with pytest.raises(ResultsError, match="no row has a budget"):
-        budget_sweep(rows.head(1))
-
-
-def test_the_sheet_of_a_sweep(points, make_results):
-    sheet = budget_sheet(points)
-    assert sheet.rows[0][:5] == ["claude-sonnet-4-5", "no_tools", "1,025", "-", "75"]
-    assert sheet.rows[0][7].startswith("12.0\n")
-    assert sheet.rows[0][8:12] == ["790.6", "75/75", "75", "0.0"]
-    gaps = make_results(
-        {"status": "missing", "budget": 1}, {"subtask": 1, "status": "missing", "budget": 1}
-    )
-    assert budget_sheet(budget_sweep(gaps)).rows[0][5:11] == ["-", "-", "-", "-", "0/2", "0"]

@@ -1,7 +1,5 @@
 """``scbench tables``, ``compare`` and ``cost`` as a user meets them."""
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -44,20 +42,6 @@ def test_tables_prints_the_papers_table_and_repeats_itself(command, inside, pape
     assert done.stderr == ""
 
 
-def test_forms_hold_the_same_figures_and_files_are_whole(inside, paper, tmp_path):
-    common = ("tables", paper)
-    result = {form: inside(*common, "--format", form) for form in ("csv", "json")}
-    rows = list(csv.DictReader(io.StringIO(result["csv"].stdout)))
-    assert [float(row["mean"]) for row in rows] == pytest.approx(
-        [row["mean"] for row in json.loads(result["json"].stdout)]
-    )
-    done = inside(*common, "--format", "latex", "--out", "t.tex")
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "t.tex written" in done.stderr
-    assert (tmp_path / "t.tex").read_text().endswith("\\end{table}\n")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["paper.parquet", "t.tex"]
-
-
 def test_compare_names_the_better_run_and_tells_files_apart(inside, make_results, tmp_path):
     for name, right in (("a", 4), ("b", 27)):
         rows = ({"subtask": i, "score": float(i < right)} for i in range(27))
@@ -87,12 +71,10 @@ def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["tables"], "results"),
         (["tables", "nowhere.parquet"], "no such file: nowhere.parquet"),
         (["tables", "{sweep}", "--format", "yaml"], "yaml"),
         (["tables", "{sweep}", "--out", "no/such/folder.md"], "cannot write no/such/folder.md"),
         (["samples", "{sweep}", "--k", "1,x"], "--k takes numbers from 1"),
-        (["samples", "{sweep}", "--k", "0"], "--k takes numbers from 1"),
         (
             ["cost", "{sweep}", "--plot", "b.pdf"],
             ".svg, .png or .html, not as 'pdf'",
@@ -105,52 +87,3 @@ def test_wrong_usage_exits_with_2_and_says_what_to_do(inside, sweep, args, words
     # Some versions of typer write the names of arguments in capitals.
     assert words in done.stderr or words.upper() in done.stderr
     assert done.stdout == ""
-
-
-def test_samples_cost_items_and_runs_have_commands(inside, make_results, tmp_path):
-    rows = (
-        {"model": model, "subtask": i, "sample": s, "score": float((i + s + (model > "a")) % 2)}
-        | {"usage": json.dumps({"output_tokens": 100 + i, "cost": 0.01})}
-        | {"run_metadata": json.dumps({"effort": "high"})}
-        | {"answer": str((i + s) % 2)}
-        for model in "abc"
-        for i in range(3)
-        for s in range(3)
-    )
-    make_results(*rows).write_parquet(tmp_path / "s.parquet")
-    done = inside("samples", "s.parquet", "--k", "1,3", "--format", "csv")
-    assert done.returncode == 0, done.stderr
-    result = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert {row["k"] for row in result} == {"1", "3"}
-    assert "majority" in result[0]
-    done = inside("cost", "s.parquet", "--plot", "c.svg")
-    assert "score / 1,000 tokens" in done.stdout
-    assert "US dollars" in (tmp_path / "c.svg").read_text()
-    assert "effort" in inside("tables", "s.parquet", "--by", "run").stdout
-    wrong = inside("samples", "s.parquet", "--k", "1,x")
-    assert wrong.returncode == 2
-    gone = inside("items", "s.parquet")
-    assert gone.returncode == 2
-    assert "release 9.9.9, which is not installed" in gone.stderr
-
-
-def test_failure_modes_are_drawn(inside, make_results, tmp_path):
-    """Figure 3 of the paper: shares of labels, a bar for each run."""
-    rows = (
-        {"model": m, "subtask": i, "score": 0.0, "status": "refused" if i else "answered"}
-        | {"checks": '[{"id":"a","passed":false,"message":"","details":{}}]'}
-        for m in "ab"
-        for i in range(4)
-    )
-    make_results(*rows).write_parquet(tmp_path / "r.parquet")
-    assert inside("failure-modes", "judge", "r.parquet", "--out", "l.parquet").returncode == 0
-    common = ("l.parquet", "--results", "r.parquet")
-    done = inside("failure-modes", "shares", *common, "--plot", "f.svg")
-    assert done.returncode == 0, done.stderr
-    picture = (tmp_path / "f.svg").read_text()
-    assert "Evasion" in picture
-    assert "a no_tools (4 judged)" in picture
-    done = inside("failure-modes", "agree", *common)
-    assert done.returncode == 0, done.stderr
-    assert "Cohen's kappa 1.000 (95 %: " in done.stdout
-    assert inside("failure-modes", "agree", "l.parquet").returncode == 2

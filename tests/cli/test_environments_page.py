@@ -16,14 +16,6 @@ def blocks(kind: str) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
-def test_the_block_for_gymnasium_plays_a_step():
-    names = {}
-    exec(blocks("python")[0], names)  # noqa: S102  (it is the page's own)
-    assert names["observation"].startswith("Answer 1 of 3: no answer")
-    assert (names["reward"], names["terminated"], names["truncated"]) == (0.0, False, False)
-    assert names["info"]["status"] == "unparsed"
-
-
 def test_the_table_has_every_task_with_its_settings():
     rows = dict(re.findall(r"^\|`(\w+)`\*?\|([a-z, ]+)\|", PAGE, re.MULTILINE))
     tasks = [task.id for task in available_tasks() if task.package == "scbench"]
@@ -56,9 +48,3 @@ def test_the_plain_loop_plays_grades_and_makes_a_table(inside):
     done = inside(*turns[1:])
     assert re.search(r"Two Segments +1 +0\.0 .*\n.*\n +2 +100\.0 +\+100\.0", done.stdout)
     assert "Scores by turn: my-model retry (attempts 3, disclose checks)" in done.stdout
-
-
-def test_the_page_names_the_tasks_of_each_setting():
-    for setting in ("probe", "act"):
-        (row,) = re.findall(rf"^\| `{setting}` \| (.*?) \|", PAGE, re.MULTILINE)
-        assert sorted(re.findall(r"`(\w+)`", row)) == sorted(playable(setting))

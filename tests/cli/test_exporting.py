@@ -33,12 +33,3 @@ def test_each_run_gets_its_files_and_none_is_written_over(inside, graded, tmp_pa
     assert done.returncode == 2
     assert "is there already, and differs" in done.stderr
     assert paths[0].read_text() == "mine"
-
-
-def test_lm_eval(inside, graded, tmp_path):
-    done = inside(
-        *("export-results", *graded, "--format", "lm-eval", "--date", "2026-11-22", "--out", "lm")
-    )
-    assert done.returncode == 0, done.stderr
-    (path,) = (tmp_path / "lm" / "oracle-no_tools").glob("results_*.json")
-    assert json.loads(path.read_text())["model_name"] == "oracle"

@@ -54,28 +54,6 @@ def test_a_missing_extra_is_named_before_anything_else(line, extra, without, tmp
     assert list(tmp_path.iterdir()) == []
 
 
-def test_publishing_on_the_hub_needs_its_client(without):
-    without("huggingface_hub")
-    done = CliRunner().invoke(main.app, ["release", "publish", "3.0.0a1", "--repo", "a/b"])
-    assert done.stderr.endswith("needs `pip install 'scbench[hub]'`\n")
-    assert "verifying" not in done.stderr
-
-
-def test_reports_of_submissions_can_be_left_out(without):
-    without("plotly")
-    for line in (["leaderboard", "build", "x"], ["submission", "grade", "x"]):
-        done = CliRunner().invoke(main.app, line)
-        assert done.stderr.endswith("needs `pip install 'scbench[report]'`, or --no-report\n")
-
-
-def test_drawing_a_case_that_needs_a_library_says_so(without):
-    without("highspy")
-    line = "generate polynomial_curve_fitting --count 1 --seed 1"
-    done = CliRunner().invoke(main.app, line.split())
-    assert "this needs `pip install 'scbench[build]'`" in done.stderr
-    assert done.exit_code == 2
-
-
 def test_clusters_need_their_library(without, tmp_path):
     (tmp_path / "x.jsonl").write_text('{"id": "two_segments/07", "answer": {}}\n')
     without("dask", "distributed")

@@ -1,30 +1,34 @@
 """``scbench failure-modes`` as a user meets it: from predictions to labels, shares and matrices."""
 
+import contextlib
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
+from scbench.cli.main import app
+from scbench.freezing.example import example_predictions
 from scbench.release.load import find_release
 
-BIN = Path(sys.executable).parent
+TASKS = ("two_segments", "enumerate_edges", "shikaku_rectangles", "topology_enumeration")
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory) -> Path:
-    """A folder with the example's predictions, their results, and the built-in judge's labels."""
+    """A folder with predictions for light tasks, their results, and the built-in judge's labels."""
     folder = tmp_path_factory.mktemp("graded")
-    script = f"""
-        export PATH={BIN}:$PATH
-        scbench example | grep -v terrain_levelling > p.jsonl  # which takes long
-        scbench-grade p.jsonl --partial --quiet --out out > tables.txt
-        scbench failure-modes judge out --out rules.parquet
-        scbench failure-modes export out --out bundle.jsonl --predictions p.jsonl
-    """
-    subprocess.run(["bash", "-ec", script], cwd=folder, check=True)
+    lines = example_predictions(find_release())
+    few = [line for line in lines if json.loads(line)["id"].partition("/")[0] in TASKS]
+    (folder / "p.jsonl").write_text("".join(f"{line}\n" for line in few), "utf-8")
+    for words in (
+        f"grade p.jsonl --partial --quiet --out out --tasks {','.join(TASKS)}",
+        "failure-modes judge out --out rules.parquet",
+        "failure-modes export out --out bundle.jsonl --predictions p.jsonl",
+    ):
+        with contextlib.chdir(folder):
+            assert CliRunner().invoke(app, words.split()).exit_code == 0
     return folder
 
 
@@ -38,32 +42,6 @@ def modes(inside):
     return run
 
 
-def test_rules_label_every_candidate_of_the_example(graded):
-    labels = pl.read_parquet(graded / "rules.parquet")
-    results = pl.read_parquet(graded / "out" / "results.parquet")
-    low = results.filter((pl.col("score") < 0.6) & (pl.col("status") != "truncated"))
-    assert labels.height == low.height > 20
-    assert set(labels["model"]) == {"sloppy"}
-    assert labels.filter(pl.col("failure_mode") == "evasion_forfeit").height >= 4
-    refused = results.filter(pl.col("status") == "refused")["id"].to_list()
-    assert set(labels.filter(pl.col("id").is_in(refused))["failure_mode"]) == {"evasion_forfeit"}
-
-
-def test_shares_stand_beside_status_counts(modes, graded):
-    done = modes("shares", graded / "rules.parquet", "--results", graded / "out")
-    assert done.returncode == 0, done.stderr
-    line = next(line for line in done.stdout.splitlines() if "sloppy no_tools" in line)
-    assert "blocked" in line
-    assert "(" in line
-    table = modes(
-        *("shares", graded / "rules.parquet", "--results", graded / "out", "--format", "json")
-    )
-    rows = json.loads(table.stdout)
-    judged = [row for row in rows if row["model"] == "sloppy"]
-    assert sum(row["count"] for row in judged) == judged[0]["judged"]
-    assert sum(row["share"] for row in judged) == pytest.approx(1)
-
-
 def test_matrix_and_deltas_compare_two_runs(modes, graded):
     common = (graded / "rules.parquet", "--results", graded / "out", "--format", "csv")
     runs = ("--first", "oracle no_tools", "--second", "sloppy no_tools")
@@ -71,7 +49,7 @@ def test_matrix_and_deltas_compare_two_runs(modes, graded):
     assert done.returncode == 0, done.stderr
     frame = pl.read_csv(done.stdout.encode())
     records = find_release().manifest.default_records
-    scores = sum(record.scores for name, record in records.items() if name != "terrain_levelling")
+    scores = sum(records[name].scores for name in TASKS)
     assert frame["count"].sum() == scores
     assert frame.filter((pl.col("first_state") != "pass") & (pl.col("count") > 0)).is_empty()
     deltas = pl.read_csv(modes("deltas", *common).stdout.encode())
@@ -129,12 +107,8 @@ def test_wrong_decisions_are_listed_and_nothing_is_written(modes, graded, tmp_pa
     ("args", "words"),
     [
         (["card", "shikaku"], "Did you mean 'shikaku_rectangles'?"),
-        (["judge", "nowhere", "--out", "x"], "no such file: nowhere"),
-        (["judge", "{out}"], "--out"),
         (["judge", "{out}", "--out", "no/x"], "cannot write no/x"),
         (["judge", "{out}", "--threshold", "2", "--out", "x"], "--threshold"),
-        (["shares", "nowhere", "--results", "{out}"], "no such file: nowhere"),
-        (["shares", "{labels}"], "--results"),
         (["shares", "{labels}", "--results", "{out}", "--threshold", "0"], "another threshold"),
         (["export", "{out}", "--out", "x", "--release", "9.9.9"], "no release '9.9.9'"),
         (["import", "nowhere", "--results", "{out}", "--judge", "a", "--out", "x"], "nowhere"),

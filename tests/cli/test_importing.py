@@ -1,9 +1,6 @@
 """``scbench import`` and ``scbench-grade FILE...``: any file in, as a user meets them."""
 
 import json
-import subprocess
-import sys
-import zipfile
 
 import polars as pl
 import pytest
@@ -108,19 +105,6 @@ def test_what_stands_in_the_folder_is_not_lost(command, files, parity_release, t
     assert command(*grade, "--partial").returncode == 0, "over results of our own"
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (("--shard", "1/2"), "scbench import FILE... > predictions.jsonl"),
-        (("--map", "response=x"), "where the id is"),
-    ],
-)
-def test_what_does_not_go_together_is_said(command, files, parity_release, args, said):
-    done = command("scbench-grade", files[1], "--release", parity_release.root, *args)
-    assert done.returncode == 2
-    assert said in done.stderr
-
-
 def test_a_table_is_read_with_a_map(command, files, predictions, parity_release, tmp_path):
     frame = pl.DataFrame(predictions).rename({"id": "item", "response": "output"})
     frame.write_csv(tmp_path / "t.csv")
@@ -132,41 +116,3 @@ def test_a_table_is_read_with_a_map(command, files, predictions, parity_release,
     assert done.returncode == 0, done.stderr
     assert command("scbench-grade", files[0], *release, "--out", "one").returncode == 0
     assert rows(tmp_path / "one").equals(rows(tmp_path / "two"))
-
-
-def test_prompts_left_out_are_not_run(command, tmp_path):
-    batch = command(
-        *("scbench", "prompts", "--tasks", "polynomial_curve_fitting", "--no-images"),
-        *("--format", "openai-chat", "--model", "M", "--out", "asked"),
-    )
-    assert batch.returncode == 0, batch.stderr
-    sent = (tmp_path / "asked" / "prompts-001.jsonl").read_text().splitlines()
-    with (tmp_path / "replies.jsonl").open("w") as file:
-        for line in map(json.loads, sent):
-            choice = {"finish_reason": "stop", "message": {"content": "{}"}}
-            body = {"model": "M-2026", "choices": [choice]}
-            response = {"status_code": 200, "body": body}
-            file.write(json.dumps({"custom_id": line["custom_id"], "response": response}) + "\n")
-    done = command(
-        *("scbench-grade", "replies.jsonl", "asked/left-out.jsonl"),
-        *("--tasks", "polynomial_curve_fitting", "--out", "out"),
-    )
-    assert done.returncode == 0, done.stderr
-    result = rows(tmp_path / "out")
-    assert result["model"].unique().to_list() == ["M-2026"]
-    assert result["status"].value_counts(sort=True).rows() == [("not_run", 5), ("unparsed", 4)]
-
-
-def test_without_inspect_the_extra_is_named(tmp_path):
-    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
-        archive.writestr("header.json", "{}")
-    code = (
-        "import sys; sys.modules['inspect_ai'] = sys.modules['inspect_ai.log'] = None;"
-        "sys.argv[1:] = ['import', 'log.eval']; from scbench.cli.main import run; run()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
-    assert done.returncode == 2
-    assert "pip install 'scbench[inspect]'" in done.stderr
-    assert "Traceback" not in done.stderr

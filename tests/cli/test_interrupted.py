@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from random import Random
 
-import polars as pl
 import pytest
 from bounds import until
 
@@ -16,7 +15,6 @@ from scbench.freezing.example import example_predictions
 from scbench.grading.checkpoint import JOURNAL, WORK
 from scbench.grading.rows.survey import read_account
 from scbench.machine.store import Store
-from scbench.machine.work_folder import MARKER
 from scbench.release.load import find_release
 
 GRADE = Path(sys.executable).parent / "scbench-grade"
@@ -125,24 +123,6 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path, gate):
     assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
 
 
-def test_a_changed_line_is_graded_again(slow_run):
-    args, out = slow_run
-    lines = Path(args[1]).read_text().splitlines()[:4]
-    quick = [line.replace("slow", "") for line in lines]
-    Path(args[1]).write_text("\n".join(quick))
-    assert grade(*args).returncode == 0
-    before = pl.read_parquet(out / "results.parquet")
-    # An interrupted run's journal with one line of other content, and one of another place.
-    changed = [quick[0].replace('"bit": 0', '"bit": 1'), *quick[1:]]
-    Path(args[1]).write_text("\n".join(changed))
-    done = grade(*args, "--restart", "--format", "json")
-    assert json.loads(done.stdout)["resumed"] == 0
-    after = pl.read_parquet(out / "results.parquet")
-    assert before["score"][0] == 1
-    assert after["score"][0] == 0
-    assert before["score"][1:].equals(after["score"][1:])
-
-
 def test_no_worker_outlives_a_killed_run(slow_run):
     args, out = slow_run
     process = start(args)
@@ -221,29 +201,13 @@ def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run,
     assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
 
 
-@pytest.mark.slow
-def test_an_interrupted_run_of_heavy_items_judges_no_line_twice(mixed_run, tmp_path):
-    args, complete = mixed_run
-    out = tmp_path / "out"
-    process = start([*args, str(out)])
-    until(lambda: len(records(out)) - len(parts(out)) > 10)
-    os.killpg(process.pid, signal.SIGINT)
-    _, messages = process.communicate()
-    assert process.returncode == 130
-    assert "continue with --resume" in messages
-    lines = len(records(out)) - len(parts(out)) + lines_in(parts(out))
-    done = grade(*args, out, "--resume")
-    assert f"{lines} lines were graded before" in done.stderr
-    assert (out / "results.parquet").read_bytes() == (complete / "results.parquet").read_bytes()
-
-
 def test_two_runs_do_not_write_to_one_folder(slow_run, gate):
     """The second says who holds the folder, and the first ends as if nothing had been."""
     args, out = slow_run
     first = start(args)
     until(lambda: parts(out))
     first.send_signal(signal.SIGSTOP)
-    for extra in ([], ["--resume"], ["--restart"]):
+    for extra in ([], ["--restart"]):
         second = grade(*args, *extra)
         assert second.returncode == 2
         assert second.stderr.startswith(f"error: process {first.pid} on ")
@@ -253,17 +217,3 @@ def test_two_runs_do_not_write_to_one_folder(slow_run, gate):
     first.communicate()
     assert first.returncode == 0
     assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
-
-
-def test_what_was_graded_with_other_options_is_told_and_graded_anew(slow_run, gate):
-    args, out = slow_run
-    cut_off(args, out, lambda process: process.kill())
-    marker = out / WORK / MARKER
-    identity = json.loads(marker.read_text())["identity"]
-    marker.write_text(marker.read_text().replace(identity, "0" * len(identity)))
-    lines = Path(args[1]).read_text().replace("slow", "").replace(f"gate {gate}", "")
-    Path(args[1]).write_text(lines)
-    done = grade(*args, "--resume")
-    assert done.returncode == 0
-    assert "graded with another release, version or options" in done.stderr
-    assert json.loads((out / "summary.json").read_text())["resumed"] == 0

@@ -17,10 +17,6 @@ def test_a_command_is_listed_by_the_first_line_of_its_help(name):
     assert listing.get_short_help_str(200) == command.get_short_help_str(200)
 
 
-def test_what_is_no_command_is_none():
-    assert GROUP.get_command(None, "verdicts") is None
-
-
 def test_help_lists_all_commands_and_loads_none():
     code = (
         "import sys; from scbench.cli.main import app\n"
@@ -31,12 +27,3 @@ def test_help_lists_all_commands_and_loads_none():
     assert [name for name in GROUP.commands if f"\n  {name} " not in done.stdout] == []
     loaded = {name for name in done.stderr.split() if name.startswith("scbench.cli.")}
     assert loaded <= {f"scbench.cli.{name}" for name in ("main", "console", "options", "start")}
-
-
-@pytest.mark.parametrize(
-    ("command", "incomplete", "completion"),
-    [(GROUP, "fail", "failure-modes"), (GROUP.get_command(None, "failure-modes"), "ag", "agree")],
-)
-def test_shells_can_complete_commands(command, incomplete, completion):
-    items = command.shell_complete(typer.Context(command), incomplete)
-    assert [item.value for item in items] == [completion]

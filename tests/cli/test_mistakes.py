@@ -127,11 +127,6 @@ def test_chat_messages_are_no_answer(messages):
         scbench.score("two_segments/07", messages)
 
 
-def test_what_json_cannot_hold_is_no_answer():
-    with pytest.raises(PredictionsError, match="text or JSON, not bytes"):
-        scbench.score("two_segments/07", b"{}")
-
-
 def test_a_file_in_place_of_a_command(monkeypatch, tmp_path, capsys):
     path = tmp_path / "predictions.jsonl"
     path.write_text("{}")

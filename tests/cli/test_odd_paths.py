@@ -7,8 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-ODD = ["lr=[1e-3]", " *?{a,b}~%41#;\n", "x" * 255, os.fsdecode(b"-\xff\xfe")]
-"""Names of folders: of sweeps, of shells, of 255 bytes, and one that is no UTF-8."""
+ODD = {
+    "of shells": "lr=[1e-3] *?{a,b}~%41#;\n",
+    "long": "x" * 255,
+    "no UTF-8": os.fsdecode(b"-\xff\xfe"),
+}
 SEGMENTS = {"segments": [[[0, 0], [1, 0.2]], [[1, 0.4], [0, 0.8]]]}
 
 
@@ -27,7 +30,7 @@ def write(path: Path, models: int) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", ODD.values(), ids=ODD)
 def test_every_command_takes_any_name(inside, tmp_path, name):
     folder = tmp_path / name
     file = write(folder / "p.jsonl", 2)

@@ -23,13 +23,6 @@ def played(tmp_path, *options):
     return pl.read_parquet(tmp_path / "out" / "results.parquet")
 
 
-def test_a_task_of_the_config_is_played(tmp_path):
-    rows = played(tmp_path, "--tasks", "pictures,enumerate_edges")
-    assert rows["id"].str.ends_with("-picture").all()
-    assert rows["release"].unique().to_list() == ["3.0.0a1+pictures"]
-    assert (rows.height, rows["score"].mean()) == (8, 1.0)
-
-
 def test_every_picture_is_read_and_answered_at_full_score(tmp_path):
     rows = played(tmp_path, "--tasks", "pictures")
     assert rows.filter(pl.col("score") != 1)["id"].to_list() == []

@@ -20,28 +20,6 @@ def test_all_items_go_out_and_what_needs_vision_is_said(inside):
     assert "5 of 277 need vision and are sent with them: polynomial_curve_fitting/04" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("args", "count", "ending"),
-    [
-        (("--tasks", "terse"), 277, "-terse"),
-        (("--tasks", "pictures,csg_union"), 22, "-picture"),
-        (("--tasks", "two_segments", "--samples", 3), 3 * 27, ""),
-        (("--tasks", "two_segments", "--budget", 100, "--budget", 200), 2 * 27, ""),
-    ],
-)
-def test_what_is_asked_is_chosen(inside, args, count, ending):
-    lines_out = lines(inside("prompts", *args))
-    assert len({line["custom_id"] for line in lines_out}) == len(lines_out)
-    assert all(line["id"].endswith(ending) for line in lines_out)
-    assert len(lines_out) == count
-
-
-def test_next_items_pipe_into_prompts(inside):
-    ids = inside("ladder", "--next", 3).stdout
-    lines_out = lines(inside("prompts", "--ids", "-", stdin=ids.encode()))
-    assert {line["id"] for line in lines_out} == {*ids.split()}
-
-
 def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
     done = inside(
         *("prompts", "--tasks", "polynomial_curve_fitting", "--no-images", "--out", "out"),
@@ -66,7 +44,6 @@ def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
         (("--format", "anthropic", "--model", "M"), "add --max-output-tokens"),
         (("--ids", "nowhere"), "cannot read ids from nowhere"),
         (("--ids", "-"), "holds no ids"),
-        (("--tasks", "two_segment"), "Did you mean 'two_segments'"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_line(inside, args, said):

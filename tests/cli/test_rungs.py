@@ -6,7 +6,6 @@ import pytest
 from PIL import Image
 
 from scbench.base.model import rung_of
-from scbench.freezing.ladder import ladder
 from scbench.release.load import open_release
 from scbench.release.sources import read_manifest
 
@@ -53,29 +52,6 @@ def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
     assert len(hashes) == 1
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (("ladder",), "a ladder is written into a folder; name it with --out"),
-        (("maze_3d", "--rung", "99", "--out", "x"), "maze_3d ends at rung"),
-        (("ladder,maze_4d", "--out", "x"), "Did you mean 'maze_3d'?"),
-        (
-            ("ladder,maze_3d", "--size", "4", "--out", "x"),
-            "parameters of rungs are in the table",
-        ),
-        (("ladder,nowhere.toml", "--out", "x"), "nowhere.toml cannot be read"),
-        (("--out", "x"), "name an experiment or task"),
-        (("ladder", "--rung", "0", "--out", "x"), "rung"),
-        (("maze_3d", "--prompts-only"), "--prompts-only is for folders"),
-    ],
-)
-def test_wrong_usage_says_why(inside, args, said):
-    done = inside("generate", *args)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert done.stdout == ""
-
-
 def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
     done = inside("release", "rungs", own)
     assert done.returncode == 1
@@ -93,19 +69,8 @@ def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
     assert "maze_3d, rung 2: maze_3d has no parameter 'sise'. Did you mean 'size'?" in done.stderr
 
 
-def test_tasks_list_their_rungs(inside):
-    output = inside("tasks", "maze_3d").stdout
-    present = ladder().tasks["maze_3d"]
-    assert f"Ladder: {present.measure}." in output
-    last = output.strip().splitlines()[-1]
-    assert last.split()[0] == f"{len(present.all_rungs)}+"
-    listing = json.loads(inside("tasks", "maze_3d", "--format", "json").stdout)["ladder"]
-    assert listing == present.model_dump(mode="json")
-    assert json.loads(inside("tasks", "dates", "--format", "json").stdout)["ladder"] is None
-
-
 def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
-    own.write_text(TABLE.replace("size = 6, jumps = 1", "size = 9, jumps = 3"), "utf-8")
+    own.write_text(TABLE.replace("count = 2", "count = 1").replace("size = 8", "size = 5"), "utf-8")
     assert inside("generate", f"ladder,{own}", "--out", "drawn", "--workers", 1).returncode == 0
     sheet = ("gallery", "sheet.svg", "--release", "drawn", "--rungs", "1,3")
     assert inside(*sheet).returncode == 0

@@ -29,6 +29,14 @@ def hasty():
         yield
 
 
+@pytest.fixture(autouse=True)
+def heedful():
+    """Interrupts raise, though shells start what runs in the background deaf to them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture(scope="module")
 def instances():
     return scbench.load_release().instances()
@@ -99,12 +107,12 @@ def test_what_was_never_answered_is_no_zero_and_is_asked_again(run, model, insta
         "07": ("filtered!", "blocked", REFUSALS["filtered"][1]),
         "08": ("invalid!", "blocked", REFUSALS["invalid"][1]),
         "09": ("400!", "api_error", "400 told to say 400"),
-        "10": ("silent!", "api_error", "attempt_timeout '3' exceeded"),
+        "10": ("silent!", "api_error", "attempt_timeout '10' exceeded"),
     }
     for place, (faults, *_) in ended.items():
         model.faults[instances[f"two_segments/{place}"].prompt] = faults.split()
     options = ("--tasks", "two_segments", "--limit", "11", "--max-retries", "3")
-    done = run(*options, "--attempt-timeout", "3")
+    done = run(*options, "--attempt-timeout", "10")
     assert done.exit_code == 1
     assert "some calls were never answered; the same command asks these again" in done.stderr
     rows = pl.read_parquet(tmp_path / "out" / "results.parquet")
@@ -134,6 +142,7 @@ def test_an_endpoint_that_never_answers_is_told_and_leaves_nothing(
     assert first.strip() == f"asking {MODEL} at {model.url} for one word"
     assert f"nothing came within 2 s (asked at {model.url})" in last
     model.faults.clear()
+    monkeypatch.setattr("scbench.integrations.inspect.play._HELLO_SECONDS", 600)
     interrupts = [signal.SIGINT]  # one: a call that is made again comes when nobody waits for it
     model.replies = lambda _: os.kill(os.getpid(), interrupts.pop()) if interrupts else "yes"
     done = CliRunner().invoke(app, [*options, str(tmp_path / "out")])
@@ -185,30 +194,6 @@ def test_interrupted_twice_it_goes_on_each_time(run, model, tmp_path):
     assert set(statuses(tmp_path / "out").values()) == {"answered"}
     assert len(statuses(tmp_path / "out")) == 6
     assert len(model.asked) <= 1 + 6 + 2
-
-
-def test_more_ids_join_the_same_folder(run, model, tmp_path):
-    ids = tmp_path / "ids.txt"
-    for names in ("two_segments/07\n", "two_segments/08\ntwo_segments/07\n"):
-        ids.write_text(names)
-        assert run("--ids", str(ids)).exit_code == 0
-    assert statuses(tmp_path / "out") == {("07", 0): "answered", ("08", 0): "answered"}
-    assert len(model.asked) == 1 + 2
-
-
-def test_a_sweep_over_budgets_and_what_is_left_out(run, model, tmp_path):
-    options = ("--budget", "900", "--budget", "4000", "--no-images", "--effort", "high")
-    done = run("--tasks", "polynomial_curve_fitting", *options, "--limit", "1")
-    assert done.exit_code == 0, done.stderr
-    arguments = model.requests[1:]
-    assert {entry["max_tokens"] for entry in arguments} == {900, 4000}
-    assert {entry["reasoning_effort"] for entry in arguments} == {"high"}
-    rows = pl.read_parquet(tmp_path / "out" / "results.parquet")
-    message = rows.filter(pl.col("status") == "refused")["run_metadata"].unique().to_list()
-    assert [json.loads(text) for text in message] == [{"effort": "high"}]
-    counts = rows.group_by("budget", "status").len().sort("budget", "status").rows()
-    reported = [("missing", 3), ("not_run", 5), ("refused", 1)]
-    assert counts == [(budget, *count) for budget in (900, 4000) for count in reported]
 
 
 @pytest.mark.parametrize(

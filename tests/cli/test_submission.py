@@ -124,58 +124,6 @@ def test_validate_prints_every_problem_in_three_forms(entry, inside, small):
     assert "77%25,:x" in marked[1]
 
 
-def test_wrong_usage_is_told(inside, tmp_path):
-    for args in (
-        ("submission", "validate", "nowhere"),
-        ("submission", "grade", "nowhere", "--no-report"),
-        ("submission", "pack", "nowhere"),
-        ("leaderboard", "build", "nowhere", "--no-report"),
-    ):
-        done = inside(*args)
-        assert done.returncode == 2, args
-        assert "nowhere" in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_grade_writes_a_receipt_and_prints_scores(entry, inside, small, tmp_path):
-    common = ("submission", "grade", entry, "--release", small, "--no-report", "-q")
-    done = inside(*common, "--out", "out", "--workers", 1)
-    assert done.returncode == 0, done.stderr
-    assert "100.0" in done.stdout
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "receipt.json", "results.parquet", "summary.json",
-    ]  # fmt: skip
-    receipt = json.loads((tmp_path / "out/receipt.json").read_text("utf-8"))
-    done = inside(*common, "--out", "out", "--workers", 1, "--format", "json")
-    assert json.loads(done.stdout) == receipt
-    done = inside(*common, "--out", "out", "--workers", 1, "--format", "markdown")
-    assert "| axiomatic | 21 | 100.0 | 83.7 to 100.0 |" in done.stdout
-    (entry / "claimed.json").write_text('{"scores": {"overall": 99.9}}')
-    done = inside(*common, "--out", "out", "--workers", 1)
-    assert done.returncode == 1
-    assert "overall: 99.9 is claimed, but graded anew it scores 100.0" in done.stdout
-    assert not (tmp_path / "out/receipt.json").exists()
-    spoil(entry)
-    done = inside(*common, "--out", "other")
-    assert done.returncode == 1
-    assert not (tmp_path / "other").exists()
-
-
-def test_a_pack_is_graded_like_its_folder(entry, inside, small, tmp_path):
-    for name in ("a.zip", "a.tar.zst"):
-        done = inside("submission", "pack", entry, "--out", name, "--release", small)
-        assert done.returncode == 0, done.stderr
-        done = inside(
-            *("submission", "grade", name, "--release", small, "--no-report", "-q"),
-            *("--workers", 1, "--format", "json"),
-        )
-        assert json.loads(done.stdout)["buckets"]["overall"]["mean"] == 1.0
-    assert (tmp_path / "scbench-results/a/receipt.json").exists()
-    done = inside("submission", "pack", entry, "--out", "a.rar", "--release", small)
-    assert done.returncode == 2
-    assert ".tar.zst" in done.stderr
-
-
 def test_a_board_is_built_and_built_again(entry, inside, small, tmp_path):
     args = ("leaderboard", "build", "subs", "--out", "site", "--release", small, "--no-report")
     args += ("--dataset", "scbench/scbench", "--workers", 1)
@@ -194,18 +142,6 @@ def test_a_board_is_built_and_built_again(entry, inside, small, tmp_path):
     assert done.returncode == 1
     assert "subs/aurora/predictions.jsonl:3: problem [unknown_id]" in done.stdout
     assert "There are no submissions yet" in (tmp_path / "site/index.html").read_text("utf-8")
-
-
-@pytest.mark.slow
-def test_a_report_lies_beside_the_results_and_the_board_links_it(entry, command, small, tmp_path):
-    done = command(
-        *("scbench", "leaderboard", "build", "subs", "--out", "site", "--release", small),
-        *("--workers", 1),
-    )
-    assert done.returncode == 0, done.stderr
-    page = (tmp_path / "site/index.html").read_text("utf-8")
-    assert 'href="graded/aurora/report.html"' in page
-    assert "<html" in (tmp_path / "site/graded/aurora/report.html").read_text("utf-8")
 
 
 WORKFLOWS = sorted((ROOT / "docs" / "workflows").glob("*.yml"))

@@ -69,9 +69,7 @@ def lego_hemispherical_shell():
     def bricks(places):
         return {"bricks": [{"Centroid": list(p), "RotationDegrees": r} for p, r in places]}
 
-    rng = random.Random(3)
     yield "all in one place", 7, bricks([((0, 0, 4.8), 0.0)] * 20_000)
-    yield "all but in one place", 7, bricks([((0, 0, 4.8), i * 1e-3) for i in range(20_000)])
     yield (
         "solid block",
         7,
@@ -79,16 +77,6 @@ def lego_hemispherical_shell():
             [
                 ((32.0 * (i % 27), 16.0 * (i // 27 % 27), 4.8 + 9.6 * (i // 729)), 0.0)
                 for i in range(20_000)
-            ]
-        ),
-    )
-    yield (
-        "heap",
-        7,
-        bricks(
-            [
-                (tuple(rng.uniform(-150, 150) for _ in "xyz"), rng.uniform(0, 360))
-                for _ in range(20_000)
             ]
         ),
     )
@@ -110,11 +98,6 @@ def tetrahedra_shadow_projection():
     rng = random.Random(4)
     yield "all in one place", 19, poses([(0, 0, 0, 1, 0, 0, 0)] * 2000)
     yield (
-        "all turned in one place",
-        19,
-        poses([(0, 0, 0, *(rng.uniform(-1, 1) for _ in range(4))) for _ in range(2000)]),
-    )
-    yield (
         "all over the place",
         19,
         poses(
@@ -132,7 +115,6 @@ def tetrahedra_shadow_projection():
             ]
         ),
     )
-    yield "denormal", 19, poses([(TINY, TINY, TINY, TINY, TINY, TINY, TINY)] * 2000)
     yield "far", 19, poses([(1e6, 1e6, LARGEST, LARGEST, LARGEST, LARGEST, LARGEST)] * 2000)
 
 
@@ -224,18 +206,8 @@ def interlocking_parts():
     yield "tangled boxes", *parts("STL", boxes_as_stl(2500, 1))
     yield "crossing tangles", *parts("STL", *(boxes_as_stl(150, i) for i in range(4)))
     yield "nested brackets", *parts("OpenSCAD", "union(){" * 3000 + "cube(1);" + "}" * 3000)
-    yield (
-        "wide loop",
-        *parts("OpenSCAD", "for(i=[0:3000]) for(j=[0:3000]) translate([i,j,0]) cube(1);"),
-    )
     doubling = "module d(){children();children();} " + "d() " * 40 + "cube(1);"
     yield "doubling children", *parts("OpenSCAD", doubling)
-    yield (
-        "crossing outline",
-        *parts(
-            "OpenSCAD", "linear_extrude(1) polygon([for(i=[0:20000]) [i*sin(i*137),i*cos(i*71)]]);"
-        ),
-    )
     yield (
         "crossed bars",
         *parts(
@@ -243,17 +215,6 @@ def interlocking_parts():
             "linear_extrude(2) for(i=[0:200]) {translate([2*i,0]) square([1,400]);"
             "translate([0,2*i]) square([400,1]);}",
         ),
-    )
-    yield (
-        "shadow of many",
-        *parts(
-            "OpenSCAD",
-            "linear_extrude(2) projection() for(i=[0:1000]) rotate([i*7,i*11]) cube([1,2,90]);",
-        ),
-    )
-    yield (
-        "one sphere each",
-        *parts("OpenSCAD", *(f"translate([0,0,{k}]) sphere(60,$fn=170);" for k in range(24))),
     )
     deep = "function f(n)=n==0?0:1+f(n-1); cube(f(100000)+1);"
     yield "deep recursion", *parts("OpenSCAD", deep)
@@ -311,7 +272,6 @@ def fluid_simulation():
     floating = [box(cell, cell, "Rock") for cell in cells]
     yield "comb", 10, {"earthworks": comb}
     yield "floating rock", 10, {"earthworks": floating}
-    yield "bad boxes", 10, {"earthworks": [box((HUGE,) * 3, (-1e308, 0.5, 0), "Rock")] * 900}
     yield "no boxes", 10, {"earthworks": [None, 7, "box", []] * 9999}
 
 

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import scbench
+from scbench.cli import grade
 from scbench.grading.options import tasks_in
 from scbench.release.load import find_release
 
@@ -27,10 +29,6 @@ def test_the_package_offers_what_users_need_in_order():
         if name != "__version__":
             assert inspect.getdoc(found)
             assert found.__name__ == name
-
-
-def test_the_module_of_rewards_needs_no_import_of_its_own():
-    assert scbench.__getattr__("reward").for_trl.__module__ == "scbench.reward"
 
 
 def test_what_it_does_not_offer_is_no_attribute():
@@ -60,13 +58,13 @@ def test_a_script_grades_a_file_as_the_command_does(tmp_path, predictions):
     )
     said = run(tmp_path, sys.executable, script)
     assert said == f"0 8.0 {script}"
-    command = Path(sys.executable).with_name("scbench-grade")
-    run(tmp_path, command, predictions, "--tasks", "enumerate_edges", "--out", "other", "--quiet")
-    written = [
+    words = [str(predictions), "--tasks", "enumerate_edges", "--out", str(tmp_path / "command")]
+    assert CliRunner().invoke(grade.app, [*words, "--quiet"]).exit_code == 0
+    script_bytes, command_bytes = (
         (tmp_path / name / "results.parquet").read_bytes()
-        for name in ("scbench-results/predictions", "other")
-    ]
-    assert written[0] == written[1]
+        for name in ("scbench-results/predictions", "command")
+    )
+    assert script_bytes == command_bytes
 
 
 def run(folder: Path, *command: object) -> str:
@@ -75,28 +73,6 @@ def run(folder: Path, *command: object) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
-
-
-def test_generated_instances_are_those_of_the_command_and_can_be_scored():
-    drawn = scbench.generate("arithmetic", count=3, seed=5, length=6)
-    command = Path(sys.executable).with_name("scbench")
-    options = ("--count", 3, "--seed", 5, "--length", 6, "--quiet")
-    said = run(Path.cwd(), command, "generate", "arithmetic", *options)
-    cases = [json.loads(line) for line in said.splitlines()]
-    assert [instance.prompt for instance in drawn] == [case["input"] for case in cases]
-    assert [instance.seed for instance in drawn] == [case["seed"] for case in cases]
-    answers = [case["target"] for case in cases]
-    assert scbench.scores(drawn, answers) == [1.0, 1.0, 1.0]
-    assert scbench.scores(drawn, ["no idea"] * 3) == [0.0, 0.0, 0.0]
-
-
-def test_what_cannot_be_generated_says_why():
-    with pytest.raises(scbench.ExperimentError, match="no_such_parameter"):
-        scbench.generate("arithmetic", no_such_parameter=1)
-    with pytest.raises(scbench.ExperimentError, match="unknown task 'arithmetics'"):
-        scbench.generate("arithmetics")
-    with pytest.raises(scbench.GenerationError, match="of 1000 items"):
-        scbench.generate("boolean", count=1000, length=3, max_depth=0, prob_negation=0.0)
 
 
 def test_a_file_of_spatial_and_text_answers_is_graded_as_it_is(tmp_path):

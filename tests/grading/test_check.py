@@ -2,7 +2,6 @@
 
 import pytest
 
-from scbench.base.errors import PredictionsError
 from scbench.catalog import get_task
 from scbench.grading.check import check_file
 from scbench.scoring.judge import MAX_VALUES
@@ -26,11 +25,6 @@ def told(problems) -> list[tuple[str, int | None]]:
 
 def row(i: int = 0, **fields) -> dict:
     return {"id": PARITY[i], **(fields or {"answer": {"bit": 0}})}
-
-
-def test_a_sound_file_has_nothing_to_say(check):
-    found = check(row(0), row(1, response='```json\n{"bit": 1}\n```'), row(2, status="api_error"))
-    assert (found.problems, found.warnings, found.lines, found.usable) == ([], [], 3, 3)
 
 
 def test_every_problem_is_listed_with_its_line(check):
@@ -63,17 +57,13 @@ def test_every_problem_is_listed_with_its_line(check):
 
 WARNED = {
     "wrong shape": ({"answer": {"bit": "0"}}, "answer_schema", "bit: must be a whole number; got"),
-    "no key": ({"answer": {}}, "answer_schema", "will score 0: The answer does not have the asked"),
     "text in answer": ({"answer": '{"bit": 0}'}, "answer_schema", "belongs in response"),
-    "wrong shape in text": ({"response": '{"bit": 0.5}'}, "answer_schema", "bit: must be"),
     "too long": ({"answer": {"bit": [0] * MAX_VALUES}}, "resource_limit", "500,000 values"),
     "prose": ({"response": "It is even."}, "no_answer", "no answer can be read"),
-    "prose, answered": ({"response": "Even.", "status": "answered"}, "no_answer", "can be read"),
     "blank": ({"response": " "}, "no_answer", "it will count as unparsed"),
     "nothing": ({"model": "unnamed"}, "no_answer", "holds neither answer nor response"),
     "null": ({"answer": None}, "no_answer", "it will count as missing"),
     "error": ({"error": "timeout"}, "no_answer", "timeout; it will count as api_error"),
-    "length": ({"finish_reason": "length"}, "no_answer", "it will count as truncated"),
 }
 
 
@@ -88,17 +78,9 @@ def test_what_is_likely_not_meant_is_a_warning(check, fields, code, said):
 
 
 @pytest.mark.parametrize("status", ["truncated", "refused", "blocked", "missing", "not_run"])
-@pytest.mark.parametrize("fields", [{}, {"response": ""}, {"response": "I can't."}])
-def test_a_status_that_says_why_is_no_warning(check, status, fields):
-    assert check(row(0, status=status, **fields)).warnings == []
-
-
-def test_rows_of_tasks_the_release_does_not_hold_are_warnings(check):
-    found = check(row(0), {"id": "csg_union/03"}, {"id": "csg_union/99", "answer": 1})
-    assert found.problems == []
-    assert told(found.warnings) == [("not_in_release", 2), ("not_in_release", 3)]
-    assert found.warnings[0].message == "release 0.0.1 does not hold csg_union"
-    assert (found.lines, found.usable) == (3, 1)
+def test_a_status_that_says_why_is_no_warning(check, status):
+    for fields in ({}, {"response": "I can't."}):
+        assert check(row(0, status=status, **fields)).warnings == []
 
 
 def test_a_file_that_lacks_items_is_a_problem_unless_partial(check):
@@ -109,25 +91,7 @@ def test_a_file_that_lacks_items_is_a_problem_unless_partial(check):
     assert check(*map(row, range(3)), partial=True).problems == []
 
 
-def test_a_run_outside_the_release_lacks_items_as_it_does_in_grading(check):
-    found = check(*map(row, range(4)), {"id": "csg_union/03", "model": "m"}, partial=False)
-    assert [problem.code for problem in found.problems] == ["incomplete"] * 2
-    assert found.problems[0].message.startswith("model 'm' has no prediction for 12 of 12")
-
-
 def test_lines_of_tasks_not_chosen_are_counted_but_not_used(check):
     found = check(row(0), row(1), tasks=TASKS[1:])
     assert (found.warnings, found.lines, found.usable) == ([], 2, 0)
     assert told(found.problems) == [("nothing_graded", None)]
-
-
-@pytest.mark.parametrize("lines", [(), ("", " ", "")])
-def test_a_file_without_lines_is_a_problem(check, lines):
-    found = check(*lines)
-    assert told(found.problems) == [("empty", None)]
-    assert (found.lines, found.usable) == (0, 0)
-
-
-def test_a_missing_file_is_an_error(parity_release, tmp_path):
-    with pytest.raises(PredictionsError, match="No such file"):
-        check_file(str(tmp_path / "none.jsonl"), parity_release, TASKS, partial=True)

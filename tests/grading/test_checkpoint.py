@@ -58,9 +58,3 @@ def test_an_outcome_is_of_one_line_of_one_content_in_one_run(open_checkpoint):
         resumed = open_checkpoint(identity)
         assert resumed.find_outcome(head) == there
         resumed.close()
-
-
-def test_a_run_that_kept_nothing_leaves_nothing(open_checkpoint, tmp_path):
-    checkpoint = open_checkpoint(resume=False)
-    assert not checkpoint.close()
-    assert list((tmp_path / "out").iterdir()) == []

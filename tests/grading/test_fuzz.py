@@ -80,16 +80,6 @@ def test_what_a_target_may_not_do_is_found_before_it_happens(tools, name, tmp_pa
     (tmp_path / "afterwards").write_text("all is allowed again")
 
 
-def test_a_target_may_write_in_its_scratch_folder_and_nowhere_else(tools, tmp_path):
-    tools["fuzz_guard"].install(scratch=str(tmp_path / "scratch"))
-    attempt = tools["fuzz"].attempt
-    assert attempt(lambda _: (tmp_path / "scratch").mkdir(), b"") is None
-    assert attempt(lambda _: (tmp_path / "scratch" / "x").write_bytes(b""), b"") is None
-    found = attempt(lambda _: (tmp_path / "x").write_bytes(b""), b"")
-    assert found.place.startswith("ForbiddenError"), found
-    tools["fuzz_guard"].install()
-
-
 def test_faults_and_hangs_are_found_and_told_apart(tools):
     attempt = tools["fuzz"].attempt
     assert attempt(len, b"x") is None
@@ -97,62 +87,6 @@ def test_faults_and_hangs_are_found_and_told_apart(tools):
     assert fault.place.startswith("IndexError in test_fuzz.py:")
     assert fault.data == b"x"
     assert attempt(spin, b"x", seconds=0.2).place.startswith("HangError")
-
-
-def test_isolated_children_are_counted(tools):
-    tools["fuzz_guard"].install(children=1)
-    attempt = tools["fuzz"].attempt
-    done = []
-
-    def start(_):
-        done.append(subprocess.run(["true"], check=False))
-
-    assert attempt(start, b"") is None
-    assert attempt(start, b"") is None, "more than its share is no finding"
-    assert len(done) == 1
-    tools["fuzz_guard"].install()
-    assert attempt(start, b"").place.startswith("ForbiddenError")
-
-
-def test_choices_follow_from_bytes(tools):
-    inputs = tools["fuzz_inputs"]
-    choices = inputs.Choices(b"\x07\x01\x02")
-    assert (choices.below(5), choices.below(1000), choices.spent) == (2, 0x201, True)
-    assert choices.below(9) == 0
-    value = {"a": [1, 2, {"b": "text"}], "c": 0.5}
-    rng = random.Random(1)
-    changed = 0
-    for _ in range(300):
-        data = rng.randbytes(30)
-        made = inputs.mutated_json(value, inputs.Choices(data))
-        assert inputs.mutated_json(value, inputs.Choices(data)) == made
-        changed += made != value
-    assert value == {"a": [1, 2, {"b": "text"}], "c": 0.5}
-    assert changed > 250
-
-
-def test_the_command_prints_a_table_and_replays(tmp_path):
-    tool = [sys.executable, TOOLS / "fuzz.py"]
-
-    def run(*arguments):
-        return subprocess.run(
-            [*tool, *arguments], capture_output=True, text=True, check=False, timeout=600
-        )
-
-    done = run("line", "answer:boolean", "--runs", "50", "--plain", "--seed", "3")
-    assert done.returncode == 0, done.stderr
-    header, *rows = done.stdout.splitlines()
-    assert header.split() == ["target", "executions", "per", "second", "findings"]
-    assert [(row.split()[0], row.split()[1]) for row in rows] == [
-        ("line", "50"),
-        ("answer:boolean", "50"),
-        ("in", "all"),
-    ]
-    (tmp_path / "input").write_bytes(b"\0{}")
-    assert run("line", "--replay", tmp_path / "input").stdout == "nothing wrong\n"
-    wrong = run("lines")
-    assert wrong.returncode == 2
-    assert "there are: line, response" in wrong.stderr
 
 
 DYING = """

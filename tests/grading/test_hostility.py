@@ -68,38 +68,27 @@ BOMBS = {
 FILL = 1_000_000
 TEXTS = {
     "fences": lambda: "```\n" * (FILL // 4),
-    "fences with languages": lambda: "```json\n" * (FILL // 8),
     "backticks": lambda: "`" * FILL,
     "tags": lambda: "<answer>" * (FILL // 8),
-    "closed tags": lambda: "<answer></answer>" * (FILL // 17),
     "thoughts": lambda: "</think>" * (FILL // 8),
     "marks": lambda: "Answer: " * (FILL // 8),
-    "marks and brackets": lambda: "Answer: [" * (FILL // 9),
     "open brackets": lambda: "[" * FILL,
-    "closed brackets": lambda: "]" * FILL,
     "braces": lambda: "{" * FILL,
-    "brace and bracket": lambda: "{[" * (FILL // 2),
-    "pairs": lambda: "{}" * (FILL // 2),
     "nested": lambda: "[" * 100_000 + "]" * 100_000,
     "quotes": lambda: '"' * FILL,
-    "open quote in brackets": lambda: '{"' * (FILL // 2),
     "backslashes": lambda: '{"' + "\\" * FILL,
     "escaped quotes": lambda: "{'" + "\\'" * (FILL // 2),
     "triple quotes": lambda: "['''" + "'' " * (FILL // 3),
-    "keys": lambda: '{"segments" ' * (FILL // 12),
     "objects": lambda: '{"segments": 0} ' * (FILL // 16),
     "comments": lambda: "[" + "#\n" * 300_000 + "1]",
     "commas": lambda: "[" + "," * 900_000 + "]",
     "tuples": lambda: "(" * 190 + "1" + ",)" * 190,
-    "words": lambda: "[" + "True," * 190_000 + "]",
     "numbers": lambda: "[" + "1e5," * 240_000 + "]",
-    "one number": lambda: "[" + "1" * 900_000 + "]",
     "blanks": lambda: "[" + " \t\n" * 300_000 + "]",
     "boxes": lambda: "\\boxed{" * (FILL // 7),
     "refusals": lambda: "I cannot " * (FILL // 9) + "not",
     "apostrophes": lambda: "I can’t I’m " * (FILL // 14),
     "combining": lambda: "e" + "\u0301" * (FILL // 2),
-    "wide characters": lambda: "💥" * (FILL // 4),
     "line separators": lambda: "\u2028\r\v\f\x85" * (FILL // 8),
 }
 """Makers of replies that are hard on patterns, a million characters each."""
@@ -130,7 +119,7 @@ def test_bombs_are_read_or_refused(name):
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("task_id", ["two_segments", "maze_3d", "arithmetic"])
+@pytest.mark.parametrize("task_id", ["maze_3d", "arithmetic"])
 def test_replies_are_searched_in_linear_time(task_id, name):
     task = get_task(task_id)
     line = HOSTILE.as_line(f"{task_id}/00", 0, response=TEXTS[name]())

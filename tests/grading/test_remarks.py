@@ -1,20 +1,18 @@
 """Tables say so when the graders are not those that the release was frozen with."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from scbench.catalog import get_task
+from scbench.cli import grade
 from scbench.freezing.example import example_predictions
 from scbench.freezing.freeze import build_release
 from scbench.grading.summary import grader_differences, remarks
 from scbench.release.load import Release, open_release
 from scbench.release.manifest import MANIFEST, Manifest
 
-GRADE = Path(sys.executable).with_name("scbench-grade")
 SAID = "Graded with other grader versions than those of release 0.0.1: enumerate_edges v"
 
 
@@ -41,30 +39,6 @@ def test_differences_name_both_versions(older):
     assert sentence.startswith(f"{SAID}{now} (release: v{now + 7}).")
 
 
-@pytest.mark.parametrize("style", ["table", "markdown", "csv", "json"])
-def test_every_table_says_so(older, tmp_path, style):
-    path = tmp_path / "predictions.jsonl"
-    path.write_text("\n".join(example_predictions(older)), "utf-8")
-    args = ("--release", older.root, "--out", tmp_path / "out", "--format", style, "-q")
-    done = subprocess.run(
-        [GRADE, path, *map(str, args)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    where = done.stdout if style in {"table", "markdown"} else done.stderr
-    assert where.count(SAID) == (2 if style in {"table", "markdown"} else 1)
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
-    assert list(summary["grader_differences"]) == ["enumerate_edges"]
-    if style == "json":
-        assert json.loads(done.stdout) == summary
-
-
-def test_the_self_test_says_so_too(older):
-    command = [GRADE, "--self-test", "--release", str(older.root), "-q"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0
-    assert SAID in done.stderr
-
-
 def test_lines_that_name_no_setting_beside_others_are_told(older, tmp_path):
     runs = [{"model": name, "setting": setting} for name, setting in (("a", None), ("b", "tools"))]
     assert list(remarks(older, [], runs=runs)) == []
@@ -76,6 +50,6 @@ def test_lines_that_name_no_setting_beside_others_are_told(older, tmp_path):
     del rows[1]["setting"]
     path = tmp_path / "p.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = [GRADE, path, "--release", older.root, "--partial", "--out", tmp_path / "out"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    words = [path, "--release", older.root, "--partial", "--out", tmp_path / "out"]
+    done = CliRunner().invoke(grade.app, list(map(str, words)))
     assert "Lines of 'oracle' without a setting" in done.stdout

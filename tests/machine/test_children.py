@@ -8,7 +8,7 @@ import pytest
 from scbench.analysis.failure_modes.labels import read_labels
 from scbench.analysis.results import read_results
 from scbench.base.errors import ReleaseError, ResultsError
-from scbench.machine.children import ChildError, check_parquet, lines_of_child
+from scbench.machine.children import check_parquet, lines_of_child
 
 
 @pytest.fixture(params=[424, 426], ids=["aborts", "panics"])
@@ -37,14 +37,6 @@ def test_a_broken_file_is_refused_and_the_next_one_read(broken, tmp_path):
 def test_results_and_labels_end_no_command(broken, tmp_path, read):
     with pytest.raises(ResultsError, match="cannot be read as Parquet"):
         read(broken)
-
-
-def test_a_child_ends_with_its_last_words():
-    with pytest.raises(ChildError, match=r"^of no use$"):
-        list(lines_of_child("raise ValueError('of no use')", None))
-    with pytest.raises(ChildError, match="takes more than 8 GiB of memory"):
-        list(lines_of_child("bytes(2**40)", None))
-    assert list(lines_of_child("print(arguments)", [1, "a"])) == [b"[1, 'a']\n"]
 
 
 def test_a_child_whose_lines_nobody_wants_is_ended():

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -66,31 +65,11 @@ def test_doubles_go_both_ways_to_the_bit_and_noise_does_not_matter(engine):
     assert set(there.facts) == {"pybullet", "system", "machine"}
 
 
-def test_each_thread_has_one_of_its_own_that_ends_with_it(engine):
-    body = "return [os.getpid()]"
-    mine = engine(body)
-    with ThreadPoolExecutor(3) as pool:
-        theirs = [int(x) for (x,) in pool.map(lambda _: engine(body).call([1]), range(9))]
-    assert engine(body) is mine
-    assert mine.call([1]) == [mine._child.pid]
-    assert mine._child.pid not in theirs
-    assert all(map(ends, theirs))
-
-
 def test_one_that_crashes_says_so_and_the_next_is_another(engine):
     for body in ("os.abort()", "raise MemoryError", "os._exit(0)"):
         with pytest.raises(PhysicsError, match="the physics engine ended with"):
             engine(body).call(DOUBLES * 10_000)
     assert engine().call([1, 2]) == [2, 1]
-
-
-def test_a_call_that_is_interrupted_leaves_no_half_reply(engine, monkeypatch):
-    there = engine()
-    monkeypatch.setattr(physics, "array", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        there.call([1.0])
-    monkeypatch.undo()
-    assert ends(there._child.pid)
 
 
 def test_it_dies_with_a_process_that_is_killed_whatever_it_is_at(tmp_path):
@@ -107,18 +86,6 @@ def test_it_dies_with_a_process_that_is_killed_whatever_it_is_at(tmp_path):
         pid = int(parent.stdout.readline())
         parent.kill()
     assert ends(pid)
-
-
-def test_a_forked_process_has_one_of_its_own(engine):
-    body = "return [os.getpid()]"
-    mine = engine(body).call([1])
-    if (pid := os.fork()) == 0:
-        try:
-            os._exit(engine(body).call([1]) == mine)
-        finally:
-            os._exit(2)
-    assert os.waitpid(pid, 0)[1] == 0
-    assert engine(body).call([1]) == mine
 
 
 def test_what_is_no_interpreter_or_has_no_library_is_said(engine, monkeypatch, tmp_path):

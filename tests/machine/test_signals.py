@@ -28,12 +28,6 @@ def send() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def test_one_is_raised_where_it_comes(hits):
-    with pytest.raises(KeyboardInterrupt), watched():
-        send()
-    assert hits == [signal.SIGTERM]
-
-
 def test_one_that_a_library_swallowed_is_raised_by_a_check(hits):
     with watched() as interrupts:
         interrupts.check()

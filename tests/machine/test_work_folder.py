@@ -44,11 +44,6 @@ def test_it_is_found_again_with_its_identity_and_removed_whole(path):
     assert not interrupted(path)
 
 
-def test_what_was_not_marked_is_no_run(path):
-    WorkFolder(path).close()
-    assert WorkFolder(path).previous == ""
-
-
 def test_it_has_one_holder_and_death_frees_it(path):
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

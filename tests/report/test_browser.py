@@ -1,7 +1,5 @@
 """The report in headless Chromium: nothing breaks, nothing is loaded, everything can be reached."""
 
-from pathlib import Path
-
 import pytest
 from bounds import until
 
@@ -90,15 +88,6 @@ def test_it_opens_filters_and_shows_every_task(browser, whole_report, small, tmp
     assert browser.requests() == []
 
 
-def test_an_address_opens_an_item_or_the_filters(browser, whole_report):
-    driver = browser.driver
-    browser.open(whole_report, "#shikaku_rectangles-00-run2")
-    wait_for(driver, "document.querySelector('#shikaku_rectangles-00-run2').open")
-    browser.open(whole_report, "#task=shikaku_rectangles&result=full")
-    wait_for(driver, "document.querySelector('.count').textContent.startsWith('1 of')")
-    assert shown(driver) == 1
-
-
 def test_a_view_can_be_turned(browser, whole_report, tmp_path):
     from selenium.webdriver import ActionChains  # noqa: PLC0415  (wanted by few tests)
     from selenium.webdriver.common.keys import Keys  # noqa: PLC0415
@@ -164,16 +153,6 @@ def test_the_keyboard_is_enough(browser, whole_report):
     wait_for(driver, "document.activeElement.className.includes('canvas')")
 
 
-def test_what_is_there_can_be_copied(browser, whole_report):
-    browser.open(whole_report)
-    driver = browser.driver
-    item = driver.find_element("css selector", "#two_segments-00-run1")
-    driver.execute_script("arguments[0].open = true", item)
-    press(driver, item.find_element("css selector", ".copy"))
-    button = "document.querySelector('#two_segments-00-run1 .copy')"
-    wait_for(driver, f"['Copied', 'Selected: press Ctrl+C'].includes({button}.textContent)")
-
-
 def test_without_scripts_texts_and_pictures_are_there(browser, whole_report):
     from selenium.webdriver.common.keys import Keys  # noqa: PLC0415  (wanted by few tests)
 
@@ -191,53 +170,3 @@ def test_without_scripts_texts_and_pictures_are_there(browser, whole_report):
         assert browser.requests() == []
     finally:
         browser.scripts(run=True)
-
-
-@pytest.fixture(scope="module")
-def many(make_results, tmp_path_factory) -> list[Path]:
-    """A report on 5,000 items, which no release holds: eighteen samples of 277."""
-    from scbench.report import write_report  # noqa: PLC0415
-
-    rows = [
-        {"sample": sample, "task": task, "subtask": i, "score": float((i + sample) % 3 == 0)}
-        | {"answer": '{"n":' + "1" * 300 + "}", "checks": _CHECKS}
-        for task, count in (("two_segments", 200), ("csg_union", 50))
-        for i in range(count)
-        for sample in range(20)
-    ]
-    folder = tmp_path_factory.mktemp("many")
-    make_results(*rows).write_parquet(folder / "results.parquet")
-    written = write_report([folder], folder / "report.html")
-    return list(written.pages)
-
-
-_CHECKS = (
-    '[{"id":"a_check","passed":false,"message":"Something is not as asked for.","details":{}},'
-    '{"id":"another","passed":true,"message":"All is well.","details":{}}]'
-)
-
-
-def test_five_thousand_items_open_and_filter(browser, many):
-    assert len(many) == 10, "the tables, and nine of items"
-    driver = browser.driver
-    browser.open(many[1])
-    assert shown(driver) == 600
-    driver.execute_script(
-        """
-        const field = document.querySelector("form [name=q]");
-        const count = document.querySelector(".count");
-        field.value = "two_segments/01";
-        field.dispatchEvent(new Event("input", {bubbles: true}));
-        return new Promise(done => {
-          new MutationObserver(done)
-            .observe(count, {childList: true, characterData: true, subtree: true});
-        });
-        """
-    )
-    assert shown(driver) == 20, "one instance, twenty samples"
-    links = driver.find_elements("css selector", "nav.pages a")
-    assert len(links) == 10
-    links[2].click()
-    wait_for(driver, "document.title.includes('page 3')")
-    assert "q=two_segments" in driver.current_url, "filters go along"
-    assert browser.errors() == []

@@ -2,15 +2,10 @@
 
 from html.parser import HTMLParser
 
-import polars as pl
 import pytest
-from drawn_parts import luminance
 
-from scbench.analysis.failure_modes.labels import Mode
 from scbench.analysis.usage import budget_sweep
-from scbench.base.errors import ResultsError
-from scbench.report.charts import budget_chart, draw, failure_chart
-from scbench.report.draw.colours import COLOURS
+from scbench.report.charts import budget_chart, draw
 
 BUDGETS = (1024, 4096, 8192, 32768, 65536)
 
@@ -57,45 +52,3 @@ def test_a_page_needs_no_network(points):
     for tag, attributes in tags.found:
         assert not {"src", "href"} & attributes.keys(), tag
     assert "cdn.jsdelivr" not in str(tags.found)
-
-
-def test_a_models_name_cannot_end_the_script(points):
-    page = draw(budget_chart(points), "html").decode()
-    assert "</script><b>second" not in page
-    assert "\\u003c/script>\\u003cb>second" in page
-
-
-def test_points_carry_intervals_and_the_truncated_share(points):
-    spec = budget_chart(points)
-    above, below = spec["vconcat"]
-    assert above["layer"][0]["encoding"]["y2"]["field"] == "high"
-    assert below["encoding"]["y"]["field"] == "truncated"
-    assert len(spec["data"]["values"]) == points.height
-    assert {value["run"] for value in spec["data"]["values"]} == {
-        "first no_tools",
-        "</script><b>second no_tools",
-    }
-
-
-def test_other_forms_are_refused(points):
-    with pytest.raises(ResultsError, match=r"\.svg, \.png or \.html, not as 'pdf'"):
-        draw(budget_chart(points), "pdf")
-
-
-def test_a_failure_mode_keeps_its_colour_and_its_count_can_be_read():
-    modes = list(Mode)
-    table = pl.DataFrame(
-        {
-            "model": ["m"] * len(modes), "setting": [None] * len(modes), "judged": [3] * len(modes),
-            "failure_mode": [mode.value for mode in modes],
-            "count": [1, 0, *[1] * (len(modes) - 2)], "share": [0.5] * len(modes),
-        },
-        schema_overrides={"setting": pl.String},
-    )  # fmt: skip
-    scale = failure_chart(table)["layer"][0]["encoding"]["color"]["scale"]
-    assert len(scale["domain"]) == len(modes) - 1, "one does not occur"
-    assert scale["range"] == [colour for i, colour in enumerate(COLOURS[: len(modes)]) if i != 1]
-    inks = [1.0, *[0.0] * (len(modes) - 1)]  # white on the first, black on the others
-    for ink, colour in zip(inks, COLOURS, strict=False):
-        dark, light = sorted((ink, luminance(colour)))
-        assert (light + 0.05) / (dark + 0.05) >= 4.5, colour

@@ -50,8 +50,3 @@ def test_places_are_rounded_and_words_are_not():
     assert text.count("0.98765") == 2
     for value in re.findall(r' (?:points|x|y|cx|cy|r)="([^"]*)"', text):
         assert not re.search(r"\.\d\d", value), value
-
-
-def test_what_is_no_drawing_is_left_alone():
-    assert compacted("") == ""
-    assert compacted('<svg><image href="data:image/png;base64,AA.99"/></svg>').count("AA.99") == 1

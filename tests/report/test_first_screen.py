@@ -1,21 +1,13 @@
 """What a report says first: how good, how sure, compared with what; and that it can be read."""
 
-import html
 import re
 
 import pytest
 
 from scbench.report import write_report
-from scbench.report.overview import PAPER
 
 LONG = "acme-large-reasoning-2026-11-preview"
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}"
-
-
-def words(page) -> str:
-    """The text of a page as it is without scripts."""
-    text = re.sub(r"<(script|style|svg).*?</\1>", " ", page.read_text("utf-8"), flags=re.DOTALL)
-    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", text)))
 
 
 @pytest.fixture
@@ -27,52 +19,6 @@ def report(make_results, stored, tmp_path):
         return write_report([folder], tmp_path / f"{name}.html", **options).pages[0]
 
     return write
-
-
-def test_one_run_says_how_good_and_how_sure(report):
-    rows = [{"subtask": i, "score": float(i < 3), "floor": 0.25} for i in range(6)]
-    text = words(report(rows))
-    lead = re.search(
-        r"50\.0 of 100, normalized, in axiomatic tasks, 95 % interval ([\d.]+) to ([\d.]+); mean",
-        text,
-    )
-    assert lead, text[:600]
-    assert 0 < float(lead[1]) < 50 < float(lead[2]) < 100
-    assert "the paper's models" not in text, "they answered all of the bucket"
-
-
-def test_the_best_of_several_runs_is_named_and_stands_first(report):
-    rows = [
-        {"model": name, "subtask": i, "score": float(i < good)}
-        for name, good in (("a-weak", 1), (LONG, 5), ("z-fair", 3))
-        for i in range(6)
-    ]
-    page = report(rows)
-    assert f"Best of 3 runs: {LONG}, 83.3 of 100, normalized" in words(page)
-    shown = re.findall(
-        r'<th scope="row" class="clip" data-value="([^"]+)"', page.read_text("utf-8")
-    )
-    assert shown == [LONG, "z-fair", "a-weak"]
-
-
-def test_the_papers_models_stand_below_whole_runs(
-    report, paper_results, paper_numbers, stored, tmp_path
-):
-    found = {
-        row["bucket"].lower(): [model["no_tools"] for model in row["models"].values()]
-        for row in paper_numbers["table1"]
-    }
-    assert {name: (min(means), max(means)) for name, means in found.items()} == PAPER
-    written = write_report([stored(paper_results)], tmp_path / "r.html", items="none")
-    text = words(written.pages[0])
-    assert "the paper's models, means 34.9 to 57.6 49.3 to 81.3 30.2 to 51.9 27.5 to 50.0" in text
-    assert "no comparison" in text
-
-
-def test_without_any_score_it_says_so(report):
-    text = words(report([{"status": "api_error", "score": None}]))
-    assert "No score: nothing was graded, or nothing could be." in text
-    assert "1 of 1 scores are missing (1 api_error)" in text
 
 
 def twenty():

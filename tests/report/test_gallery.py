@@ -1,37 +1,16 @@
 """The gallery: one small picture of every task, the same bytes whatever fonts a machine has."""
 
 import io
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from scbench.base.errors import ReleaseError
-from scbench.catalog import get_task, paper_tasks
-from scbench.report.draw.png import few_colours, same_picture, squeezed, with_palette
-from scbench.report.gallery import cases, draw_cases, right_and_wrong, write_gallery
-from scbench.report.items import answer_of
-
-DRAW = """
-import sys
-from scbench.release.load import find_release
-from scbench.report.gallery import cases, draw_cases
 from scbench.catalog import get_task
-if __name__ == "__main__":
-    release = find_release()
-    rows = list(release.instances().values())
-    found = list(cases([get_task("two_segments")], rows, release.references()))
-    sys.stdout.buffer.write(draw_cases(found)["two_segments"])
-"""
-
-
-def cases_of(release, names):
-    tasks = [task for task in paper_tasks() if task.id in names]
-    rows = list(release.instances(names).values())
-    return list(cases(tasks, rows, release.references()))
+from scbench.report.draw.png import same_picture
+from scbench.report.gallery import right_and_wrong, write_gallery
+from scbench.report.items import answer_of
 
 
 @pytest.mark.slow
@@ -77,22 +56,6 @@ def test_a_contact_sheet_has_a_right_and_a_wrong_answer_to_every_task(installed,
     assert [(case.instance_id, case.answer) in right for case in drawn] == [True, False] * 34
 
 
-@pytest.mark.slow
-def test_the_fonts_of_the_machine_do_not_matter(installed, tmp_path):
-    """A machine with other fonts, or none: fontconfig is told of an empty folder, or of all."""
-    here = draw_cases(cases_of(installed, ("two_segments",)))["two_segments"]
-    (tmp_path / "fonts.conf").write_text(f"<fontconfig><dir>{tmp_path}</dir></fontconfig>")
-    script = tmp_path / "draw.py"
-    script.write_text(DRAW)
-    there = subprocess.run(
-        [sys.executable, script],
-        env={**os.environ, "FONTCONFIG_FILE": str(tmp_path / "fonts.conf")},
-        capture_output=True,
-        check=True,
-    ).stdout
-    assert there == here
-
-
 def png(pixels, mode="RGBA", **options) -> bytes:
     """A PNG file of rows of pixels."""
     file = io.BytesIO()
@@ -100,41 +63,6 @@ def png(pixels, mode="RGBA", **options) -> bytes:
     assert image.mode == mode
     image.save(file, "PNG", **options)
     return file.getvalue()
-
-
-def colours(data: bytes) -> list[list[tuple[int, ...]]]:
-    """What a picture with a palette shows."""
-    with Image.open(io.BytesIO(data)) as image:
-        assert image.mode == "P"
-        return [
-            [tuple(pixel) for pixel in row] for row in np.asarray(image.convert("RGB")).tolist()
-        ]
-
-
-def test_a_palette_keeps_the_picture():
-    rows = [[(0, 0, 0, 255), (8, 16, 248, 255)], [(255, 255, 255, 255), (8, 16, 248, 255)]]
-    opaque = [[pixel[:3] for pixel in row] for row in rows]
-    for data in (png(rows), png(opaque, "RGB")):
-        small = with_palette(data)
-        assert colours(small) == opaque
-        assert small == with_palette(small)
-
-
-def test_opacity_is_part_of_few_colours():
-    rows = [[(0, 0, 0, 0), (8, 16, 248, 119)], [(255, 255, 255, 255), (8, 16, 248, 255)]]
-    with Image.open(io.BytesIO(few_colours(np.array(rows)))) as image:
-        assert image.mode == "P"
-        assert np.asarray(image.convert("RGBA")).tolist() == [list(map(list, row)) for row in rows]
-
-
-def test_images_of_prompts_are_squeezed_and_the_same(installed):
-    rows = installed.instances(["polynomial_curve_fitting"]).values()
-    image = next(row.images[0] for row in rows if row.images)
-    small = squeezed(image)
-    assert len(small) < len(image) / 10
-    assert same_picture(small, image)
-    assert squeezed(b"no picture") == b"no picture"
-    assert squeezed(small) == small
 
 
 def test_pictures_are_compared_by_what_they_show():

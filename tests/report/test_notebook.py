@@ -1,12 +1,8 @@
 """What a notebook shows of results."""
 
-import sys
-
-import polars as pl
 import pytest
 
 import scbench
-from scbench.base.errors import ResultsError
 
 
 @pytest.fixture
@@ -25,14 +21,3 @@ def test_runs_are_a_line_a_table_and_a_chart(runs, tmp_path):
     chart.save(tmp_path / "c.png", dark=True)
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
     assert "shape: (2, 1)" in repr(runs.select("model").unique()), "other frames are polars' own"
-
-
-def test_pandas_is_there_or_named(runs, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-
-    def missing(self, **options):
-        raise ModuleNotFoundError("pandas")
-
-    monkeypatch.setattr(pl.DataFrame, "to_pandas", missing)
-    with pytest.raises(ResultsError, match="pip install pandas pyarrow"):
-        runs.to_pandas()

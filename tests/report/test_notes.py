@@ -27,18 +27,3 @@ def said(tasks):
 @pytest.mark.parametrize("tasks", [SPATIAL, TEXTS, SPATIAL + TEXTS])
 def test_a_run_of_a_whole_part_of_the_release_is_not_called_partial(tasks):
     assert said(tasks) == []
-
-
-def test_a_run_of_some_tasks_says_what_was_graded():
-    (note,) = said([*SPATIAL[:2], *TEXTS])
-    assert note == (
-        f"Part of the release: 2 of {len(SPATIAL)} spatial tasks were graded ({SPATIAL[0]}, "
-        f"{SPATIAL[1]}). Means are over these; a leaderboard entry needs all."
-    )
-
-
-def test_each_part_says_what_was_graded_of_it():
-    notes = said([*SPATIAL[1:], *TEXTS[1:]])
-    counts = [f": {len(part) - 1} of {len(part)} " for part in (SPATIAL, TEXTS)]
-    assert len(notes) == 2
-    assert all(count in note for count, note in zip(counts, notes, strict=True))

@@ -1,8 +1,5 @@
 """Pages of items: how long they are, what stands in which, and what goes away."""
 
-import base64
-import gzip
-import hashlib
 import re
 
 import polars as pl
@@ -11,8 +8,7 @@ import pytest
 from scbench.report import items as items_module
 from scbench.report import write_report
 from scbench.report.html import page_parts
-from scbench.report.items import Figure, FigureJob, View, draw_all
-from scbench.report.paging import packed_figure
+from scbench.report.items import Figure, FigureJob, draw_all
 
 
 def items(page) -> list[str]:
@@ -79,13 +75,3 @@ def test_equal_answers_to_an_instance_are_drawn_once(monkeypatch):
     jobs = [job, job._replace(answer="2"), job, None, None, job._replace(params="{ }"), job]
     assert [f.caption for f in draw_all(jobs, 1)] == [str(job) for job in jobs]
     assert drawn == [jobs[0], jobs[1], None, jobs[5], jobs[6]]
-
-
-def test_only_long_drawings_that_shrink_are_packed():
-    short, long = "<svg>x</svg>", f"<svg>{'<rect/>' * 5_000}</svg>"
-    picture = f"<svg>{base64.b64encode(hashlib.shake_256(b'').digest(20_000)).decode()}"
-    figure = Figure(tuple(View("t", svg, "", "a") for svg in (short, long, picture)))
-    views = packed_figure(figure).views
-    assert [view.packed for view in views] == [False, True, False]
-    assert (views[0].svg, views[2].svg) == (short, picture)
-    assert gzip.decompress(base64.b64decode(views[1].svg)).decode() == long

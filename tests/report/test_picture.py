@@ -4,9 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from scbench.base.model import Check, Verdict
 from scbench.report.gauges import Gauge, gauge_panels
-from scbench.report.picture import Verdicts
 
 
 def bars(panel) -> list[ET.Element]:
@@ -24,12 +22,3 @@ def test_bars_are_as_long_as_the_share_and_marks_stand_at_what_was_wanted():
     assert jumps.get("class") == "f-right"
     assert "30; at least 60" in panel.alt
     assert "4; at least 2" in text
-
-
-def test_checks_are_found_by_id():
-    verdict = Verdict(0.0, (Check("shape", False, "no"), Check("route", None, "?")))
-    assert Verdicts([verdict]).check("shape").message == "no"
-    assert Verdicts([verdict]).passed("shape") is False
-    assert Verdicts([verdict]).passed("route") is None
-    assert Verdicts([verdict]).check("other") is None
-    assert Verdicts().passed("shape") is None

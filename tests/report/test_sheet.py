@@ -2,11 +2,9 @@
 
 import xml.etree.ElementTree as ET
 
-import numpy as np
 import pytest
 
-from scbench.report.draw.scene import Lines, Scene
-from scbench.report.draw.svg import Drawing, swatch
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, sheet_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -17,10 +15,6 @@ def flat(width: float = 10) -> Drawing:
     drawing = Drawing((0, 0, width, 10), size=200)
     drawing.box((0, 0), (5, 5), "missing", hatched=True)
     return drawing
-
-
-def solid() -> Scene:
-    return Scene((Lines((np.array([[0.0, 0, 0], [1, 1, 1]]),), "answer"),))
 
 
 def placed(picture: Picture, **more: object) -> tuple[ET.Element, list[tuple[float, float]]]:
@@ -43,25 +37,3 @@ def test_panels_stand_side_by_side_and_wrap(title):
         assert 0 < float(node.get("x")) < width
         assert 0 < float(node.get("y")) < height
     assert max(y for _, y in places) + 200 < height
-
-
-def test_long_words_are_wrapped_or_cut():
-    picture = Picture(
-        (Panel("t" * 300, flat(), "a"),), "word " * 80 + "x" * 500, (("answer", "many " * 40),)
-    )
-    root, _ = placed(picture)
-    for node in root.findall(f"{SVG}text"):
-        assert len(node.text) * 13 * 0.5 <= float(root.get("width"))
-    assert " ".join(node.text for node in root.findall(f"{SVG}text")).count("many") == 40
-
-
-def test_samples_of_a_legend_look_like_what_they_stand_for():
-    drawing = flat()
-    drawing.box((0, 0), (1, 1), "right", opacity=0.2, edge="right")
-    drawing.line([(0, 0), (1, 1)], "note")
-    drawing.text((0, 0), "words", "answer")
-    assert 'class="f-right s-right" fill-opacity="0.2"' in swatch([drawing], "right")
-    assert 'class="s-note"' in swatch([drawing], "note")
-    assert "f-note" not in swatch([drawing], "note")
-    assert 'stroke-dasharray="3 2"' in swatch([drawing], "missing")
-    assert 'class="f-answer"/>' in swatch([drawing, solid()], "answer"), "texts have no say"

@@ -13,22 +13,19 @@ from hypothesis import strategies as st
 
 from scbench.analysis.failure_modes.exchange import (
     LENGTHS,
-    PROMPT_VERSION,
     card,
     clip,
     export,
     import_decisions,
     read_outputs,
-    shown_prompt,
 )
-from scbench.analysis.failure_modes.labels import DECISIONS, MEANINGS, Mode, candidates, signals
+from scbench.analysis.failure_modes.labels import Mode, candidates, signals
 from scbench.analysis.failure_modes.rules import judge_by_rules
 from scbench.base.canonical import sha256
-from scbench.base.errors import CatalogError, PredictionsError, ResultsError
-from scbench.catalog import all_tasks, available_tasks, get_task
+from scbench.base.errors import PredictionsError, ResultsError
+from scbench.catalog import available_tasks, get_task
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.release.load import find_release
-from scbench.schemas.base import json_schema
 
 CHECKS = json.dumps(
     [{"id": "grid", "passed": False, "message": "Off the grid.", "details": {"count": 3}}]
@@ -63,31 +60,6 @@ def bundle(rows, release):
     return [json.loads(line) for line in export(rows, release)]
 
 
-def test_there_is_one_line_per_candidate(bundle, rows):
-    assert [line["candidate"] for line in bundle] == rows["candidate"].to_list()
-    assert [(line["task"], line["subtask"]) for line in bundle] == [
-        *(("two_segments", 0), ("two_segments", 1), ("enumerate_edges", 0))
-    ]
-    for line in bundle:
-        assert sorted(line) == [
-            *("candidate", "prompt", "prompt_version", "reply_schema", "subtask", "task")
-        ]
-        assert line["prompt_version"] == PROMPT_VERSION
-
-
-def test_a_prompt_holds_all_that_a_judge_needs(bundle, release):
-    first, second, _ = (line["prompt"] for line in bundle)
-    assert "# 1. Two Segments (`two_segments`)" in first
-    assert release.instances(["two_segments"])["two_segments/00"].prompt in first
-    assert '{"segments":[]}' in first
-    assert '"message":"Off the grid."' in first
-    assert "`near_miss`" in first
-    assert "- score: 0.0000" in first
-    assert "[not handed over]" in first
-    assert "- status: refused" in second
-    assert "- reason: it declines" in second
-
-
 def test_a_prompt_names_neither_model_nor_setting(bundle):
     for line in bundle:
         assert "secret-model-9" not in json.dumps(line)
@@ -109,15 +81,6 @@ def test_clipping_keeps_both_ends(text, limit):
     assert short.startswith(text[: 2 * limit // 3])
     assert short.endswith(text[len(text) - (limit - 2 * limit // 3) :])
     assert f"[cut: {len(text) - limit:,} of {len(text):,} characters]" in short
-
-
-def test_images_are_replaced_by_markers():
-    text = shown_prompt("See data:image/png;base64,iVBORw0KGgo= here.", 2)
-    assert text.splitlines() == [
-        "See [image, not shown] here.",
-        "[image 1 of 2, not shown]",
-        "[image 2 of 2, not shown]",
-    ]
 
 
 def test_what_a_model_wrote_cannot_end_its_fence(rows, release):
@@ -195,19 +158,6 @@ def test_a_line_that_differs_is_an_error_that_says_so(graded, tmp_path):
         read_outputs(graded, [str(tmp_path / "nowhere.jsonl")])
 
 
-def test_replies_of_several_files_are_told_apart_by_their_hashes(graded, tmp_path):
-    first = predictions(tmp_path, b"", REPLIES[0], b"", REPLIES[0])
-    two = predictions(tmp_path, b"", b"", b"", REPLIES[1], name="q.jsonl")
-    assert len(read_outputs(graded, [str(first), str(two)])) == 2
-
-
-def test_an_answer_handed_over_as_data_has_no_raw_reply(make_results, tmp_path):
-    data = b'{"id":"two_segments/00","answer":{"segments":[]}}'
-    rows = candidates(make_results({"score": 0.0, "line": 1, "prediction_hash": sha256(data)}))
-    (text,) = read_outputs(rows, [str(predictions(tmp_path, data))]).values()
-    assert text.startswith("[no text")
-
-
 def lines(decisions) -> io.BytesIO:
     return io.BytesIO("".join(json.dumps(d) + "\n" for d in decisions).encode())
 
@@ -219,40 +169,23 @@ def test_decisions_come_back_as_they_were(rows):
     assert result.reverse().equals(expected)
 
 
-def test_blank_lines_and_whole_numbers_are_fine(rows):
-    decisions = [
-        d | {"confidence": 1, "evidence_tags": []} for d in judge_by_rules(rows).to_dicts()
-    ]
-    text = b"\xef\xbb\xbf\n" + lines(decisions).getvalue().replace(b"\n", b"\r\n\n")
-    result, problems = import_decisions(io.BytesIO(text), rows)
-    assert problems == []
-    assert result["confidence"].to_list() == [1.0] * 3
-    assert dict(result.schema) == dict(DECISIONS)
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"failure_mode": "bad_luck"}, "failure_mode: must be 'evasion_forfeit'"),
-        ({"failure_mode": "Near-Miss"}, "failure_mode"),
         ({"confidence": 1.01}, "confidence: must be at most 1; got 1.01"),
         ({"confidence": -0.1}, "confidence: must be at least 0; got -0.1"),
         ({"confidence": True}, "confidence: must be a number; got"),
-        ({"confidence": "0.5"}, "confidence: must be a number; got"),
-        ({"confidence": None}, "confidence"),
         ({"justification": " \n\t"}, "justification: must match"),
-        ({"justification": ""}, "justification"),
         (
             {"evidence_tags": ["t"] * 9},
             "evidence_tags: must have at most 8 entries; got",
         ),
         ({"evidence_tags": [1]}, "evidence_tags.0: must be a string; got 1"),
-        ({"evidence_tags": None}, "evidence_tags"),
         ({"reason": "x"}, "reason: is not a known key"),
         ({"candidate": "0" * 16}, "there is no candidate '0000000000000000'"),
         ({"task": "maze_3d"}, "is subtask 0 of two_segments, not 0 of maze_3d"),
         ({"subtask": 1}, "is subtask 0 of two_segments, not 1 of two_segments"),
-        ({"subtask": "0"}, "subtask"),
     ],
 )
 def test_every_fault_is_named_with_its_line(rows, change, words):
@@ -262,14 +195,6 @@ def test_every_fault_is_named_with_its_line(rows, change, words):
     assert result.is_empty(), "nothing is taken if anything is wrong"
     first = next(problem for problem in problems if problem.line == 1)
     assert words in first.message
-
-
-@pytest.mark.parametrize("key", list(DECISIONS))
-def test_no_key_may_lack(rows, key):
-    decisions = judge_by_rules(rows).to_dicts()
-    del decisions[0][key]
-    _, problems = import_decisions(lines(decisions), rows)
-    assert str(problems[0]) == f"line 1: {key}: is missing"
 
 
 def test_all_faults_are_listed_at_once(rows):
@@ -298,39 +223,6 @@ def test_all_faults_are_listed_at_once(rows):
         for d in good[1:]
     ]
     assert "\x1b" not in "".join(message)
-
-
-def test_a_file_cut_off_is_a_problem(rows):
-    packed = gzip.compress(lines(judge_by_rules(rows).to_dicts()).getvalue())[:-12]
-    _, problems = import_decisions(gzip.GzipFile(fileobj=io.BytesIO(packed)), rows)
-    assert any(problem.code == "unreadable" for problem in problems)
-
-
-def test_judges_see_the_reasoning_beside_a_reply(make_results, tmp_path):
-    reasons = [f"step {i}\n" * 9000 for i in range(2)]
-    lines = [
-        json.dumps({"id": f"two_segments/0{i}", "response": "Reply.", "reasoning": reason}).encode()
-        for i, reason in enumerate(reasons)
-    ]
-    rows = candidates(
-        make_results(
-            *(
-                {"subtask": i, "score": 0.0, "line": 1 + i, "prediction_hash": sha256(line)}
-                | {"reasoning_characters": len(reasons[i])}
-                for i, line in enumerate(lines)
-            )
-        )
-    )
-    outputs = read_outputs(rows, [str(predictions(tmp_path, *lines))])
-    for i, name in enumerate(rows["candidate"]):
-        assert outputs[name].startswith(f"Reply.\n\n[reasoning before it]\nstep {i}")
-        assert len(outputs[name]) < LENGTHS["output"] + LENGTHS["reasoning"] + 120
-
-
-TITLES = (
-    *("Intent", "Output contract", "Hard constraints", "Verifier signals", "Tie-breaks"),
-    *("Judge input", "Classification request"),
-)
 
 
 def usable(task) -> bool:
@@ -362,38 +254,6 @@ def test_every_check_is_on_the_card_and_no_other(task):
     table = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", result["Verifier signals"], re.MULTILINE)
     assert [check for check, _, _ in table] == expected
     assert all(any(mode in labels for mode in Mode) for _, _, labels in table)
-
-
-def test_a_card_has_its_eight_sections_in_order(task):
-    text = card(task)
-    heads = re.findall(r"^#+ (\d)\. (.+)$", text, re.MULTILINE)
-    assert [int(number) for number, _ in heads] == list(range(1, 9))
-    assert heads[0][1] == f"{task.title} (`{task.id}`)"
-    assert tuple(title for _, title in heads[1:]) == TITLES
-    assert text.endswith("\n")
-    assert not text.endswith("\n\n")
-
-
-def test_a_card_states_intent_and_contract_from_the_tasks_own_metadata(task):
-    result = sections(card(task))
-    asks = task.card_text.splitlines()[0].removeprefix("**Asks for** ")
-    assert result["Intent"].strip() == f"The model was asked for {asks}"
-    contract = result["Output contract"]
-    block = contract[contract.index("```json\n") + 8 : contract.index("\n```\n")]
-    assert json.loads(block) == json_schema(task.answer_model)
-
-
-def test_a_card_has_one_cue_per_label(task):
-    cues = sections(card(task))["Tie-breaks"].strip().splitlines()
-    assert [cue.split("`")[1] for cue in cues] == [
-        *("evasion_forfeit", "trivialized_misframed", "near_miss", "local_only"),
-        "runaway_overthinking",
-    ]
-    assert all(MEANINGS[Mode(cue.split("`")[1])].title in cue for cue in cues)
-
-
-def test_defining_checks_are_checks(task):
-    assert task.defining_checks <= task.checks.keys()
 
 
 def failure(check: str, places: int) -> dict:
@@ -433,18 +293,3 @@ def test_a_defining_check_means_another_task(monkeypatch):
     row = next(line for line in text["Verifier signals"].splitlines() if "`hull`" in line)
     assert row.endswith("| trivialized_misframed |")
     assert "fails hull" in text["Tie-breaks"]
-
-
-def test_contracts_say_what_is_recovered():
-    assert "A bare array is put under `triangles`" in card(get_task("delaunay_triangulation"))
-    assert "else what the last mark points at" in card(get_task("arithmetic"))
-    assert "One answer gets 9 scores" in card(get_task("interlocking_parts")) or not usable(
-        get_task("interlocking_parts")
-    )
-
-
-def test_there_is_no_card_of_a_task_that_cannot_be_graded():
-    gone = [task for task in all_tasks().values() if not task.available]
-    for task in gone:
-        with pytest.raises(CatalogError, match=task.id):
-            card(task)

@@ -4,12 +4,7 @@ import polars as pl
 import pytest
 
 from scbench.analysis.failure_modes.labels import (
-    KEY,
-    MEANINGS,
     PASS,
-    STATES,
-    TEXTS,
-    Mode,
     candidates,
     undiagnosed,
 )
@@ -51,13 +46,6 @@ def test_only_what_the_model_said_is_diagnosed(make_results, row, chosen, state)
     assert undiagnosed(rows)["state"].to_list() == [state]
 
 
-def test_the_threshold_can_be_set(make_results):
-    rows = make_results({"score": 0.7, "task": "csg_union"})
-    assert candidates(rows).is_empty()
-    assert candidates(rows, 0.8).height == 1
-    assert undiagnosed(rows, 0.8)["state"].to_list() == [None]
-
-
 def test_a_candidates_name_depends_on_what_it_is_and_on_nothing_else(make_results):
     row = {"score": 0.0, "budget": 7}
     name = candidates(make_results(row))["candidate"][0]
@@ -86,22 +74,3 @@ def test_the_answer_stands_with_each_of_its_scores(make_results):
     assert result.height == 6 + 9
     answers = result.group_by("sample").agg(pl.col("answer").unique()).sort("sample")
     assert answers["answer"].to_list() == [['{"parts":[]}'], [None]]
-
-
-def test_undiagnosed_keeps_every_row_in_order(paper_results):
-    result = undiagnosed(paper_results)
-    assert result.columns == [*KEY, "state"]
-    assert result.select(KEY).equals(paper_results.select(KEY))
-
-
-def test_labels_are_told_in_full():
-    assert [mode.value for mode in Mode] == [
-        *("evasion_forfeit", "trivialized_misframed", "runaway_overthinking"),
-        *("local_only", "near_miss"),
-    ]
-    order = [*TEXTS["decision_order"]]
-    assert set(MEANINGS) == set(Mode) == set(order) == set(STATES[1:])
-    assert order == [
-        *(Mode.EVASION, Mode.TRIVIALIZED, Mode.NEAR_MISS, Mode.LOCAL_ONLY, Mode.OVERTHINKING)
-    ]
-    assert not set(STATES) & {status.value for status in Status}

@@ -2,10 +2,9 @@
 
 import json
 
-import polars as pl
 import pytest
 
-from scbench.analysis.failure_modes.labels import DECISIONS, Decision, candidates
+from scbench.analysis.failure_modes.labels import Decision, candidates
 from scbench.analysis.failure_modes.rules import judge_by_rules
 from scbench.base.errors import ResultsError
 
@@ -102,21 +101,6 @@ def test_a_count_of_something_else_is_no_number_of_places(decide):
     assert decide(odd)["failure_mode"] == "near_miss"
 
 
-def test_justifications_name_the_evidence(decide):
-    assert "hull, overlap" in decide(check("hull"), check("overlap"))["justification"]
-    assert "at 7 places: repeats" in decide(check("repeats", count=7))["justification"]
-    assert (
-        "with 1 error:"
-        in decide(check("answer_schema", errors=[{}], count=1), answer='{"x":[1]}')["justification"]
-    )
-
-
-def test_at_most_eight_tags(decide):
-    ids = ("indices", "repeats", "area", "all_points", "overlap", "hull", "empty_circle")
-    decision = decide(*map(check, (*ids, "a", "b", "c")))
-    assert decision["evidence_tags"] == [*ids, "a"]
-
-
 def test_a_defining_check_outranks_the_number_of_places(decide, monkeypatch):
     from scbench.graders import delaunay_triangulation  # noqa: PLC0415
 
@@ -129,43 +113,8 @@ def test_a_defining_check_outranks_the_number_of_places(decide, monkeypatch):
     assert decide(check("hull", count=1))["failure_mode"] == "near_miss"
 
 
-def test_decisions_depend_on_nothing_but_the_row(make_results):
-    rows = make_results(
-        *(
-            {"model": model, "subtask": i, "score": 0.0, "checks": json.dumps([check("grid")])}
-            for model in "ab"
-            for i in range(5)
-        )
-    )
-    result = judge_by_rules(candidates(rows))
-    again = judge_by_rules(candidates(rows.reverse())).reverse()
-    assert result.equals(again)
-    assert dict(result.schema) == dict(DECISIONS)
-
-
-def test_no_candidates_no_decisions(make_results):
-    result = judge_by_rules(candidates(make_results({"score": 1.0})))
-    assert result.is_empty()
-    assert dict(result.schema) == dict(DECISIONS)
-    assert pl.concat([result, result]).is_empty()
-
-
 @pytest.mark.parametrize("column", ["checks", "answer"])
 def test_what_is_not_json_is_named(make_results, column):
     rows = make_results({"score": 0.0, column: "[0"})
     with pytest.raises(ResultsError, match=f"two_segments/00 .subtask 0.: its {column} is not"):
         judge_by_rules(candidates(rows))
-
-
-def test_long_reasoning_before_a_misshapen_answer_is_overthinking(decide):
-    misshapen = check("answer_schema", errors=[{}])
-    row = {"answer": '{"triangles":[[0,1]]}', "reasoning_characters": 50_000}
-    result = decide(misshapen, **row)
-    assert result["failure_mode"] == "runaway_overthinking"
-    assert "50000 characters of reasoning" in result["justification"]
-    assert decide(misshapen, **row | {"reasoning_characters": 10})["failure_mode"] == (
-        "trivialized_misframed"
-    )
-    empty = {"status": "unparsed", "answer": None, "response_characters": 5}
-    worked = decide(ANSWER_FOUND, **empty, reasoning_characters=50_000)
-    assert (worked["failure_mode"], worked["confidence"]) == ("evasion_forfeit", 0.4)

@@ -15,16 +15,11 @@ from scbench.analysis.failure_modes.labels import (
     labels_file,
     read_labels,
 )
-from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
 from scbench.analysis.failure_modes.shares import (
     agreement,
-    agreement_sheet,
-    deltas_sheets,
     kappa_interval,
     label_shares,
-    matrix_sheets,
     run_pairs,
-    shares_sheet,
     state_deltas,
     states,
     transitions,
@@ -106,19 +101,6 @@ def test_the_papers_differences_of_states(found, paper_numbers, scores):
     assert table["state"].to_list()[:6] == list(STATES), "in the order of the paper's figure"
 
 
-def test_margins_of_the_matrix_are_the_counts_of_the_runs(found, scores):
-    table = transitions(found, run_pairs(found))
-    deltas = state_deltas(found, run_pairs(found))
-    assert table["count"].sum() == 3 * scores
-    for side in ("first", "second"):
-        margins = table.group_by("first", "second", pl.col(f"{side}_state").alias("state")).agg(
-            pl.col("count").sum()
-        )
-        joined = deltas.join(margins, on=["first", "second", "state"], validate="1:1")
-        assert joined.height == deltas.height
-        assert (joined["count"] == joined[f"{side}_count"]).all()
-
-
 MIXED = (
     *({"subtask": i, "score": 1.0} for i in range(3)),
     *({"subtask": i, "score": 0.0} for i in range(3, 6)),
@@ -136,41 +118,6 @@ MODES = ("near_miss", "near_miss", "local_only", "local_only", "evasion_forfeit"
 def mixed(make_results):
     rows = make_results(*MIXED)
     return states(rows, label(rows, MODES))
-
-
-def test_every_row_has_a_state(mixed):
-    assert mixed.filter(pl.col("setting") == "no_tools")["state"].to_list() == [
-        *(PASS, PASS, PASS, "near_miss", "near_miss", "local_only"),
-        *("missing", "truncated", "unparsed"),
-    ]
-    assert mixed.height == len(MIXED)
-
-
-def test_what_was_not_said_is_in_no_denominator(mixed):
-    table = label_shares(mixed)
-    first = {
-        row["failure_mode"]: row
-        for row in table.iter_rows(named=True)
-        if row["setting"] == "no_tools"
-    }
-    assert (first["near_miss"]["count"], first["near_miss"]["judged"]) == (2, 3)
-    assert first["near_miss"]["share"] == pytest.approx(2 / 3)
-    assert first["evasion_forfeit"]["count"] == 0
-    row = first["local_only"]
-    assert (row["rows"], row["passed"]) == (9, 3)
-    assert (row["missing"], row["truncated"], row["unparsed"], row["blocked"]) == (1, 1, 1, 0)
-
-
-def test_rates_are_over_rows_with_a_state_in_both_runs(mixed):
-    table = state_deltas(mixed, run_pairs(mixed))
-    assert set(table["n"]) == {4}
-    assert set(table["left_out"]) == {5}
-    assert table["first_rate"].sum() == pytest.approx(1)
-    assert table["second_rate"].sum() == pytest.approx(1)
-    assert table["delta"].sum() == pytest.approx(0)
-    cells = {row["state"]: row for row in table.iter_rows(named=True)}
-    assert (cells[PASS]["first_count"], cells[PASS]["second_count"]) == (2, 2)
-    assert cells["near_miss"]["delta"] == -0.5
 
 
 def test_the_matrix_is_square_and_pairs_the_same_subtasks(mixed):
@@ -192,18 +139,6 @@ def test_the_matrix_is_square_and_pairs_the_same_subtasks(mixed):
     }
 
 
-def test_shares_by_task(paper_results, paper_numbers, found):
-    table = label_shares(found, by_task=True)
-    assert table.height == 6 * len(paper_numbers["table2"]) * 5
-    assert table["task"][0] == "topology_enumeration"
-    by_run = table.group_by("model", "setting", "failure_mode").agg(pl.col("count").sum())
-    complete = label_shares(found).select("model", "setting", "failure_mode", total="count")
-    joined = by_run.join(complete, on=["model", "setting", "failure_mode"])
-    assert (joined["count"] == joined["total"]).all()
-    nothing = table.filter(pl.col("judged") == 0)
-    assert nothing["share"].null_count() == nothing.height > 0
-
-
 def test_runs_can_be_named(found):
     (pair,) = run_pairs(found, "gpt-5.2 tools", "gemini-3-pro-preview tools")
     assert pair == (("gpt-5.2", "tools", None), ("gemini-3-pro-preview", "tools", None))
@@ -211,36 +146,6 @@ def test_runs_can_be_named(found):
         run_pairs(found, "gpt-5 tools", "gpt-5.2 tools")
     with pytest.raises(ResultsError, match="name both runs"):
         run_pairs(found, "gpt-5.2 tools")
-
-
-def test_two_runs_are_a_pair_and_three_must_be_named(make_results):
-    rows = make_results(*({"model": m, "setting": None, "score": 1.0} for m in "abc"))
-    three = states(rows, label(rows, []))
-    with pytest.raises(ResultsError, match=r"name two of these runs .*: 'a', 'b', 'c'"):
-        run_pairs(three)
-    two = three.filter(pl.col("model") != "b")
-    assert run_pairs(two) == [(("a", None, None), ("c", None, None))]
-    assert transitions(two, run_pairs(two))["count"].sum() == 1
-
-
-def test_runs_without_common_rows_are_refused(make_results):
-    rows = make_results({"score": 1.0}, {"setting": "tools", "subtask": 1, "score": 1.0})
-    apart = states(rows, label(rows, []))
-    with pytest.raises(ResultsError, match="m no_tools and m tools have no row in common"):
-        transitions(apart, run_pairs(apart))
-
-
-def test_samples_are_paired_by_number(make_results):
-    rows = make_results(
-        *(
-            {"setting": kind, "sample": s, "score": float(s == (kind == "tools"))}
-            for kind in KINDS
-            for s in range(2)
-        )
-    )
-    result = states(rows, label(rows, ["near_miss"] * 2))
-    table = transitions(result, run_pairs(result)).filter(pl.col("count") > 0)
-    assert table.select(pl.nth(2, 3, 4)).rows() == [(PASS, "near_miss", 1), ("near_miss", PASS, 1)]
 
 
 def test_labels_of_other_candidates_are_refused(make_results):
@@ -265,35 +170,6 @@ def test_label_files_hold_what_was_put_in(paper_labels, tmp_path):
     assert dict(again.schema) == dict(LABELS)
     with pytest.raises(ResultsError, match="name a candidate twice"):
         read_labels([path, path])
-
-
-def test_what_is_no_label_file_is_named(paper_labels, tmp_path):
-    path = tmp_path / "labels.parquet"
-
-    def refused(frame: pl.DataFrame | None) -> str:
-        if frame is not None:
-            frame.write_parquet(path)
-        with pytest.raises(ResultsError) as caught:
-            read_labels([path])
-        return str(caught.value)
-
-    assert "no such file" in refused(None)
-    path.write_text("candidate\n")
-    assert "cannot be read as Parquet" in refused(None)
-    assert "has no column 'judge'" in refused(paper_labels.drop("judge"))
-    odd = paper_labels.with_columns(confidence=pl.lit("high"))
-    assert "'confidence' is String, must be Float64" in refused(odd)
-    odd = paper_labels.with_columns(failure_mode=pl.lit("bad_luck"))
-    assert "'bad_luck' is no failure mode" in refused(odd)
-
-
-def test_labels_carry_who_judged_and_how(paper_results):
-    rows = candidates(paper_results)
-    labels = labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
-    assert labels.height == 810
-    assert labels.columns == list(LABELS)
-    assert set(labels.select("judge", "prompt_version").iter_rows()) == {("rules", "rules-2")}
-    assert labels["candidate"].equals(rows["candidate"])
 
 
 def pair_of_judges(make_results, first, second):
@@ -331,38 +207,6 @@ def test_kappa_at_its_ends(make_results):
     assert (same["agreement"][0], same["kappa"][0]) == (1, None)
 
 
-def test_judges_of_other_candidates_cannot_be_compared(make_results):
-    rows = make_results(*MIXED)
-    labels = label(rows, MODES)
-    with pytest.raises(ResultsError, match="2 are in the first file alone, 0 in the second"):
-        agreement(labels, labels.slice(2))
-    with pytest.raises(ResultsError, match="no labels to compare"):
-        agreement(labels.clear(), labels.clear())
-
-
-def test_sheets(mixed, make_results):
-    sheet = shares_sheet(label_shares(mixed))
-    assert sheet.heads[:4] == ["run", "rows", "pass", "judged"]
-    assert sheet.rows[0] == [
-        *("m no_tools", "9", "3", "3", "0 (0.0)", "0 (0.0)", "0 (0.0)", "1 (33.3)", "2 (66.7)"),
-        "6 answered, 1 unparsed, 1 truncated, 1 missing",
-    ]
-    assert shares_sheet(label_shares(mixed, by_task=True)).rows[0][1] == "Two Segments"
-    (matrix,) = matrix_sheets(transitions(mixed, run_pairs(mixed)))
-    assert matrix.heads[:3] == ["state", "pass", "Evasion"]
-    assert matrix.rows[0] == ["pass", "1", "0", "1", "0", "0", "0", "0", "0", "1", "0", "3"]
-    assert matrix.rows[-1][-1] == "9"
-    (deltas,) = deltas_sheets(state_deltas(mixed, run_pairs(mixed)))
-    assert deltas.rows[0] == ["pass", "2 (50.0)", "2 (50.0)", "±0.0"]
-    assert "over the 4 scores" in deltas.notes[0]
-    assert "5 have none" in deltas.notes[0]
-    table = pair_of_judges(make_results, ["near_miss"] * 3, ["near_miss"] * 3)
-    agreed = agreement_sheet(table, "a", "b\x1b")
-    assert agreed.title == "Labels by a (rows) and b\\x1b (columns)"
-    assert agreed.rows[4] == ["Near-Miss", "0", "0", "0", "0", "3", "3"]
-    assert agreed.notes == ["Agreement 100.0 % of 3 candidates, Cohen's kappa -."]
-
-
 def kappa(table):
     n = table.sum()
     agreed = np.trace(table) / n
@@ -384,25 +228,3 @@ def test_a_large_table_has_the_interval_of_the_delta_method():
     low, high = kappa_interval(table, kappa(table))
     assert (high - low) / 2 == pytest.approx(1.96 * variance**0.5, rel=0.02)
     assert (high + low) / 2 == pytest.approx(kappa(table), abs=0.005)
-
-
-def test_perfect_agreement_on_few_is_no_proof():
-    low, high = kappa_interval(np.diag([3.0, 2.0, 1.0]), 1.0)
-    assert low < 0.7
-    assert high == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [10, 30, 100])
-def test_the_interval_holds_the_truth_as_often_as_it_says(n):
-    rng = np.random.default_rng(n)
-    truth = np.array([[0.4, 0.08, 0.02], [0.05, 0.2, 0.05], [0.02, 0.08, 0.1]])
-    present = total = 0
-    for _ in range(1500):
-        table = rng.multinomial(n, truth.ravel()).reshape(3, 3).astype(float)
-        if table.sum(0).max() == table.sum(1).max() == n:
-            continue
-        low, high = kappa_interval(table, kappa(table))
-        total += 1
-        present += low <= kappa(truth) <= high
-    assert 0.92 <= present / total <= 0.985

@@ -13,7 +13,6 @@ from scbench.formats.predictions import (
     Problem,
     foreign_encoding,
     read_blocks,
-    stripped,
 )
 from scbench.grading.rows.chunks import Chunk, Shard, cut
 
@@ -57,11 +56,6 @@ def test_first_chunks_are_small_and_later_ones_large():
     assert [chunk.first for chunk in found][:2] == [1, 33]
 
 
-def test_long_lines_fill_a_chunk():
-    found = chunks((b"x" * 600_000 + b"\n") * 5)
-    assert [chunk.data.count(b"\n") for chunk in found] == [2, 2, 1]
-
-
 def test_a_problem_ends_a_chunk_and_is_told_by_the_shard_that_holds_the_line():
     data = b"one\n" + b"x" * (MAX_LINE_BYTES + 1) + b"\nthree"
     first, problem, last = chunks(data)
@@ -69,12 +63,6 @@ def test_a_problem_ends_a_chunk_and_is_told_by_the_shard_that_holds_the_line():
     assert (problem.code, problem.line) == ("line_too_long", 2)
     assert [type(it) for it in chunks(data, Shard(1, 2))] == [Chunk, Chunk]
     assert [type(it) for it in chunks(data, Shard(2, 2))] == [Problem]
-
-
-def test_a_line_is_seen_without_blanks_and_marks():
-    chunk = Chunk(0, 1, 1, 3, b"\xef\xbb\xbf {} \r\n\n[]")
-    seen = [stripped(chunk.data[start:end]) for _, start, end in chunk.lines()]
-    assert seen == [b"{}", b"", b"[]"]
 
 
 @pytest.mark.parametrize("length", [1, 31, 32, 33, 1000])

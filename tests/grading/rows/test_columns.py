@@ -18,7 +18,6 @@ from scbench.grading.rows.columns import (
     RunKey,
     column_types,
     encode,
-    text_bytes,
 )
 from scbench.grading.rows.index import index_of
 from scbench.grading.rows.wire import WireOutcome, WireVerdict
@@ -152,12 +151,3 @@ def test_items_outside_the_release_and_missing_ones_have_rows_without_a_score(in
         (None, "missing", "no prediction")
     }
     assert all(row["grader_version"] and row["instance_hash"] for row in missing)
-
-
-def test_no_rows_are_no_bytes_and_a_frame_of_no_rows(index):
-    rows = RowMaker(Completer(index))
-    found = rows.frame()
-    assert encode(found) == b""
-    assert text_bytes(found) == 0
-    assert found.schema == column_types()
-    assert found.equals(pl.DataFrame(schema=column_types()))

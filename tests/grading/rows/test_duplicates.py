@@ -92,13 +92,6 @@ def test_a_duplicate_says_where_its_own_answer_was_found(run):
     assert len(rows["repairs"].to_list()[1]) == 1
 
 
-def test_duplicates_that_come_late_take_the_verdict_of_the_first(run):
-    others = [line(i, {"bit": 1, "mood": "slow" if i % 2 else ""}) for i in range(1, 150)]
-    rows, judged, _ = run(line(0), *others, line(150), workers=1)
-    assert judged == [1, 2, 3]
-    assert rows["score"].to_list() == [1.0] + [0.0] * 149 + [1.0]
-
-
 def test_other_items_other_answers_and_lines_without_one_are_no_duplicates(run):
     rows, judged, _ = run(
         line(0),
@@ -117,10 +110,3 @@ def test_when_the_grader_fails_on_one_all_its_waiting_duplicates_say_so(run):
     rows, judged, _ = run(*(line(i, {"bit": 0, "mood": "raise"}) for i in range(3)))
     assert judged == [1]
     assert set(rows["status"]) == {"grader_error"}
-
-
-def test_light_tasks_are_not_looked_at(run, monkeypatch):
-    monkeypatch.setattr("scbench.grading.options.get_task", get_task)
-    rows, judged, _ = run(line(0), line(1))
-    assert judged == []
-    assert rows["score"].to_list() == [1.0, 1.0]

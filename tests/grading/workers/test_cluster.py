@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,11 +13,9 @@ from distributed import Client
 
 from scbench.base.errors import ClusterError
 from scbench.base.progress import no_progress
-from scbench.grading.rows.chunks import Chunk, Shard
 from scbench.grading.rows.index import index_of
 from scbench.grading.run import Options, choose_tasks, grade_file
 from scbench.grading.workers import cluster as on_cluster
-from scbench.grading.workers.pool import Failure, GradingJob
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.grading.workers.worker import Start
 
@@ -141,42 +138,6 @@ def test_an_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch
     assert failed["reason"] == "several workers of the cluster died over it; tried twice"
 
 
-def test_heavy_items_and_shards_go_to_the_cluster_as_well(
-    cluster, run, tmp_path, monkeypatch, parity_release
-):
-    def heavy(*args):
-        return [replace(task, heavy=True) for task in choose_tasks(*args)]
-
-    monkeypatch.setattr("scbench.grading.run.choose_tasks", heavy)
-    lines = [{"id": f"parity/{i % 4:02d}", "sample": i, "answer": {"bit": 0}} for i in range(40)]
-    lines[5]["answer"]["mood"] = "hang"
-    more = {"seconds": 1, "shard": Shard(1, 2)}
-    here = run(lines, "here", **more)
-    there = run(lines, "there", cluster=cluster.address, **more)
-    assert results(tmp_path, "there") == results(tmp_path, "here")
-    assert here.tally.rows == there.tally.rows == 20
-    assert there.summary["workers"] == 2
-
-
-def test_a_line_that_hangs_there_does_not_use_up_the_time_of_its_chunk(parity_release, monkeypatch):
-    monkeypatch.setattr(on_cluster, "_POLL", 0.1)
-    index = index_of(parity_release, choose_tasks(parity_release, ["parity"]))
-    orders = on_cluster.orders_of(Start(index.keys(), 0, False, index))
-    line = b'{"id": "parity/00", "answer": {"bit": 0%s}}\n'
-    chunk = Chunk(0, 1, 1, 2, line % b"" + line % b', "mood": "hang"')
-    reply = on_cluster.run_job(on_cluster.Parcel(orders, GradingJob(chunk, 60, each=1)))
-    on_cluster.close_run(orders.key)
-    assert reply == ("done", Failure("no verdict on a line within 1 s"))
-
-
-def test_a_worker_of_another_version_is_refused(cluster, run, tmp_path, monkeypatch):
-    monkeypatch.setattr(on_cluster, "__version__", "0.0.9")
-    words = r"would grade differently \(scbench: client 0.0.9, worker \d.*; install scbench 0.0.9"
-    with pytest.raises(ClusterError, match=words):
-        run(lines_of(4), "out", cluster=cluster.address)
-    assert not any((tmp_path / "out").iterdir())
-
-
 def test_a_worker_with_another_grader_is_refused_even_if_it_joins_late(
     cluster, run, monkeypatch, parity_release
 ):
@@ -190,16 +151,3 @@ def test_a_worker_with_another_grader_is_refused_even_if_it_joins_late(
     monkeypatch.setattr("scbench.grading.workers.cluster.installed", lambda wanted: wanted)
     with pytest.raises(ClusterError, match=r"worker that joined .*grader of parity: client 7"):
         run(lines_of(4), "out", cluster=cluster.address)
-
-
-def test_nobody_at_the_address_is_said(run):
-    with pytest.raises(ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9: "):
-        run(lines_of(4), "out", cluster="tcp://127.0.0.1:9")
-    with pytest.raises(ClusterError, match="no scheduler answers at nonsense::: invalid address"):
-        run(lines_of(4), "out", cluster="nonsense::")
-
-
-def test_what_travels_comes_back_as_it_was(parity_release):
-    index = index_of(parity_release, choose_tasks(parity_release, ["parity"]))
-    start = Start(index.keys(), 7, True, index)
-    assert on_cluster.unpack_start(on_cluster.orders_of(start).start) == start

@@ -36,15 +36,6 @@ def test_the_slowest_goes_first_then_the_later_in_the_catalogue():
     assert taken(todo, 9) == ["blasts/00", "water/00", "water/00", "bricks/00", "bricks/00"]
 
 
-def test_of_one_task_the_longest_answer_goes_first():
-    todo = queue(0)
-    for line, size in enumerate((5, 900, 20, 900)):
-        todo.add(WorkItem(line, b"x" * size, "blasts/00"), "blasts")
-    add(todo, "bricks", size=5000)
-    found = [todo.take(vacant=True, light=2) for _ in range(5)]
-    assert [it.work[0].line for it in found] == [1, 3, 2, 0, 0]
-
-
 def test_some_chunks_are_read_before_any_slow_item_begins():
     todo = queue(100)
     assert taken(todo, 3) == ["chunk"] * 3
@@ -73,20 +64,6 @@ def test_no_chunk_is_begun_while_too_many_items_wait():
     add(todo, *["bricks"] * 1000)
     assert taken(todo, 1, vacant=False) == []
     assert taken(todo, 2) == ["bricks/00", "chunk"], "one is gone, so there is room again"
-
-
-def test_no_chunk_is_begun_while_items_that_wait_are_too_long():
-    todo = queue(10)
-    add(todo, "bricks", size=2**26)
-    assert taken(todo, 3) == ["bricks/00", "chunk", "chunk"]
-
-
-def test_whoever_takes_what_is_done_can_hold_it_back():
-    back = [True]
-    todo = queue(10, lambda: back[0])
-    assert taken(todo, 2) == []
-    back[0] = False
-    assert taken(todo, 2) == ["chunk", "chunk"]
 
 
 def test_chunks_that_were_done_before_are_passed_over_and_may_bring_items():

@@ -7,8 +7,6 @@ a minute. Each kind of sandbox that this machine can put up is attacked.
 import ctypes
 import json
 import os
-import signal
-import socket
 import subprocess
 import sys
 import textwrap
@@ -97,29 +95,7 @@ def gone(marker: str) -> bool:
     return True
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
-def test_a_process_that_lost_its_parent_is_found():
-    done = subprocess.run(
-        ["/bin/sh", "-c", "sleep 1234 >/dev/null 2>&1 & echo $!"], check=True, capture_output=True
-    )
-    assert alive("sleep 1234")
-    os.kill(int(done.stdout), signal.SIGKILL)
-    os.waitpid(int(done.stdout), 0)
-    assert gone("sleep 1234")
-
-
 # ---- What works ----
-
-
-def test_the_protections_are_named():
-    assert sandbox.strongest() in sandbox.KINDS
-    named = sandbox.KINDS[sandbox.strongest()]
-    assert sandbox.protections()[: len(named)] == named
-    assert sandbox.strongest() == ALL[0]
-
-
-def test_rlimits_stand_everywhere():
-    assert sandbox.trouble("rlimits") == ""
 
 
 def test_a_function_gets_its_data_and_gives_its_result(kind, function):
@@ -129,29 +105,6 @@ def test_a_function_gets_its_data_and_gives_its_result(kind, function):
 
     data = bytes(range(256)) * 4000
     assert function(source, kind, zlib.compress(data)) == data[::-1]
-
-
-def test_a_program_prints_and_computes(full):
-    assert (
-        program("import math, json\nprint(json.dumps(math.tau))", full).strip().startswith("6.28")
-    )
-
-
-def test_a_program_sees_itself_as_the_main_one_and_has_a_folder(full):
-    text = """
-    import tempfile
-    if __name__ == "__main__":
-        with tempfile.TemporaryFile() as file:
-            file.write(b"x" * 1000)
-        open("mine.txt", "w").write("hello")
-        print(open("mine.txt").read())
-    """
-    assert program(text, full).strip() == "hello"
-
-
-def test_sets_of_strings_come_in_the_same_order_every_time(full):
-    text = "print(list({str(i) for i in range(50)}))"
-    assert program(text, full) == program(text, full)
 
 
 def test_an_error_ends_a_program_with_its_code(full):
@@ -227,12 +180,6 @@ def test_programs_are_refused_unless_allowed(monkeypatch):
 def test_programs_are_never_run_behind_rlimits_alone():
     with pytest.raises(CannotGrade, match="bubblewrap"):
         run_python(b"print(1)", SMALL, "rlimits")
-
-
-def test_programs_are_refused_where_a_full_sandbox_cannot_be_had(monkeypatch):
-    monkeypatch.setattr(sandbox, "strongest", lambda: "rlimits")
-    with pytest.raises(CannotGrade, match="cannot put it in a sandbox"):
-        run_python(b"print(1)", SMALL)
 
 
 def test_a_sandbox_that_cannot_be_set_up_are_an_error_and_nothing_runs(tmp_path, monkeypatch):
@@ -312,21 +259,6 @@ def test_nothing_can_be_written_outside(full, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_folder_has_a_limit(full):
-    text = """
-    try:
-        with open("large", "wb") as file:
-            for _ in range(64):
-                file.write(b"x" * 2**20)
-        print("all")
-    except OSError as error:
-        print("limit")
-    """
-    limits = Limits(seconds=600, memory=2**29, output=2**20, processes=3, files=4 * 2**20)
-    done = run_python(textwrap.dedent(text).encode(), limits, full)
-    assert b"all" not in done.stdout  # it is told so, or ended by SIGXFSZ
-
-
 def test_a_function_cannot_open_anything(kind, function, tmp_path):
     secret = tmp_path / "secret.txt"
     secret.write_text("the secret", "utf-8")
@@ -354,39 +286,6 @@ def test_a_function_cannot_open_anything(kind, function, tmp_path):
 
 
 # ---- Network ----
-
-
-def test_no_address_can_be_reached(full):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        text = f"""
-        import socket
-        for family, address in (
-            (socket.AF_INET, ("127.0.0.1", {port})),
-            (socket.AF_INET6, ("::1", {port})),
-        ):
-            try:
-                socket.socket(family).connect(address)
-                print("connected")
-            except OSError as error:
-                pass
-        """
-        assert program(text, full) == ""
-
-
-def test_abstract_sockets_of_the_machine_are_not_there(full):
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind("\0scbench-test")
-        server.listen()
-        text = """
-        import socket
-        try:
-            socket.socket(socket.AF_UNIX).connect("\\0scbench-test")
-            print("connected")
-        except OSError:
-            pass
-        """
-        assert program(text, full) == ""
 
 
 # ---- Processes ----
@@ -516,14 +415,6 @@ def test_a_flood_of_output_is_cut_off(full):
     assert gone("program.py")
 
 
-def test_a_flood_of_errors_is_let_by(full):
-    done = run_python(
-        b"import sys\nfor _ in range(3000): sys.stderr.write('x' * 1000)\n", SMALL, full
-    )
-    assert (done.code, done.stdout) == (0, b"")
-    assert len(done.stderr) <= 4096
-
-
 def test_a_memory_balloon_bursts(full):
     text = """
     held = []
@@ -541,22 +432,6 @@ def test_a_function_has_a_limit_of_memory_too(kind, function):
     source = "def main(data):\n    return bytes(len([bytearray(2**26) for _ in range(64)]))"
     with pytest.raises(ChildError, match="MemoryError"):
         function(source, kind)
-
-
-def test_a_large_input_that_nobody_reads_does_no_harm(full, function):
-    source = "import os\ndef main(data):\n    return str(len(data)).encode()"
-    assert function(source, full, b"x" * 2**25) == str(2**25).encode()
-    assert run_python(b"pass\n" + b"#" * 2**19, SMALL, full).code == 0
-
-
-def test_a_crash_is_told_from_an_exit_code(full):
-    with pytest.raises(ChildError, match="signal 11"):
-        run_python(b"import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", SMALL, full)
-
-
-def test_a_function_that_raises_is_an_error_of_ours(kind, function):
-    with pytest.raises(ChildError, match="ZeroDivisionError"):
-        function("def main(data):\n    return 1 / 0", kind)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parent")

@@ -112,10 +112,6 @@ def test_calls_of_other_architectures_end_the_process():
     assert answer("x86_64", 0x40000000) == KILLED  # x32
 
 
-def test_a_machine_whose_calls_are_not_listed_has_no_filter():
-    assert filter_program(for_program=True, machine="riscv64") == b""
-
-
 @pytest.mark.parametrize(
     ("machine", "header"),
     [

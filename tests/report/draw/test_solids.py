@@ -5,7 +5,7 @@ import pytest
 from manifold3d import Manifold
 
 from scbench.report.draw.scene import boxes
-from scbench.report.draw.solids import body_mesh, creases, pulled_in, upright_prisms
+from scbench.report.draw.solids import body_mesh, creases, pulled_in
 
 
 def area(mesh):
@@ -31,16 +31,6 @@ def test_a_cube_bends_at_its_twelve_edges():
         assert np.abs(np.subtract(one, other)).sum() == 1
 
 
-def test_prisms_stand_over_their_plans():
-    plans = np.array(
-        [[(0, 0), (2, 0), (2, 1), (0, 1)], [(5, 5), (6, 6), (5, 7), (4, 6)]], dtype=float
-    )
-    mesh = upright_prisms(plans, np.array([0.0, 3.0]), np.array([1.0, 5.0]), "answer")
-    assert volume(mesh) == pytest.approx(2 * 1 + 2 * 2)
-    assert len(mesh.points) == 16
-    assert len(mesh.outline) == 12
-
-
 def cube(low, high):
     return Manifold.cube(np.subtract(high, low).tolist()).translate(low)
 
@@ -57,20 +47,6 @@ def test_skins_go_and_the_rest_stays(turn):
     assert volume(bare) == pytest.approx(4, rel=1e-3), "faces point outwards as before"
     corners = {tuple(np.round(p, 2)) for path in bare.outline for p in path}
     assert len(corners) == 8
-
-
-def test_holes_stay_holes():
-    frame = cube((0, 0, 0), (3, 3, 1)) - cube((1, 1, -1), (2, 2, 2))
-    bare = body_mesh(frame, "missing", thickness=0.01)
-    assert area(bare) == pytest.approx(area(body_mesh(frame, "missing")))
-    assert volume(bare) == pytest.approx(8)
-
-
-def test_nothing_is_left_of_a_skin_alone():
-    skin = cube((0, 0, 0), (1, 1, 1e-8))
-    bare = body_mesh(skin, "missing", thickness=0.01)
-    assert bare.faces.shape == (0, 3)
-    assert bare.outline == ()
 
 
 def test_points_far_away_are_pulled_in():

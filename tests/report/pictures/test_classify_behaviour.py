@@ -35,14 +35,3 @@ def test_interfaces_are_drawn_as_they_are(drawn, shapes, labels, name, solid, da
     big = [c for c in shapes(drawing, "circle", "ink") if c.get("r") == "5.5"]
     assert len(big) == junctions
     assert "1 of 1" in picture.caption
-
-
-@pytest.mark.parametrize("names", [[], ["ambiguous"] * 300_000, ["ambiguous"] * 3])
-def test_too_many_or_too_few_names(drawn, shapes, names):
-    picture = drawn(TASK, {"labels": names})
-    assert f"{len(names)} names for 4 squares" in picture.caption
-    drawing = picture.panels[0].view
-    assert len([t for t in shapes(drawing, "text", "wrong") if t.text == "no name"]) == max(
-        4 - len(names), 0
-    )
-    assert not drawn_curves(shapes, drawing, "ink"), "nothing was judged, so nothing is shown"

@@ -66,45 +66,6 @@ def test_open_edges_are_thick_lines(drawn):
     assert "4 edges are open" in picture.caption
 
 
-def test_a_bent_face_is_filled(drawn):
-    answer = box((0, 0, 0), (20, 10, 10))
-    answer["polyhedron"]["vertex"][7]["xyz"] = [20.0, 10.0, 11.0]
-    picture = drawn(TASK, answer, params=two_cubes())
-    wrong = of(picture.panels[0].view, Mesh, "wrong")
-    assert bounds(*wrong)[1][2] == 11
-    assert "1 face is not flat" in picture.caption
-
-
-def test_faces_that_cut_each_other_are_filled(drawn):
-    one, other = box((0, 0, 0), (12, 10, 10)), box((8, 2, 2), (20, 8, 8))
-    vertices = one["polyhedron"]["vertex"] + other["polyhedron"]["vertex"]
-    faces = [f["vertex"] for f in one["polyhedron"]["faces"]]
-    faces += [[i + 8 for i in f["vertex"]] for f in other["polyhedron"]["faces"]]
-    (panel,) = drawn(TASK, mesh([v["xyz"] for v in vertices], faces), params=two_cubes()).panels
-    low, high = bounds(*of(panel.view, Mesh, "wrong"))
-    assert (low[0], high[0]) == (8, 20)
-    assert {bounds(part)[0][0] for part in of(panel.view, Mesh, "answer")} == {0}
-
-
-def test_a_void_is_shown_by_a_cut(drawn, answers):
-    task_answers = answers(TASK, 21)
-    for case, filled in (("right", False), ("bounding_box", True)):
-        picture = drawn(TASK, task_answers[case], subtask=21)
-        cut = picture.panels[-1]
-        assert cut.title == "the front half taken away"
-        (half,) = of(cut.view, Mesh, "answer")
-        assert bounds(half)[0][1] == pytest.approx(0)
-        on_cut = np.all(np.abs(half.points[half.faces][:, :, 1]) < 1e-9, axis=1)
-        corners = half.points[half.faces][on_cut]
-        area = (
-            np.linalg.norm(
-                np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
-            ).sum()
-            / 2
-        )
-        assert area == pytest.approx(400 if filled else 400 - 256)
-
-
 @pytest.mark.parametrize("far", [1e300, 500.0])
 def test_far_vertices_leave_the_rest_in_view(drawn, far):
     answer = box((0, 0, 0), (20, 10, 10))
@@ -114,14 +75,3 @@ def test_far_vertices_leave_the_rest_in_view(drawn, far):
         if isinstance(part, Mesh):
             assert np.abs(part.points).max() < 60
     assert "1 vertices far outside are drawn at the rim" in picture.caption
-
-
-def test_meshes_without_end_are_cut_short(drawn):
-    n = 9000
-    ring = [[np.cos(i), np.sin(i), i / n] for i in range(n)]
-    picture = drawn(
-        TASK, mesh(ring, [range(n)] + [(i, i + 1, i + 2) for i in range(n - 2)]), params=two_cubes()
-    )
-    faces = sum(len(part.faces) for part in picture.panels[0].view.parts if isinstance(part, Mesh))
-    assert 1000 < faces <= 12_000
-    assert "are not drawn" in picture.caption

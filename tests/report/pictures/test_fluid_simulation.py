@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from scbench.catalog import get_task
-from scbench.report.draw.scene import Lines, Mesh, Scene
+from scbench.report.draw.scene import Mesh, Scene
 from scbench.schemas.fluid_simulation import Params
 
 TASK = "fluid_simulation"
@@ -71,38 +70,3 @@ def test_water_that_can_be_seen_is_hatched_and_pointed_at(drawn, golden, shapes)
     (mesh,) = meshes(picture, "wrong")
     assert np.array_equal(mesh.points.mean(axis=0), (6.5, 6.5, 3))
     assert "seen from above in 1 columns" in picture.caption
-
-
-def test_hidden_water_is_shown_in_a_world_cut_open(drawn):
-    room = (((3, 5, 1), (6, 7, 1), "Air"), ((3, 6, 2), (3, 6, 2), "Air"))
-    roof = ((3, 6, 4), (3, 6, 4), "Rock")
-    pillar = ((2, 6, 3), (2, 6, 4), "Rock")
-    picture = drawn(TASK, works(*room, roof, pillar), params=HIDDEN)
-    (title,) = (panel.title for panel in picture.panels if "open" in panel.title)
-    row = int(title.rpartition(" ")[2])
-    for part in view(picture, "cut open").parts:
-        if isinstance(part, Mesh):
-            assert part.points[:, 1].min() >= row
-
-
-def test_a_leak_is_marked_in_its_column(drawn, shapes):
-    picture = drawn(TASK, works(((4, 6, 0), (4, 6, 2), "Air")), params=SURFACE)
-    maps = view(picture, "level by level")
-    assert len([p for p in shapes(maps, "path", "wrong") if p.get("d").count("M") == 2]) == 1
-    (line,) = (
-        part
-        for part in view(picture, "after the rain").parts
-        if isinstance(part, Lines) and "runs out" in part.name
-    )
-    assert (line.paths[0][:, :2] == (4.5, 6.5)).all()
-    assert len(shapes(view(picture, "cut at y = 6"), "polyline", "wrong")) == 1
-    assert "out at the bottom" in picture.caption
-
-
-def test_only_what_matters_of_a_large_world_is_drawn(drawn):
-    builder = get_task(TASK).builder()
-    answer = builder.reference(builder.paper()[10].params).model_dump(mode="json")
-    picture = drawn(TASK, answer, subtask=10)
-    (title,) = (panel.title for panel in picture.panels if panel.title.startswith("level by"))
-    assert title == "level by level, x 26-38, y 26-38"
-    assert "Figures of 4 lakes." in [panel.alt for panel in picture.panels]

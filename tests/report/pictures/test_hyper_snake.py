@@ -1,6 +1,5 @@
 """Pictures of snakes: paths, food, and the first fault where it is."""
 
-import pytest
 from drawn_parts import middle, rings
 
 from scbench.schemas.hyper_snake import Params
@@ -36,29 +35,3 @@ def test_a_path_into_a_wall_has_an_arrow_and_a_ring_there(drawn, golden, shapes)
         middle(flat, 2, 2),
         middle(flat, 0, 2),
     }  # lost food
-
-
-@pytest.mark.parametrize(
-    ("cells", "says", "place"),
-    [
-        ([(0, 0), (2, 0)], "jumps", (2, 0)),
-        ([(0, 0), (0, 1), (0, 0)], "comes back", (0, 0)),
-        ([(0, 0), (0, 1), (-1, 1)], "leaves the box", (-1, 1)),
-        ([(1, 0), (2, 0)], "The first cell is not the start", (1, 0)),
-    ],
-)
-def test_each_kind_of_fault_is_ringed_where_it_is(drawn, shapes, cells, says, place):
-    picture = drawn("hyper_snake", listed(cells), params=FLAT)
-    flat = picture.panels[0].view
-    assert says in picture.caption
-    assert middle(flat, *place) in set(rings(shapes(flat, "circle", "wrong")))
-
-
-def test_ten_axes_stay_small_and_readable(drawn):
-    params = Params(size=(2,) * 10, start=(0,) * 10, walls=(), food=())
-    cells = [tuple(i >> k & 1 for k in range(10)) for i in (j ^ j >> 1 for j in range(1024))]
-    picture = drawn("hyper_snake", listed(cells), params=params)
-    assert len(picture.panels[0].view.render("x")) < 200_000
-    assert picture.panels[0].view.width <= 720
-    assert max(map(len, picture.text.split("\n"))) <= 120
-    assert "1024 of 1024" in picture.caption

@@ -20,20 +20,6 @@ def ends(shape):
     return [tuple(map(float, p.split())) for p in shape.get("d")[1:].replace("M", "L").split("L")]
 
 
-def test_a_tower_that_stands(drawn, golden, shapes):
-    picture = drawn(TASK, tower((8, "flat"), (3, "flat"), (1, "rotate90X")))
-    glyphs, side = (panel.view for panel in picture.panels[:2])
-    assert not shapes(glyphs, "path", "wrong")
-    assert "3 digits" in picture.caption
-    # Two flat digits of 1.2 mm and one of 21.2 mm on its end.
-    (post,) = [p for p in shapes(side, "path") if f"v{21 * side.scale:.2f}" in p.get("d", "")]
-    left, top = map(float, post.get("d")[1:].split("h")[0].split())
-    assert top == pytest.approx(side.at((0, 2.4 + 21))[1], abs=0.02)
-    assert left == pytest.approx(side.at((4.5, 0))[0], abs=0.02)
-    assert "23.6 mm" in side.render("x")
-    golden(f"{TASK}-right", drawn(TASK, flat("881")).panels[0].view, "Right.")
-
-
 def test_bars_that_hang_in_the_air_are_thick_and_framed(drawn, golden, shapes):
     picture = drawn(TASK, flat("6911"))  # a 9 on a 6: its bar b hangs
     glyphs = picture.panels[0].view
@@ -51,11 +37,3 @@ def test_bars_that_hang_in_the_air_are_thick_and_framed(drawn, golden, shapes):
     assert len(arrows) == 1
     assert "1 cannot be printed on the one below, first at position 1" in picture.caption
     assert picture.text.split("\n")[:2] == ["6,911", "  ^"]
-
-
-def test_groups_that_occur_twice_are_shaded(drawn, shapes):
-    picture = drawn(TASK, flat("111111"))
-    glyphs = picture.panels[0].view
-    assert len([p for p in shapes(glyphs, "polygon", "wrong") if p.get("fill-opacity")]) == 2
-    assert "111 occurs more than once" in picture.caption
-    assert picture.text.split("\n")[1] == "=== ==="

@@ -36,21 +36,3 @@ def test_a_second_way_is_ringed_where_it_leaves_and_comes_back(drawn, golden, sh
     (detour,) = shapes(plan, "path", "wrong")
     assert detour.get("stroke-dasharray")
     assert "second way" in picture.caption
-
-
-def test_where_there_is_no_route_b_is_ringed_and_what_can_be_reached_shaded(drawn, shapes):
-    picture = drawn("maze_3d", "A7B\n888\n222", params=small())
-    plan = picture.panels[0].view
-    (ring,) = shapes(plan, "circle", "wrong")
-    assert centres([ring]) == [middle(plan, 2, 0)]
-    (reached,) = (path for path in shapes(plan, "path", "note") if path.get("fill-opacity"))
-    assert reached.get("d").count("M") == 1
-    assert "1 cell can be reached, but not B" in picture.caption
-
-
-def test_gauges_show_what_is_short(drawn, shapes):
-    picture = drawn("maze_3d", "A0B\n888\n222", params=small(jumps=3, min_route_percent=50))
-    gauges = picture.panels[-1]
-    assert "cells on the route: 22.2 %; at least 50 %" in gauges.alt
-    assert "jumps on the route: 1; at least 3" in gauges.alt
-    assert len(shapes(gauges.view, "rect", "wrong", hatched=True)) == 2

@@ -1,19 +1,15 @@
 """Views of text tasks: what they mark, and that they work things out as graders do."""
 
-import re
 from itertools import islice
 
 import pytest
 from contract import items
 
 from scbench.builders.arithmetic import read_tokens
-from scbench.catalog import get_task
 from scbench.graders.arithmetic import evaluate
 from scbench.graders.boolean import evaluate as evaluate_boolean
 from scbench.report.pictures.arithmetic import _RULES
-from scbench.report.pictures.but_for_causation import _played
 from scbench.report.pictures.shared.expression_trees import first_slip, parsed, worked_out
-from scbench.report.pictures.shared.tables import Cell, table_panels, table_text
 from scbench.schemas.boolean import LITERALS
 
 
@@ -46,59 +42,3 @@ def test_the_first_step_whose_slip_gives_the_answer(expression, given, step, val
     at, slip = first_slip(nodes, _RULES, given)
     assert (nodes[at].words, slip) == (step, value)
     assert first_slip(nodes, _RULES, 10**6) is None
-
-
-def test_a_wrong_answer_to_an_expression_is_marked_at_its_step(drawn, shapes):
-    params = get_task("arithmetic").params_model(expression="2 * (3 - 5) + 1")
-    picture = drawn("arithmetic", {"answer": 5}, params=params)
-    assert "- = -2  <- 2?" in picture.text
-    assert len(shapes(picture.panels[0].view, "rect", "wrong")) == 1
-    assert "Taking one step for 2 gives the answer" in picture.caption
-
-
-def test_nothing_is_given_away_before_somebody_answers(drawn):
-    for task in ("arithmetic", "boolean"):
-        params, _, _ = items(task)[0]
-        assert "=" not in drawn(task, params=params).text
-    for task in ("objects", "letter_counting", "shuffle", "dates", "movies", "svg_shapes"):
-        params, _, _ = items(task)[0]
-        roles = {role for p in drawn(task, params=params).panels for role in p.view.roles}
-        assert not roles & {"right", "note"}, task
-
-
-def test_the_first_misplaced_word_is_marked_alone(drawn):
-    task = get_task("word_sorting")
-    params = task.params_model(words=("b", "a", "c", "d"), order="ascending", case_sensitive=False)
-    text = drawn("word_sorting", {"answer": ["a", "c", "b", "d"]}, params=params).text
-    assert re.findall(r"(\w) WRONG", text) == ["c"]
-    assert re.findall(r"(\w) ok", text) == ["a"]
-    short = drawn("word_sorting", {"answer": ["a", "b"]}, params=params).text
-    assert short.count("MISSING") == 2
-
-
-def test_open_brackets_stand_beside_what_closes_them(drawn):
-    params = get_task("bracket_stack").params_model(sequence="([<>{")
-    picture = drawn("bracket_stack", {"answer": "}])"}, params=params)
-    assert re.findall(r"^(\d+) +(\S) +(\S) +(\S) ok$", picture.text, re.MULTILINE) == [
-        ("5", "{", "}", "}"),
-        ("2", "[", "]", "]"),
-        ("1", "(", ")", ")"),
-    ]
-
-
-def test_causes_are_played_as_graders_do(drawn):
-    for params, right, counters in islice(items("but_for_causation"), 20):
-        facts = _played(params, None)
-        assert facts[params.outcome], "the outcome happened"
-        assert len(facts) == len(params.events)
-        wrong = drawn("but_for_causation", next(iter(counters.values())), params=params)
-        assert {"wrong", "missing"} & wrong.panels[0].view.roles
-        assert "wrong" not in drawn("but_for_causation", right, params=params).panels[0].view.roles
-
-
-def test_tables_are_drawn_and_printed_without_end():
-    rows = [(i, Cell("word" * 20, "right")) for i in range(1000)]
-    panels = table_panels("words", ("", "word"), rows, "alt")
-    assert len(panels) == 10
-    assert "rows more are not drawn" in panels[-1].title
-    assert max(map(len, table_text(("", "word"), rows).split("\n"))) <= 120

@@ -22,24 +22,3 @@ def test_cells_do_not_overlap(size, whole):
     assert all(b - a >= 1 for row in rows.values() for a, b in pairwise(row))
     if whole:
         assert all(x == int(x) and y == int(y) for x, y in places)
-
-
-def test_the_first_two_axes_make_small_squares():
-    layout = unfold((4, 3, 2, 2))
-    assert layout.square == (4, 3)
-    assert layout.at((3, 2, 0, 0)) == (3, 2)
-    assert len(list(layout.squares())) == 4
-    assert unfold((5,)).square == (5, 1)
-
-
-def test_one_long_axis_does_not_make_a_ribbon():
-    layout = unfold((2, 2, 2, 2, 2, 2, 8, 2, 2))
-    assert 0.4 < layout.height / layout.width < 2.5
-
-
-def test_large_boxes_are_cut():
-    layout = unfold((300, 300))
-    assert math.prod(layout.extents) <= 8000
-    assert layout.holds((0, 0))
-    assert not layout.holds((0, 299))
-    assert not layout.holds((0, 0, 0))
