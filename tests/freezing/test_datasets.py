@@ -18,7 +18,7 @@ from scbench.catalog import BUCKETS, MANIFOLDS
 from scbench.freezing.copies import export_release
 from scbench.freezing.tables import INSTANCE_COLUMNS, instance_table, write_table
 from scbench.release.load import find_release
-from scbench.release.manifest import CANARY, REFERENCES, data_file
+from scbench.release.manifest import CANARY, data_file
 from scbench.release.sources import read_manifest
 
 SCBENCH = Path(sys.executable).with_name("scbench")
@@ -144,17 +144,6 @@ def test_scbench_loads_after_export_into_an_empty_folder(sound, tmp_path):
     assert_loads_everything(load_in_a_new_process(tmp_path / "empty", tmp_path / "hf"), sound)
 
 
-def test_export_does_not_overwrite(sound, tmp_path):
-    (tmp_path / "scbench").mkdir()
-    (tmp_path / "scbench" / "mine").write_text("x")
-    command = [SCBENCH, "export", "scbench", "--release", str(sound)]
-    done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr == (
-        "error: scbench exists and is not an empty folder; name another folder\n"
-    )
-
-
 def test_every_config_holds_its_rows(load, whole):
     manifest = read_manifest(whole)
     release = find_release(str(whole))
@@ -205,20 +194,6 @@ def test_every_config_streams_what_it_loads(load, sound, datasets):
         streamed = load(str(sound), name, split="test", streaming=True)
         assert list(streamed) == list(rows)
         assert streamed.features == rows.features
-
-
-def test_an_unknown_config_is_refused_with_the_known_ones(load, sound):
-    with pytest.raises(ValueError, match=r"BuilderConfig 'no_such' not found.*shikaku_rectangles"):
-        load(str(sound), "no_such")
-
-
-def test_files_load_by_themselves_with_their_types(load, sound, datasets):
-    rows = load("parquet", data_files=str(sound / data_file("enumerate_edges")), split="train")
-    assert rows.features["images"] == datasets.List(datasets.Image())
-    assert rows.features["seed"] == datasets.Value("int64")
-    assert rows.features["subtask"] == datasets.Value("int32")
-    answers = load("parquet", data_files=str(sound / REFERENCES), split="train")
-    assert answers.features["score"] == datasets.Value("float64")
 
 
 def png(red: int) -> bytes:

@@ -53,23 +53,6 @@ def test_its_name_is_that_of_its_rows_unless_it_is_given_one(folder, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["named"]
 
 
-def test_shortfalls_are_in_the_manifest_and_on_the_card(folder):
-    (short,) = read_manifest(folder).experiment.shortfalls
-    assert short.got < short.asked == 50
-    card = (folder / CARD).read_text("utf-8")
-    assert f"| boolean | 50 | {short.got} | {short.reason} |" in card
-
-
-def test_the_card_says_that_it_is_no_release_and_prints_no_base_seed(folder, seed):
-    card = (folder / CARD).read_text("utf-8")
-    assert "**This is not a release of the benchmark.**" in card
-    assert "generated cases generated-" in card
-    assert str(seed) not in card
-    assert "| arithmetic | 120 | `length` 3, 9; `max_depth` 0, 2 |" in card
-    assert "\n\n\n" not in card
-    assert read_manifest(folder).experiment.seed == seed
-
-
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_any_number_of_processes_gives_the_same_bytes(folder, experiment, tmp_path, workers):
     generate_folder(experiment, tmp_path / "again", workers=workers)

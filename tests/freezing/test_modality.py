@@ -9,10 +9,9 @@ from typer.testing import CliRunner
 
 from scbench.analysis.modality import modality_sheets, modality_table
 from scbench.analysis.results import ON_PICTURES, config_in, read_results
-from scbench.base.errors import ReleaseError, ResultsError
+from scbench.base.errors import ResultsError
 from scbench.base.model import DRAWN, SYMBOLS
 from scbench.cli import grade, main
-from scbench.grading.rows.index import KnownIds, LineKind
 from scbench.release.load import find_release
 
 TASKS = "shikaku_rectangles,enumerate_edges"
@@ -106,24 +105,3 @@ def test_the_report_shows_both(results, tmp_path):
     text = page.read_text("utf-8")
     assert "m no_tools: text against pictures (symbols)" in text
     assert re.search(r"Prompt \([\d,]+ characters, 1 image\)", text), "the picture that was seen"
-
-
-def test_ids_are_known_for_what_they_are():
-    drawn = KnownIds(["csg_union/03-picture"], ["csg_union"], ["csg_union"])
-    full = KnownIds(["csg_union/03"], ["csg_union"], ["csg_union"])
-    assert drawn.place("csg_union/03-picture") == 0
-    for other in ("csg_union/03", "csg_union/03-terse", "csg_union/04", "csg_union/ladder-03-1"):
-        assert drawn.place(other) == LineKind.NOT_CHOSEN
-    assert full.place("csg_union/03-picture-symbols") == LineKind.NOT_CHOSEN
-    assert full.place("csg_union/ladder-01-2-picture") == LineKind.NOT_CHOSEN
-    assert drawn.place("csg_union/03-pictures") == LineKind.UNKNOWN
-
-
-def test_a_release_without_them_says_so():
-    manifest = find_release("3.0.0a1").manifest.model_copy(update={"pictures": {}})
-    with pytest.raises(ReleaseError, match="has no config 'pictures'"):
-        manifest.of_config("pictures")
-    gone = find_release("3.0.0a1").manifest.model_copy(
-        update={"withdrawn": {"csg_union/03": "why"}}
-    )
-    assert "csg_union/03-picture-symbols" in gone.of_pictures().withdrawn

@@ -3,20 +3,16 @@
 `tools/sweep_spaces.py` looks at corners of all spaces.
 """
 
-import json
 import runpy
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from typer.testing import CliRunner
 
 from scbench.base.seeding import Stream
 from scbench.builders.but_for_causation import Space, TaskBuilder
 from scbench.catalog import available_tasks, get_task
-from scbench.cli.main import app
-from scbench.release.manifest import MANIFEST
 
 TOOL = Path(__file__).parents[2] / "tools" / "sweep_spaces.py"
 sweep = SimpleNamespace(**runpy.run_path(str(TOOL)))
@@ -41,10 +37,6 @@ def test_every_space_has_corners_to_look_at():
             task.builder.space.model_validate(parameters)
 
 
-def test_a_point_that_takes_too_long_is_ended_and_told():
-    assert sweep.within(1, "terrain_levelling", {"size": 48}) == (1.0, "TIME")
-
-
 def test_some_event_is_necessary_wherever_chance_makes_up_for_causes():
     for events, depth, over, stand_in, others, question in product(
         (3, 12), (1, 8), (0, 1), (0, 1), (0, 8), ("but_for", "necessary_set")
@@ -58,18 +50,6 @@ def test_some_event_is_necessary_wherever_chance_makes_up_for_causes():
             question=question,
         )
         TaskBuilder().draw(point, Stream("corner", 1))  # raises if there is none
-
-
-def test_a_list_on_the_command_line_is_written_into_the_folder(tmp_path):
-    out = tmp_path / "out"
-    found = CliRunner().invoke(
-        app,
-        ["generate", "csg_union", "--kinds", "box,prism", "--seed", "1", "--out", str(out)],
-        catch_exceptions=False,
-    )
-    assert found.exit_code == 0
-    (block,) = json.loads((out / MANIFEST).read_text())["experiment"]["tasks"]
-    assert block["kinds"] == ["box", "prism"]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,7 @@
 """What is remembered: made and judged once, never believed when damaged, left out on demand."""
 
-import os
-import subprocess
-import sys
 from base64 import b64decode, b64encode
 from dataclasses import replace
-from pathlib import Path
 from zlib import compress, decompress
 
 import pytest
@@ -66,13 +62,6 @@ def test_what_was_judged_is_not_judged_again(path, judged):
     proofs._open_store.cache_clear()
     assert freeze_task(TASK, proofs=path) == first
     assert not judged
-
-
-def test_from_scratch_nothing_is_remembered(path, judged):
-    first = freeze_task(TASK, proofs=path)
-    count = len(judged)
-    assert freeze_task(TASK) == first
-    assert len(judged) == 2 * count
 
 
 def test_what_the_golden_verdicts_judge_is_not_judged_again(judged, monkeypatch, tmp_path):
@@ -142,13 +131,6 @@ def test_damaged_lines_are_judged_again(path, judged):
             assert judged
 
 
-@pytest.mark.parametrize("text", [b"", b"\xff\xfe", b"[]\n{}\n1\n[1,2,3]\n", b'["a",["1"],"b"]\n'])
-def test_a_file_that_is_none_does_no_harm(path, text):
-    path.parent.mkdir()
-    path.write_bytes(text)
-    assert freeze_task(TASK, proofs=path) == freeze_task(TASK)
-
-
 def test_a_remembered_score_must_agree_too(path):
     freeze_task(TASK, proofs=path)
     rewrite(path, 0.5)
@@ -172,19 +154,6 @@ def test_a_forged_score_is_found_from_scratch(path, copy, monkeypatch):
     assert any("must score 1" in line for line in problems), problems
 
 
-def test_what_cannot_be_written_is_judged(tmp_path, judged):
-    (tmp_path / "file").write_text("")
-    path = tmp_path / "file" / "now.jsonl"
-    freeze_task(TASK, proofs=path)
-    assert judged
-
-
-def test_tasks_of_other_packages_are_not_remembered(path):
-    parity = get_task("parity")
-    assert freeze_task(parity, proofs=path) == freeze_task(parity)
-    assert not path.exists()
-
-
 def test_the_file_is_one_of_the_code_the_libraries_and_the_machine(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first = proofs.proofs_file()
@@ -202,38 +171,3 @@ def test_the_file_is_one_of_the_code_the_libraries_and_the_machine(monkeypatch, 
     proofs._state.cache_clear()
     assert len(names) == 4
     assert proofs.proofs_file() == first
-
-
-def test_scores_by_old_code_go(path):
-    path.parent.mkdir()
-    for i in range(20):
-        old = path.with_name(f"{i}.jsonl")
-        old.write_text("")
-        os.utime(old, (i, i))
-    freeze_task(TASK, proofs=path)
-    names = {file.name for file in path.parent.iterdir()}
-    assert len(names) == 8
-    assert names > {f"{i}.jsonl" for i in range(14, 20)}
-    assert "now.jsonl" in names
-
-
-def test_the_commands_remember_and_are_told_not_to(tmp_path, path, copy):
-    command = [Path(sys.executable).with_name("scbench"), "release", "verify", copy, "-q"]
-    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-
-    def verify(*options):
-        subprocess.run([*command, "--workers", "1", *options], check=True, env=env)
-
-    verify("--from-scratch")
-    assert not (tmp_path / "cache").exists()
-    verify()
-    made, judged = sorted((tmp_path / "cache" / "scbench" / "proofs").iterdir(), key=is_of_scores)
-    for name in ("enumerate_edges", "shikaku_rectangles"):
-        freeze_task(get_task(name), proofs=path)
-    (ours,) = set(path.parent.iterdir()) - {path}
-    assert set(judged.read_bytes().splitlines()) == set(path.read_bytes().splitlines())
-    assert set(made.read_bytes().splitlines()) == set(ours.read_bytes().splitlines())
-
-
-def is_of_scores(file):
-    return not file.stem.endswith("-made")

@@ -14,7 +14,6 @@ pytest.importorskip("inspect_ai", reason="extra [inspect]")
 
 import inspect_ai
 from inspect_ai import eval_retry
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import get_model
 
@@ -160,23 +159,6 @@ def test_what_failed_is_asked_again_and_nothing_else(log, model):
     assert again.status == "success"
 
 
-def test_faults_were_met(log, model):
-    asked = {row_id: model.asked.count(INSTANCES[row_id].prompt) for row_id in ITEMS}
-    assert asked["two_segments/08"] == 4
-    assert asked["polynomial_curve_fitting/02"] == 3
-    assert asked["csg_union/03"] == 1
-
-
-def test_pictures_go_along(model, tmp_path):
-    row_id = next(row_id for row_id, one in INSTANCES.items() if one.images)
-    log = play("spatial", tmp_path, model.url, task_args={"ids": row_id}, score=False)
-    (sent,) = (one for one in model.requests if "image_url" in json.dumps(one))
-    urls = [part["image_url"]["url"] for part in sent["messages"][-1]["content"][1:]]
-    assert len(urls) == len(INSTANCES[row_id].images)
-    assert all(url.startswith("data:image/png;base64,iVBOR") for url in urls)
-    assert log.eval.metadata == {"setting": "no_tools"}
-
-
 def test_a_grader_that_fails_is_an_error_and_the_reply_is_kept(model, tmp_path, monkeypatch):
     broken = Future()
     broken.set_result(
@@ -231,12 +213,6 @@ def test_every_part_of_the_benchmark_has_a_task():
         "terrain_levelling",
     }
     assert len(TASKS["spatial"](images=False).dataset) == 272
-
-
-def test_a_wrong_name_is_told_in_a_sentence():
-    with pytest.raises(PrerequisiteError) as told:
-        TASKS["spatial"](tasks="two_segmints")
-    assert "Did you mean 'two_segments'?" in told.value.message
 
 
 def test_samples_hold_nothing_that_solves_them():

@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 
@@ -24,7 +23,6 @@ from trials import SCRIPTS, scripted
 from trials import played as played_by_script
 
 import scbench
-from scbench.base import __version__
 from scbench.catalog import get_task
 from scbench.loop import Environment, Setup
 from scbench.release.load import find_release
@@ -287,19 +285,6 @@ def test_tasksets_by_parameters(played):
     wanted += ["would do so on this machine", "docker"]  # a shell for the model
     for told, error in zip(wanted, errors, strict=True):
         assert told in error
-
-
-def test_the_folder_is_what_the_hub_takes():
-    project = tomllib.loads((FOLDER / "pyproject.toml").read_text("utf-8"))
-    assert project["project"]["name"] == "scbench-env"
-    assert project["project"]["version"] == __version__
-    assert project["project"]["readme"] == "README.md"
-    needs = project["project"]["dependencies"]
-    assert f"scbench>={__version__},<4" in needs
-    assert "verifiers>=0.4,<0.5" in needs
-    (package,) = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    assert (FOLDER / package / "__init__.py").is_file()
-    assert f"# {project['project']['name']}" in (FOLDER / "README.md").read_text("utf-8")
 
 
 def test_beside_the_openai_of_inspect_it_says_what_to_do(tmp_path):

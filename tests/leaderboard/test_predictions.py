@@ -34,17 +34,6 @@ def test_a_row_without_answer_lowers_the_coverage_and_says_so(warnings):
     assert "1 blocked: coverage is 26 of 27 scores" in done.findings[0].message
 
 
-def test_text_beside_a_status_is_no_answer_if_it_holds_none(warnings):
-    found, _ = warnings(answer=None, status="blocked", response="I was interrupted by a filter.")
-    assert found == [("coverage", None)]
-
-
-def test_an_answer_of_the_wrong_shape_is_only_a_warning(warnings):
-    found, done = warnings(answer={"nothing": 1})
-    assert found == [("answer_schema", 3)]
-    assert done.checked.scored == done.checked.expected
-
-
 def test_input_that_a_call_without_tools_cannot_have(warnings):
     assert warnings(usage={"input_tokens": 91_676})[0] == [("usage_input", 3)]
     assert warnings(usage={"input_tokens": 900, "output_tokens": 5, "reasoning_tokens": 5})[0] == []

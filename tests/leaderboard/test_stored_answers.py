@@ -9,7 +9,7 @@ from scbench.base.canonical import canonical_json
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
 from scbench.freezing.freeze import build_release
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.leaderboard.answer_overlap import LEAST, copied, telling_answers
+from scbench.leaderboard.answer_overlap import copied, telling_answers
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.page import render_board
@@ -76,13 +76,6 @@ def test_a_reference_is_known_whatever_it_is_written_like(frozen):
 
     loops = [(row, respelt(text)) for row, text in right if row.startswith("hamiltonian_loop")]
     assert copied(loops, told).references == {"hamiltonian_loop": 10}
-
-
-def test_a_few_are_not_marked_and_samples_count_once(frozen):
-    _, right, told = frozen
-    loops = [pair for pair in right if pair[0].startswith("hamiltonian_loop")]
-    assert not copied(loops[: LEAST - 1] * 3, told).marked
-    assert copied(loops[:LEAST], told).marked
 
 
 def test_counter_references_are_counted_apart(frozen):
