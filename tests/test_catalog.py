@@ -143,22 +143,6 @@ def test_a_task_of_another_package_joins_at_the_end(declare):
         _ = task.params_model
 
 
-def test_what_a_model_may_ask_and_do_is_found_beside_the_grader(declare, knots):
-    declare("TASK")
-    (knots / "graders" / "knots" / "queries.py").write_text("QUERIES = ()\nBUDGET = 7\n")
-    task = get_task("knots")
-    assert task.offers("queries")
-    assert task.queries.BUDGET == 7
-    assert not task.offers("actions")
-    assert task.actions is None
-
-
-def test_a_library_that_a_task_lacks_is_named_and_not_taken_for_the_task(declare):
-    declare("TASK")
-    with pytest.raises(ModuleNotFoundError, match="no_such_library_of_knots"):
-        _ = get_task("knots").builder
-
-
 def test_an_id_cannot_be_taken_twice(declare):
     declare("TAKEN")
     with pytest.raises(CatalogError, match=r"knots_package.entry:TAKEN.*'csg_union' is taken"):

@@ -1,6 +1,7 @@
 """Results in the schemas of others, held against what these schemas ask for."""
 
 import json
+from pathlib import Path
 
 import jsonschema_rs
 import polars as pl
@@ -118,6 +119,19 @@ def test_every_eval_ever(runs, model):
     assert len({one["sample_id"] for one in samples}) == len(samples)
     assert {one["evaluation_id"] for one in samples} == {whole["evaluation_id"]}
     assert name.endswith("_samples.jsonl")
+
+
+@pytest.mark.parametrize("model", ["oracle", "sloppy"])
+def test_every_eval_ever_by_its_own_package(runs, model, tmp_path):
+    """On Python 3.12: ``nox -s harbor``."""
+    package = pytest.importorskip("every_eval_ever.validator.validate", reason="nox -s harbor")
+    for name, text in run_files(runs[model], Schema.EVERY_EVAL_EVER, "Acme"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for path in filter(Path.is_file, tmp_path.rglob("*")):
+        report = package.validate_file(path)
+        assert (report.errors, report.warnings) == ([], [])
 
 
 @pytest.mark.parametrize("model", ["oracle", "sloppy"])

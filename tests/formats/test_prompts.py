@@ -3,12 +3,10 @@
 import base64
 import json
 
-import jsonschema_rs
 import pytest
 from pydantic import TypeAdapter
 
 from scbench.base.errors import PredictionsError
-from scbench.formats.custom_id import read_custom_id
 from scbench.formats.prompts import (
     LIMITS,
     Form,
@@ -58,27 +56,6 @@ def test_chat_lines_are_those_of_the_documentation(held):
     assert schema["json_schema"]["strict"] is True
     assert schema["json_schema"]["schema"] == json.loads(held[PICTURED].answer_schema)
     assert body == {"model": "M", "max_completion_tokens": 999}
-
-
-def test_anthropic_lines(held):
-    made = line(held, Form.ANTHROPIC, structured=True)
-    image, text = made["params"]["messages"][0]["content"]
-    assert image["source"]["media_type"] == "image/png"
-    assert text["text"] == held[PICTURED].prompt
-    assert made["params"]["max_tokens"] == 999
-    assert made["params"]["output_config"]["format"]["type"] == "json_schema"
-
-
-def test_gemini_lines(held):
-    made = line(held, Form.GEMINI, structured=True)
-    assert read_custom_id(made["key"]) == (PICTURED, 2, 999)
-    text, image = made["request"]["contents"][0]["parts"]
-    assert text == {"text": held[PICTURED].prompt}
-    assert image["inlineData"]["mimeType"] == "image/png"
-    config = made["request"]["generationConfig"]
-    assert config["maxOutputTokens"] == 999
-    assert config["responseMimeType"] == "application/json"
-    jsonschema_rs.validator_for(config["responseJsonSchema"])
 
 
 @pytest.mark.parametrize("form", LIMITS)

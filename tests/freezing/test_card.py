@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from scbench.catalog import get_task, paper_tasks
-from scbench.freezing.card import front_matter, render_card, render_eval
+from scbench.freezing.card import render_card, render_eval
 from scbench.freezing.freeze import make_manifest
 from scbench.freezing.frozen_task import freeze_task
 from scbench.release.load import find_release
@@ -16,7 +16,6 @@ from scbench.release.manifest import (
     EVAL,
     FloorRecord,
     Manifest,
-    data_file,
 )
 from scbench.release.sources import read_manifest
 
@@ -34,13 +33,6 @@ def head(text: str) -> dict:
 def with_record(manifest: Manifest, task_id: str, **changes: object) -> Manifest:
     record = manifest.tasks[task_id].model_copy(update=changes)
     return manifest.model_copy(update={"tasks": {**manifest.tasks, task_id: record}})
-
-
-def test_a_bucket_of_other_packages_gets_a_config(manifest):
-    changed = with_record(manifest, "shikaku_rectangles", bucket="manifolds")
-    configs = {c["config_name"]: c["data_files"] for c in head(front_matter(changed))["configs"]}
-    assert configs["manifolds"][0]["path"] == [data_file("shikaku_rectangles")]
-    assert "constructive" not in configs
 
 
 def test_numbers_come_from_the_manifest(manifest):
@@ -132,29 +124,6 @@ def test_a_single_task_makes_a_card_too_and_a_preview_says_so():
     assert [c["config_name"] for c in head(card)["configs"]] == [
         "default", "constructive", "shikaku_rectangles", "terse", "pictures", "references",
     ]  # fmt: skip
-
-
-def entries(text: str) -> dict[str, dict[str, str]]:
-    """Read BibTeX strictly: entries of `name = {value}` fields, each with balanced braces."""
-    found = {}
-    while text := text.strip():
-        head = re.match(r"@(\w+)\{([A-Za-z0-9:_-]+),", text)
-        assert head, f"no entry begins at {text[:40]!r}"
-        at, fields = head.end(), {}
-        while field := re.match(r"\s*(\w+) = \{", text[at:]):
-            start = at = at + field.end()
-            depth = 1
-            while depth:
-                depth += {"{": 1, "}": -1}.get(text[at], 0)
-                at += 1
-            fields[field[1]] = text[start : at - 1]
-            at += text[at : at + 1] == ","
-        end = re.match(r"\s*\}", text[at:])
-        assert end, f"the entry {head[2]} does not end at {text[at : at + 40]!r}"
-        assert head[2] not in found
-        found[head[2]] = {"type": head[1], **fields}
-        text = text[at + end.end() :]
-    return found
 
 
 def test_citation_file_names_whom_the_card_names():

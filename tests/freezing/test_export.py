@@ -17,13 +17,6 @@ def test_a_copy_is_the_release(sound, tmp_path, place):
     assert contents(tmp_path / place) == contents(sound)
 
 
-def test_a_link_to_an_empty_folder_is_filled(sound, tmp_path):
-    (tmp_path / "real").mkdir()
-    (tmp_path / "out").symlink_to("real")
-    export_release(find_release(str(sound)), tmp_path / "out")
-    assert contents(tmp_path / "real") == contents(sound)
-
-
 def file_in_folder(path: Path) -> None:
     path.mkdir()
     (path / ".hidden").write_text("mine")

@@ -48,27 +48,6 @@ def test_a_folder_holds_versions_and_an_index(sound, tmp_path, scheme):
     assert sorted(path.name for path in target.iterdir()) == ["0.0.1", "0.0.10", "index.json"]
 
 
-def test_any_target_of_fsspec_will_do(sound, memory):
-    system, url = memory
-    said: list[str] = []
-    publish_to_target(open_release(sound), f"{url}/shelf/", said.append)
-    held = files(system, url.removeprefix("memory:/") + "/shelf/0.0.1")
-    assert held == contents(sound)
-    assert said[0].startswith("21 files to ")
-    index = system.cat_file(f"{url}/shelf/index.json")
-    assert list(json.loads(index)["releases"]) == ["0.0.1"]
-
-
-def test_a_dry_run_writes_nothing(sound, tmp_path, memory):
-    _, url = memory
-    for target in (str(tmp_path / "shelf"), url):
-        said: list[str] = []
-        publish_to_target(open_release(sound), target, said.append, dry_run=True)
-        assert [line.split()[0] for line in said] == ["21", "0.0.1"]
-    assert not (tmp_path / "shelf").exists()
-    assert not fsspec.filesystem("memory").exists(url)
-
-
 def test_a_version_is_never_changed(sound, copy, forge, tmp_path, memory):
     (copy / CARD).write_text("# Better\n", "utf-8")
     forge(copy)

@@ -12,7 +12,7 @@ import pytest
 
 from scbench.base.seeding import Stream
 from scbench.builders.but_for_causation import Space, TaskBuilder
-from scbench.catalog import available_tasks, get_task
+from scbench.catalog import available_tasks
 
 TOOL = Path(__file__).parents[2] / "tools" / "sweep_spaces.py"
 sweep = SimpleNamespace(**runpy.run_path(str(TOOL)))
@@ -21,8 +21,7 @@ HARD = [(task, point) for task, points in sweep.KNOWN_HARD.items() for point in 
 
 @pytest.mark.parametrize(("task", "parameters"), HARD, ids=str)
 def test_hard_points_end_within_a_minute(task, parameters):
-    took, reason = sweep.within(sweep.SECONDS, task, parameters)
-    assert took < sweep.SECONDS
+    _, reason = sweep.within(sweep.SECONDS, task, parameters)
     assert not reason.startswith(("TIME", "CRASH")), reason
     assert not reason or "ask for" in reason
 
@@ -50,20 +49,3 @@ def test_some_event_is_necessary_wherever_chance_makes_up_for_causes():
             question=question,
         )
         TaskBuilder().draw(point, Stream("corner", 1))  # raises if there is none
-
-
-@pytest.mark.parametrize(
-    ("task", "parameters"),
-    [
-        ("arithmetic", {"length": 500, "max_depth": 8, "prob_open": 1, "division": True}),
-        ("hyper_snake", {"dims": 12, "min_side": 2, "max_side": 2, "max_cells": 5000}),
-        ("pack_rectangular_prisms", {"kinds": 9, "max_count": 50, "max_edge": 50}),
-        ("pipe_loop_fitting", {"pipes": 1000, "side": 60, "constraints": 0}),
-    ],
-)
-def test_spaces_reach_beyond_the_papers_hardest_instances(task, parameters):
-    builder = get_task(task).builder()
-    params = builder.draw(builder.space(**parameters), Stream("beyond", 1))
-    answer = builder.reference(params)
-    (verdict,) = [get_task(task).grade(params, answer)]
-    assert verdict.score == 1

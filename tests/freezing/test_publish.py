@@ -165,14 +165,6 @@ def test_a_broken_upload_is_told_and_completed_by_a_retry(hub, sound, at):
     assert_published(hub, sound)
 
 
-def test_a_passing_fault_is_not_even_noticed(hub, sound):
-    hub.fail("PUT", "/store/", 503)
-    hub.fail("PUT", "/store/", "drop")
-    hub.fail("POST", "/preupload/", 502)
-    publish(sound)
-    assert_published(hub, sound)
-
-
 @pytest.mark.parametrize(
     ("token", "said"),
     [
@@ -214,16 +206,6 @@ def test_what_the_hub_answers_is_told_and_a_retry_completes(hub, sound, method, 
     hub.faults.clear()
     publish(sound)
     assert_published(hub, sound)
-
-
-def test_what_others_did_meanwhile_is_not_overwritten(hub, sound, newer):
-    publish(sound)
-    release = open_release(newer)
-    plan = plan_upload(release, REPO)
-    hub.repos[REPO].commit({**stored(hub), "LICENSE": b"MIT"}, "licence")
-    with pytest.raises(HubError, match=r"changed by someone else meanwhile \(HTTP 412\)"):
-        publish_on_hub(release, plan)
-    assert "v0.0.2" not in hub.repos[REPO].tags
 
 
 @pytest.mark.parametrize("name", [MANIFEST, CARD, SCHEMA, data_file("enumerate_edges")])

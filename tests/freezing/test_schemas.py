@@ -64,39 +64,17 @@ def stored(whole) -> dict[str, list[Reference]]:
     return found
 
 
-BOUNDS = {
-    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-    *("minLength", "maxLength", "pattern", "minItems", "maxItems"),
-}
-
-
-def loosened(node: object) -> object:
-    """A published schema without what not all providers take: bounds, sizes, an item's place."""
-    if isinstance(node, list):
-        return [loosened(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    # A property may be called "pattern", but what it is is an object.
-    kept = {k: loosened(v) for k, v in node.items() if k not in BOUNDS or isinstance(v, dict)}
-    if isinstance(places := kept.pop("prefixItems", None), list):
-        kept["items"] = {"anyOf": places}
-    return kept
-
-
 @pytest.mark.parametrize("task_id", TASKS)
 def test_parameters_and_references_validate(whole, stored, task_id):
     release = find_release(str(whole))
     instances = release.instances([task_id])
     params, answer = (published(whole, f"{task_id}.{part}") for part in ("params", "answer"))
-    schema = json.loads((whole / "schemas" / f"{task_id}.answer.json").read_text("utf-8"))
-    loose = jsonschema_rs.validator_for(loosened(schema))
     for row in instances.values():
         assert params.is_valid(json.loads(row.all_params)), row.id
         columns = jsonschema_rs.validator_for(json.loads(row.answer_schema))
         assert any(ref.kind == "reference" for ref in stored[row.id])
         for ref in stored[row.id]:
             value = json.loads(ref.answer)
-            assert loose.is_valid(value) == columns.is_valid(value), (ref.id, ref.name)
             assert answer.is_valid(value) <= columns.is_valid(value), (ref.id, ref.name)
             if ref.kind == "reference":
                 assert answer.is_valid(value), ref.id
@@ -146,10 +124,10 @@ def test_answer_schema_agrees_with_the_package(whole, stored, task_id):
     model = get_task(task_id).answer_model
     own = [ref for refs in stored.values() for ref in refs if ref.id.startswith(f"{task_id}/")]
     seen = set()
-    for ref in own[:: max(1, len(own) // 50)]:
+    for ref in own[:: max(1, len(own) // 20)]:
         value = json.loads(ref.answer)
         rng = random.Random(f"{ref.id} {ref.name}")
-        for candidate in (value, *(damaged(value, rng) for _ in range(5))):
+        for candidate in (value, *(damaged(value, rng) for _ in range(4))):
             known = not isinstance(candidate, dict) or candidate.keys() <= set(model.model_fields)
             if known:
                 valid = schema.is_valid(in_rows(task_id, candidate))

@@ -9,7 +9,7 @@ from itertools import islice
 import pytest
 
 import scbench
-from scbench.base.errors import CatalogError, ExperimentError
+from scbench.base.errors import ExperimentError
 from scbench.base.model import rung_of
 from scbench.freezing import stream as module
 from scbench.freezing.fresh_folder import generate_folder
@@ -76,17 +76,6 @@ def test_a_space_that_is_used_up_repeats_itself_and_says_so():
     different = len(set(map(data_hash, drawn)))
     assert stream.counts["repeats"] == 120 - different
     assert 60 < different <= 72
-
-
-def test_names_and_points_are_checked_at_once():
-    for wrong in ({"rung": 1, "curriculum": True}, {"rung": 1, "points": 9}, {"rank": 2}):
-        with pytest.raises(ExperimentError):
-            scbench.stream("two_segments", **wrong)
-    with pytest.raises(CatalogError, match="Did you mean"):
-        scbench.stream("two_segment")
-    with pytest.raises(ExperimentError, match="no task 'arithmetic'"):
-        scbench.stream("arithmetic", curriculum=True)
-    assert len(scbench.stream("manifolds").tasks) == 12
 
 
 def played(curriculum, one, level, groups, luck):

@@ -39,18 +39,6 @@ def test_every_page_is_in_the_menu(site):
     assert listed - written <= {"docs/tasks", "docs/commands", "docs/api"}
 
 
-def test_what_a_page_would_fetch_is_found(site, tmp_path):
-    (tmp_path / "a.html").write_text('<a href="https://x.org"><img src="b.png"></a>')
-    (tmp_path / "c.css").write_text("@font-face { src: url(fonts/d.woff) }")
-    assert site.fetched_from_elsewhere(tmp_path) == []
-    (tmp_path / "a.html").write_text(
-        '<script src="https://x.org/a.js"></script><link href="//y/z">'
-    )
-    (tmp_path / "c.css").write_text("@font-face { src: url('https://x.org/d.woff') }")
-    found = site.fetched_from_elsewhere(tmp_path)
-    assert found == ["a.html: https://x.org/a.js", "a.html: //y/z", "c.css: https://x.org/d.woff"]
-
-
 def test_the_columns_of_results_are_those_documented():
     text = (DOCS / "files.md").read_text("utf-8")
     table = text.partition("## Results")[2].partition("\n## ")[0]

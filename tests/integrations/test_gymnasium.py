@@ -36,10 +36,6 @@ def test_its_checker_has_nothing_to_say(setting, reward):
     check_env(made.unwrapped)
 
 
-def test_its_checker_has_nothing_to_say_of_a_stream():
-    check_env(gymnasium.make(NAME, instances=scbench.stream("two_segments", rung=1)).unwrapped)
-
-
 def test_every_step_has_a_reward_and_improvements_add_up():
     (instance,) = scbench.generate("hide_and_seek", rung=1)
     best = json.loads(right(instance))

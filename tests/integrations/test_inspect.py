@@ -18,10 +18,9 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import get_model
 
 import scbench
-from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
+from scbench.catalog import BUCKETS, all_tasks
 from scbench.grading.workers.live import LiveGrader
 from scbench.integrations.inspect.scorer import named_instances
-from scbench.integrations.inspect.tasks import TASKS
 
 pytestmark = ITS_WARNINGS
 REAL = Path(__file__).parents[3] / "shared" / "real" / "predictions.jsonl"
@@ -194,28 +193,3 @@ def test_the_second_setting_has_python_and_search(replies, tmp_path):
     assert sample.scores["outcome"].metadata["status"] == "answered"
     report = graded(log, tmp_path / "graded", ["two_segments"])
     assert answered(report)["setting"].to_list() == ["tools"]
-
-
-def test_every_part_of_the_benchmark_has_a_task():
-    assert {*TASKS} == {"spatial", "terse", "ladder", "pictures", MANIFOLDS, *BUCKETS, *all_tasks()}
-    sizes = {
-        name: len(TASKS[name]().dataset)
-        for name in ("spatial", "terse", "pictures", "planning", "maze_3d")
-    }
-    assert sizes == {"spatial": 277, "terse": 277, "pictures": 390, "planning": 39, "maze_3d": 6}
-    drawn = TASKS["pictures"](ids="csg_union/03-picture").dataset[0]
-    assert [part.type for part in drawn.input[0].content] == ["text", "image"]
-    ladder = TASKS["ladder"](tasks="maze_3d,planning", images=False).dataset
-    assert {one.metadata["task"] for one in ladder} == {
-        "maze_3d",
-        "hyper_snake",
-        "fluid_simulation",
-        "terrain_levelling",
-    }
-    assert len(TASKS["spatial"](images=False).dataset) == 272
-
-
-def test_samples_hold_nothing_that_solves_them():
-    sample = TASKS["two_segments"]().dataset[0]
-    assert {*sample.metadata} == {"task", "bucket", "budget", "instance_hash"}
-    assert sample.target == ""

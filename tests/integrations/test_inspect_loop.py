@@ -74,16 +74,3 @@ def test_live_scores_are_those_of_the_replay_to_the_last_bit(setting, log, rows)
         ]
         assert after == live.metadata["turns"]
         assert {row["queries"] for row in replayed} == {live.metadata["queries"]}
-
-
-def test_a_trace_says_what_the_model_did(setting, rows):
-    wanted = {
-        "retry": {
-            "two_segments/07": [0.0, 1.0],
-            "two_segments/08": [0.0, 0.0, 0.0],
-            "two_segments/09": [None, None, None],
-        },
-        "probe": {"fluid_simulation/00": [None, None, 1.0]},
-        "act": {},
-    }[setting]
-    assert {row_id: rows[row_id][0]["turn_scores"] for row_id in wanted} == wanted

@@ -23,8 +23,6 @@ from trials import SCRIPTS, scripted
 from trials import played as played_by_script
 
 import scbench
-from scbench.catalog import get_task
-from scbench.loop import Environment, Setup
 from scbench.release.load import find_release
 from scbench.reward import unpacked
 
@@ -106,45 +104,6 @@ def play_trials(cache: Path, out: Path) -> None:
             *("--no-rich", "--env.taskset.setting", "retry", "--env.taskset.tasks"),
             json.dumps(sorted({row_id.partition("/")[0] for row_id in ids})),
             *("--select.include.keys", json.dumps(ids)),
-        ]
-        called(command, cache, out)
-
-
-FRESH = {"tasks": ["classify_behaviour", "topology_enumeration"], "fresh": 3, "seed": 4, "rung": 1}
-
-
-@pytest.fixture
-def trained_on(once, pytestconfig):
-    """The folder of a run on fresh instances of two tasks of one rung, three answers each."""
-    cache = pytestconfig.cache.mkdir("packages")
-    return once("verifiers-fresh", lambda folder: play_fresh(cache, folder))
-
-
-def fresh_instances():
-    of_tasks = (scbench.generate(name, 3, 4, rung=1) for name in FRESH["tasks"])
-    return {one.id: one for rows in of_tasks for one in rows}
-
-
-def play_fresh(cache: Path, out: Path) -> None:
-    """A model that says right answers, to whatever they belong, as they come."""
-    out.mkdir()
-    right = []
-    for one in fresh_instances().values():
-        task = get_task(one.task)
-        params = task.params_model.model_validate_json(one.all_params)
-        right.append(task.builder().target(params))
-
-    def said(body: dict) -> str:
-        turn = sum(message["role"] == "assistant" for message in body["messages"])
-        return right[(len(prompt_of(body)) + turn) % len(right)]
-
-    with Loopback(said) as served:
-        command = [
-            *(sys.executable, "-c", "from verifiers.v1.cli.eval.main import main; main()"),
-            *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
-            *("--no-rich", "--env.taskset.setting", "retry"),
-            *("--env.taskset.tasks", json.dumps(FRESH["tasks"])),
-            *("--env.taskset.fresh", "3", "--env.taskset.seed", "4", "--env.taskset.rung", "1"),
         ]
         called(command, cache, out)
 
@@ -247,22 +206,6 @@ def test_a_trial_is_played_and_replayed_as_in_a_plain_loop(played_in_a_loop):
         assert trace["rewards"]["scbench"]["score"] == sum(scores) / len(scores)
         assert {row["setting"] for row in graded[row_id]} == {"retry"}
         assert len(graded[row_id][0]["turn_scores"]) == len(environment.turns)
-
-
-def test_rewards_of_fresh_trials_are_those_of_the_plain_loop(trained_on):
-    (traces,) = trained_on.glob("outputs/*/traces.jsonl")
-    episodes = {one["task"]["key"]: one for one in map(json.loads, traces.read_text().splitlines())}
-    instances, rewards = fresh_instances(), []
-    assert episodes.keys() == instances.keys()
-    for row_id, episode in episodes.items():
-        (trace,) = episode["traces"]
-        environment = Environment(Setup(setting="retry"))
-        environment.reset(instances[row_id])
-        steps = [environment.step(turn["action"]) for turn in trace["info"]["turns"]]
-        assert environment.turns == trace["info"]["turns"]
-        assert trace["rewards"]["scbench"]["score"] == steps[-1].reward
-        rewards.append(steps[-1].reward)
-    assert set(rewards) == {0.0, 1.0}
 
 
 def test_tasksets_by_parameters(played):

@@ -43,16 +43,6 @@ def noise(seed: int):
     return answer
 
 
-def short(seed: int, share: float):
-    """Short wrong answers, of which so many are the usual mistake."""
-
-    def answer(i: int, reference: dict) -> dict:
-        usual = random.Random(f"usual {i}").random() < share
-        return {next(iter(reference)): [i % 3, -1 if usual else 7 + seed]}
-
-    return answer
-
-
 def right(_: int, reference: object) -> object:
     return reference
 
@@ -67,12 +57,6 @@ def test_a_copy_is_noticed_with_number_and_share(warned):
     assert (found.level, found.code, found.file) == ("warning", "alike", "predictions.jsonl")
     assert "borealis" in found.message
     assert "13 of 27 long answers (48%)" in found.message
-
-
-def test_the_usual_mistakes_are_not_a_copy_but_all_of_them_are(warned):
-    assert warned(short(1, 0.6), short(2, 0.6)) == []
-    (found,) = warned(short(1, 1.0), short(2, 1.0))
-    assert "27 of 27 short answers (100%)" in found.message
 
 
 @pytest.mark.parametrize(

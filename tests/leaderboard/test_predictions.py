@@ -5,7 +5,6 @@ import json
 import pytest
 
 from scbench.leaderboard.folder import open_submission
-from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.validate import release_finder, validate
 from scbench.release.load import find_release
 
@@ -53,20 +52,6 @@ def test_input_that_a_call_without_tools_cannot_have(warnings):
 )
 def test_naming_a_tool_is_not_using_one(warnings, line):
     assert "usage_setting" not in dict(warnings(**line)[0])
-
-
-def test_measuring_unpacks_and_stops(tmp_path, monkeypatch):
-    import gzip  # noqa: PLC0415
-    import hashlib  # noqa: PLC0415
-
-    from scbench.leaderboard import predictions  # noqa: PLC0415
-
-    data = b'{"id": "a/00"}\n' * 1000
-    path = tmp_path / "p.jsonl.gz"
-    path.write_bytes(gzip.compress(data))
-    assert measure(path) == (len(data), hashlib.sha256(data).hexdigest())
-    monkeypatch.setattr(predictions, "MOST_UNPACKED", len(data) - 1)
-    assert measure(path) is None
 
 
 def test_real_answers_with_references_for_the_rest_pass(real_rows, kit, tmp_path):

@@ -124,10 +124,3 @@ def test_other_yaml_is_refused_with_a_line(text):
     with pytest.raises(DocumentError) as caught:
         read_yaml(text.encode())
     assert caught.value.line >= 1
-
-
-def test_a_file_of_many_aliases_stays_small():
-    levels = "".join(f"a{i}: &x{i} [{', '.join([f'*x{i - 1}'] * 9)}]\n" for i in range(1, 12))
-    about, found = read_submission(f"a0: &x0 [lol]\n{levels}".encode(), "submission.yaml")
-    assert about is None
-    assert [finding.line for finding in found] == [1]

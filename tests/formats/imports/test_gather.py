@@ -145,20 +145,6 @@ def test_tables_with_columns_of_other_names(tmp_path, name):
     assert ("response" in lines[-1]) is (path.suffix not in {".csv", ".tsv"})
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("response=a", "where the id is"),
-        ("id=a,id=b", "once each"),
-        ("id", "once each"),
-        ("id=a,responce=b", "Did you mean 'response'"),
-    ],
-)
-def test_a_map_that_cannot_be_meant(text, said):
-    with pytest.raises(PredictionsError, match=said):
-        read_mapping(text)
-
-
 def test_lists_and_jobs_are_read_whole(tmp_path):
     pairs = list(REPLIES.items())
     as_list = tmp_path / "list.json"
@@ -328,13 +314,6 @@ def test_nothing_in_a_file_raises(tmp_path_factory, values):
         found.origin(number)
         if found.kinds != [{"predictions": len(lines)}]:
             jiter.from_json(lines[number - 1])
-
-
-def test_what_stops_a_csv_reader_can_be_shown(tmp_path):
-    path = tmp_path / "file.csv"
-    path.write_bytes(b'id\tanswer\ntwo_segments/07\t{}\n"x"y\n')
-    _, (problem,) = taken(path)
-    assert problem.endswith("line 3: reading stopped here: '\\t' expected after '\"'")
 
 
 @pytest.mark.parametrize("bit", [424, 426])
