@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from concurrent.futures import Future
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -39,7 +40,7 @@ ITEMS = {
     "maze_3d/01": "",
 }
 """Items, and what goes wrong when they are asked."""
-INSTANCES = named_instances(None)
+instances = cache(lambda: named_instances(None))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -56,7 +57,7 @@ def replies():
     lines = [{"id": one.id, "answer": json.loads(one.answer)} for one in held if one.score == 1]
     if REAL.is_file():
         lines = [*map(json.loads, REAL.read_text("utf-8").splitlines()), *lines]
-    prompts = {row_id: one.prompt for row_id, one in INSTANCES.items()}
+    prompts = {row_id: one.prompt for row_id, one in instances().items()}
     return {
         **stored(lines, prompts),
         prompts["enumerate_edges/02"]: "I cannot help with that.",
@@ -80,7 +81,7 @@ def play(name: str, folder: Path, url: str, **options):
 @pytest.fixture(scope="module")
 def log(model, tmp_path_factory):
     for row_id, faults in ITEMS.items():
-        model.faults[INSTANCES[row_id].prompt] = faults.split()
+        model.faults[instances()[row_id].prompt] = faults.split()
     folder = tmp_path_factory.mktemp("logs")
     return play("spatial", folder, model.url, task_args={"ids": list(ITEMS), "budget": 900})
 
@@ -138,7 +139,7 @@ def test_means_and_coverage_are_those_of_the_tables(log, report):
     counts = Counter()  # of all items: the table of a partial file is of its own tasks alone
     for task in all_tasks().values():
         if task.bucket in BUCKETS:
-            names = [row_id for row_id in INSTANCES if row_id.rpartition("/")[0] == task.id]
+            names = [row_id for row_id in instances() if row_id.rpartition("/")[0] == task.id]
             size = task.scores * sum(name.rpartition("/")[2].isdecimal() for name in names)
             counts.update({task.bucket: size, "overall": size})
     for name, line in lines.items():
@@ -150,7 +151,7 @@ def test_means_and_coverage_are_those_of_the_tables(log, report):
 def test_what_failed_is_asked_again_and_nothing_else(log, model):
     assert log.status == "error"
     assert model.requests[0]["max_tokens"] == 900
-    gone = INSTANCES["two_segments/12"].prompt
+    gone = instances()["two_segments/12"].prompt
     model.faults[gone] = []
     before = len(model.asked)
     (again,) = eval_retry(log.location, log_dir=str(Path(log.location).parent))
@@ -174,7 +175,7 @@ def test_a_grader_that_fails_is_an_error_and_the_reply_is_kept(model, tmp_path, 
 
 def test_the_second_setting_has_python_and_search(replies, tmp_path):
     """Python really runs; what it prints becomes part of the next request."""
-    prompt = INSTANCES["two_segments/07"].prompt
+    prompt = instances()["two_segments/07"].prompt
 
     def reply(body):
         if body["messages"][-1]["role"] == "tool":
