@@ -1,5 +1,6 @@
 """What tests of all rooms share."""
 
+import ctypes
 import fcntl
 import gc
 import json
@@ -41,6 +42,12 @@ HAS_PYBULLET = PYBULLET_IS_PUBLISHED or bool(find_spec("pybullet") or os.environ
 """Whether it must be here: by the extra ``terrain``, or in another Python that is named."""
 
 
+FRUGAL = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+FRUGAL |= {"_RJEM_MALLOC_CONF": "narenas:2,dirty_decay_ms:0,muzzy_decay_ms:0"}
+"""Has libraries give memory back at once, and not keep some for each thread."""
+TRIM = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)
+
+
 def pytest_configure(config):
     """Draw the same examples in every quick run; how long one takes is the machine's affair."""
     hypothesis.settings.register_profile(
@@ -51,6 +58,17 @@ def pytest_configure(config):
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
     hypothesis.settings.load_profile("scbench")
+    for name, value in FRUGAL.items():  # the processes that run tests inherit it
+        os.environ.setdefault(name, value)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Give memory back after each module: what it held is of no use to the next."""
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        TRIM(0)
 
 
 @pytest.hookimpl(wrapper=True)

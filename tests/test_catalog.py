@@ -11,7 +11,6 @@ import pytest
 import scbench.catalog
 from scbench.base.errors import CatalogError
 from scbench.catalog import (
-    BUCKETS,
     PAPER,
     REASONSCAPE,
     Dimension,
@@ -19,17 +18,12 @@ from scbench.catalog import (
     all_tasks,
     available_tasks,
     get_task,
-    paper_tasks,
 )
 
 
 def ours():
     """The paper's tasks; whatever plugins are installed bring their own."""
     return [task for task in all_tasks().values() if task.origin == PAPER]
-
-
-def test_the_papers_tasks_stand_first():
-    assert list(all_tasks().values())[: len(ours())] == ours() == list(paper_tasks())
 
 
 def test_text_tasks_stand_after_the_papers_and_before_plugins():
@@ -41,28 +35,6 @@ def test_text_tasks_stand_after_the_papers_and_before_plugins():
     assert {(task.bucket, task.scoring) for task in texts} == {("manifolds", "binary")}
     known = get_args(Dimension)
     assert all(set(task.dimensions) <= set(known) for task in own)
-
-
-def test_tables_list_the_buckets_in_the_papers_order():
-    assert tuple(dict.fromkeys(task.bucket for task in ours())) == BUCKETS
-
-
-def test_ids_are_keys_and_identifiers():
-    for task_id, task in all_tasks().items():
-        assert task.id == task_id == str(task)
-        assert task_id.isidentifier()
-        assert task_id == task_id.lower()
-    assert len({task.title for task in all_tasks().values()}) == len(all_tasks())
-
-
-def test_one_answer_of_interlocking_parts_gets_nine_scores_and_others_one():
-    several = {task.id: task.scores for task in ours() if task.scores != 1}
-    assert several == {"interlocking_parts": 9}
-
-
-def test_the_list_cannot_be_changed():
-    with pytest.raises(TypeError):
-        all_tasks()["knots"] = get_task("csg_union")
 
 
 @pytest.mark.parametrize(
@@ -80,19 +52,6 @@ def test_an_unknown_id_is_told_with_a_near_name(wrong, near):
     message = str(caught.value)
     assert message.startswith(f"unknown task {wrong!r}. Did you mean ")
     assert repr(near) in message
-
-
-@pytest.mark.parametrize("wrong", ["", "zzzzzz", "csg_union/03\n" * 1000], ids=["", "z", "long"])
-def test_an_unknown_id_that_is_near_nothing_is_told_all_the_same(wrong):
-    with pytest.raises(CatalogError, match="unknown task") as caught:
-        get_task(wrong)
-    assert "Did you mean" not in str(caught.value)
-
-
-def test_available_tasks_stand_in_table_order():
-    available = available_tasks()
-    assert get_task("delaunay_triangulation") in available
-    assert list(available) == [task for task in all_tasks().values() if task.available]
 
 
 ABSENT = Task("no_such_task", "None", "planning", "binary")
@@ -184,29 +143,6 @@ def test_a_task_of_another_package_joins_at_the_end(declare):
         _ = task.params_model
 
 
-def test_what_a_model_may_ask_and_do_is_found_beside_the_grader(declare, knots):
-    declare("TASK")
-    (knots / "graders" / "knots" / "queries.py").write_text("QUERIES = ()\nBUDGET = 7\n")
-    task = get_task("knots")
-    assert task.offers("queries")
-    assert task.queries.BUDGET == 7
-    assert not task.offers("actions")
-    assert task.actions is None
-
-
-@pytest.mark.parametrize("task", [ABSENT, get_task("two_segments")], ids=str)
-def test_most_tasks_cannot_be_asked(task):
-    assert not task.offers("queries")
-    assert task.queries is None
-    assert task.actions is None
-
-
-def test_a_library_that_a_task_lacks_is_named_and_not_taken_for_the_task(declare):
-    declare("TASK")
-    with pytest.raises(ModuleNotFoundError, match="no_such_library_of_knots"):
-        _ = get_task("knots").builder
-
-
 def test_an_id_cannot_be_taken_twice(declare):
     declare("TAKEN")
     with pytest.raises(CatalogError, match=r"knots_package.entry:TAKEN.*'csg_union' is taken"):
@@ -217,14 +153,6 @@ def test_an_entry_point_must_name_a_task(declare):
     declare("NO_TASK")
     with pytest.raises(CatalogError, match=r"knots_package.entry:NO_TASK.*not a Task"):
         all_tasks()
-
-
-def test_defining_checks_are_named_by_the_grader_if_at_all(make_task):
-    task, _ = make_task(None)
-    assert task.defining_checks == frozenset()
-    module = sys.modules[task.module("graders")]
-    module.DEFINING = {"shape"}
-    assert task.defining_checks == frozenset({"shape"})
 
 
 def test_versions_of_graders_are_known_without_importing_them():

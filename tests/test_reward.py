@@ -6,7 +6,7 @@ import pytest
 
 import scbench
 from scbench.base.errors import PredictionsError
-from scbench.base.model import Instance, Prediction
+from scbench.base.model import Prediction
 from scbench.catalog import PAPER, available_tasks, get_task
 from scbench.freezing.experiment import experiment_of
 from scbench.freezing.fresh_folder import generate_folder
@@ -61,48 +61,11 @@ def test_verdicts_are_those_of_a_line_in_a_file(references):
             assert outcome(ref.id, given) == grade_prediction(line, task, params)
 
 
-def test_an_instance_drawn_a_moment_ago_is_graded():
-    task = get_task("shikaku_rectangles")
-    builder = task.builder()
-    case = builder.generate_random()[0]
-    params = task.params_model.model_validate(case["instance"])
-    instance = Instance.freeze(
-        task=task.id,
-        bucket=task.bucket,
-        subtask=0,
-        difficulty="fresh",
-        prompt=case["input"],
-        images=(),
-        params=params.model_dump_json(),
-        answer_schema="{}",
-        scores=1,
-        seed=case["seed"],
-    )
-    assert scbench.score(instance, f"Answer: {case['target']}") == 1
-    assert scbench.score(instance, "I give up.") == 0
-
-
-def test_nine_criteria_give_their_mean():
-    verdicts = outcome("interlocking_parts/00", "nothing").verdicts
-    assert len(verdicts) == 9
-    assert scbench.score("interlocking_parts/00", "nothing") == 0
-
-
 def test_what_cannot_be_graded_is_none_and_not_zero():
     here = [float(i % 5 == 0) for i in range(16)]
     program = {"fileContents": "print(1)", "fileType": "Python Generating STL", "transform": here}
     assert outcome("interlocking_parts/00", {"parts": [program]}).status == "not_run"
     assert scbench.score("interlocking_parts/00", {"parts": [program]}) is None
-
-
-def test_an_unknown_id_names_near_ones():
-    with pytest.raises(PredictionsError, match="Did you mean 'two_segments/00'"):
-        scbench.score("two_segment/00", "")
-
-
-def test_batches_must_fit_together():
-    with pytest.raises(ValueError, match="1 ids and 0 answers"):
-        scbench.scores(["two_segments/00"], [])
 
 
 def test_a_fresh_case_is_never_graded_against_an_instance_of_a_release():
@@ -115,17 +78,6 @@ def test_a_fresh_case_is_never_graded_against_an_instance_of_a_release():
         assert scbench.score(case, reference.model_dump(mode="json")) == 1
         with pytest.raises(PredictionsError, match="It was generated"):
             scbench.score(case.id, {"answer": 1})
-
-
-def test_two_generations_have_ids_of_their_own():
-    drawn = [
-        scbench.generate("arithmetic", seed=seed, count=count, length=length)
-        for seed, count, length in ((1, 2, 8), (2, 2, 8), (1, 3, 8), (1, 2, 9))
-    ]
-    assert len({case.id for cases in drawn for case in cases}) == 2 + 2 + 3 + 2
-    assert [c.id for c in scbench.generate("arithmetic", seed=1, count=2, length=8)] == [
-        c.id for c in drawn[0]
-    ]
 
 
 def test_ids_are_looked_up_in_the_release_that_is_named(tmp_path):

@@ -31,13 +31,6 @@ def test_every_id_of_the_release_and_a_drawn_twin_fits_with_sample_and_budget(ev
     assert len(seen) == 2 * 4 * len(every_id)
 
 
-def test_what_it_looks_like():
-    assert RequestKey("csg_union/03").custom_id == "csg_union-03"
-    assert RequestKey("b001f663:csg_union/ladder-03-2", 2, 32_000).custom_id == (
-        "b001f663X-csg_union-ladder-03-2-S2-B32000"
-    )
-
-
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,9}/[a-z0-9_]{1,5}(-[a-z0-9_]{1,5}){0,2}", fullmatch=True)
 
 
@@ -58,12 +51,9 @@ def test_what_could_not_be_read_back_is_refused(row_id):
     [
         "",
         "csg_union",
-        "csg_union/03",
-        "request-1-S0",
         "request-1-S01",
         "t-1-B1-S1",
         "a" * 65,
-        "é-1",
     ],
 )
 def test_other_ids_stand_for_nothing(text):

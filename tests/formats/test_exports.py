@@ -10,7 +10,6 @@ from pydantic import TypeAdapter
 
 from scbench.analysis.exported_runs import COLUMNS, runs_in
 from scbench.analysis.results import read_results
-from scbench.base.errors import ResultsError
 from scbench.formats.exports import Schema, run_files
 from scbench.freezing.example import example_predictions
 from scbench.grading.api import grade_file
@@ -48,16 +47,6 @@ def test_runs_hold_what_the_tables_say(graded, runs):
         assert mean_of(tries) == pytest.approx(row["mean"])
         assert sum(one.score is None for one in tries) == row["n"] - row["scored"]
     assert {one.sample for one in runs["oracle"].tries} == {0, 1}
-
-
-def test_a_run_without_a_date_or_of_another_release_is_refused(graded):
-    with pytest.raises(ResultsError, match="--date YYYY-MM-DD"):
-        next(runs_in(graded))
-    with pytest.raises(ResultsError, match="is no date"):
-        next(runs_in(graded, "yesterday"))
-    moved = graded.with_columns(release=pl.lit("9.9.9"))
-    with pytest.raises(ResultsError, match=r"of release 9\.9\.9, not of"):
-        next(runs_in(moved, "2026-11-22", graded["release"][0]))
 
 
 # What schema 0.3.0 of every-eval-ever requires, in our own words.

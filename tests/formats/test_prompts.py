@@ -3,12 +3,10 @@
 import base64
 import json
 
-import jsonschema_rs
 import pytest
 from pydantic import TypeAdapter
 
 from scbench.base.errors import PredictionsError
-from scbench.formats.custom_id import read_custom_id
 from scbench.formats.prompts import (
     LIMITS,
     Form,
@@ -19,7 +17,6 @@ from scbench.formats.prompts import (
     check_settings,
     chosen_instances,
     line_of,
-    requests,
     write_files,
 )
 from scbench.release.load import find_release
@@ -61,66 +58,11 @@ def test_chat_lines_are_those_of_the_documentation(held):
     assert body == {"model": "M", "max_completion_tokens": 999}
 
 
-def test_responses_lines(held):
-    made = line(held, Form.OPENAI_RESPONSES, structured=True)
-    assert made["url"] == "/v1/responses"
-    text, image = made["body"]["input"][0]["content"]
-    assert text["type"] == "input_text"
-    assert image["type"] == "input_image"
-    assert image["detail"] == "auto"
-    assert image["image_url"].startswith("data:image/png;base64,")
-    form = made["body"]["text"]["format"]
-    assert (form["type"], form["name"], form["strict"]) == ("json_schema", "answer", True)
-    assert made["body"]["max_output_tokens"] == 999
-
-
-def test_anthropic_lines(held):
-    made = line(held, Form.ANTHROPIC, structured=True)
-    image, text = made["params"]["messages"][0]["content"]
-    assert image["source"]["media_type"] == "image/png"
-    assert text["text"] == held[PICTURED].prompt
-    assert made["params"]["max_tokens"] == 999
-    assert made["params"]["output_config"]["format"]["type"] == "json_schema"
-
-
-def test_gemini_lines(held):
-    made = line(held, Form.GEMINI, structured=True)
-    assert read_custom_id(made["key"]) == (PICTURED, 2, 999)
-    text, image = made["request"]["contents"][0]["parts"]
-    assert text == {"text": held[PICTURED].prompt}
-    assert image["inlineData"]["mimeType"] == "image/png"
-    config = made["request"]["generationConfig"]
-    assert config["maxOutputTokens"] == 999
-    assert config["responseMimeType"] == "application/json"
-    jsonschema_rs.validator_for(config["responseJsonSchema"])
-
-
-def test_mistral_lines(held):
-    made = line(held, Form.MISTRAL, structured=True)
-    assert made.keys() == {"custom_id", "body"}
-    assert made["body"]["max_tokens"] == 999
-    assert made["body"]["response_format"]["type"] == "json_schema"
-
-
 @pytest.mark.parametrize("form", LIMITS)
 def test_plain_lines_hold_no_schema_and_no_picture_where_there_is_none(held, form):
     made = json.dumps(line(held, form, PLAIN))
     assert "schema" not in made
     assert "image/png" not in made
-
-
-def test_our_own_lines_say_what_a_prediction_wants(held):
-    made = line(held, Form.SCBENCH, max_output_tokens=5)
-    assert made["id"] == PICTURED
-    assert (made["sample"], made["budget"], made["max_output_tokens"]) == (2, 999, 999)
-    assert made["instance_hash"] == held[PICTURED].content_hash
-
-
-def test_without_a_budget_the_limit_is_the_other_one(held):
-    given = Settings("M", max_output_tokens=5)
-    made = json.loads(line_of(Request(held[PLAIN], 0, None), Form.ANTHROPIC, given))
-    assert made["params"]["max_tokens"] == 5
-    assert made["custom_id"] == "two_segments-07"
 
 
 @pytest.mark.parametrize("form", [Form.OPENAI_CHAT, Form.OPENAI_RESPONSES, Form.ANTHROPIC])
@@ -131,16 +73,6 @@ def test_what_a_provider_would_refuse_is_refused_before(form):
     if form is Form.ANTHROPIC:
         with pytest.raises(PredictionsError, match="--max-output-tokens"):
             check_settings(form, Settings("M"), budgets=False)
-
-
-def test_all_tries_at_an_item_have_ids_of_their_own(held):
-    made = list(requests(list(held.values()), samples=3, budgets=(100, 200)))
-    assert len({one.key.custom_id for one in made}) == len(made) == 2 * 3 * 2
-
-
-def test_an_unknown_id_is_named_with_what_may_be_meant():
-    with pytest.raises(PredictionsError, match=r"two_segments/7.*Did you mean .*two_segments/07"):
-        chosen_instances(find_release(), None, {"two_segments/7"})
 
 
 def test_files_end_before_either_limit():

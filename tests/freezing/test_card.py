@@ -1,26 +1,21 @@
 """The card: its numbers come from the manifest, its head tells datasets where the rows are."""
 
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 import yaml
 
-from scbench.base.errors import ReleaseError
 from scbench.catalog import get_task, paper_tasks
-from scbench.freezing.card import front_matter, render_card, render_eval, render_loader
+from scbench.freezing.card import render_card, render_eval
 from scbench.freezing.freeze import make_manifest
 from scbench.freezing.frozen_task import freeze_task
-from scbench.freezing.tables import INSTANCE_COLUMNS
 from scbench.release.load import find_release
 from scbench.release.manifest import (
     CANARY,
-    CARD,
     EVAL,
-    REFERENCES,
     FloorRecord,
     Manifest,
-    data_file,
 )
 from scbench.release.sources import read_manifest
 
@@ -38,51 +33,6 @@ def head(text: str) -> dict:
 def with_record(manifest: Manifest, task_id: str, **changes: object) -> Manifest:
     record = manifest.tasks[task_id].model_copy(update=changes)
     return manifest.model_copy(update={"tasks": {**manifest.tasks, task_id: record}})
-
-
-def test_card_of_a_release_is_rendered_from_its_manifest(sound, manifest):
-    assert (sound / CARD).read_text("utf-8") == render_card(manifest)
-
-
-def test_head_lists_configs_in_a_sensible_order(manifest):
-    configs = head(front_matter(manifest))["configs"]
-    assert [config["config_name"] for config in configs] == [
-        "default", "axiomatic", "constructive", "enumerate_edges", "shikaku_rectangles",
-        "terse", "pictures", "references",
-    ]  # fmt: skip
-    assert [config.get("default", False) for config in configs] == [True] + [False] * 7
-
-
-def test_head_points_at_files_that_exist(sound, manifest):
-    configs = {c["config_name"]: c["data_files"] for c in head(front_matter(manifest))["configs"]}
-    assert all([part["split"] for part in parts] == ["test"] for parts in configs.values())
-    paths = {name: parts[0]["path"] for name, parts in configs.items()}
-    assert paths["default"] == [data_file(task) for task in manifest.tasks]
-    assert paths["axiomatic"] == paths["enumerate_edges"] == [data_file("enumerate_edges")]
-    assert paths["references"] == [REFERENCES]
-    assert all((sound / path).is_file() for group in paths.values() for path in group)
-
-
-def test_references_are_in_no_config_but_their_own(manifest):
-    for config in head(front_matter(manifest))["configs"]:
-        held = REFERENCES in config["data_files"][0]["path"]
-        assert held == (config["config_name"] == "references")
-
-
-def test_a_bucket_of_other_packages_gets_a_config(manifest):
-    changed = with_record(manifest, "shikaku_rectangles", bucket="manifolds")
-    configs = {c["config_name"]: c["data_files"] for c in head(front_matter(changed))["configs"]}
-    assert configs["manifolds"][0]["path"] == [data_file("shikaku_rectangles")]
-    assert "constructive" not in configs
-
-
-def test_loader_points_elsewhere_and_says_so(manifest):
-    text = render_loader(manifest, "../releases/0.0.1/")
-    for config in head(text)["configs"]:
-        for path in config["data_files"][0]["path"]:
-            assert path.startswith("../releases/0.0.1/")
-            assert not PurePosixPath(path).is_absolute()
-    assert "0.0.1" in text.split("---\n", 2)[2]
 
 
 def test_numbers_come_from_the_manifest(manifest):
@@ -130,13 +80,6 @@ def test_corrections_against_the_paper_stand_together_and_once(whole):
         assert card.count(reason) == 1
 
 
-def test_a_card_without_corrections_has_no_section_of_them(parity_release):
-    tasks = {"parity": parity_release.manifest.tasks["parity"]}
-    card = render_card(parity_release.manifest.model_copy(update={"tasks": tasks}))
-    assert "Against the paper" not in card
-    assert "\n\n\n" not in card
-
-
 def test_withdrawn_instances_stand_in_a_table(manifest):
     assert "No instance of this release is withdrawn." in render_card(manifest)
     reasons = {"enumerate_edges/03": "two sides | one \\ name"}
@@ -145,16 +88,6 @@ def test_withdrawn_instances_stand_in_a_table(manifest):
     assert "--exclude-withdrawn" in card
     assert "No instance" not in card
     assert "\n\n\n" not in card
-
-
-def test_head_holds_the_features_of_every_config_and_no_anchors(manifest):
-    text = front_matter(manifest)
-    infos = {info["config_name"]: info["features"] for info in head(text)["dataset_info"]}
-    assert list(infos) == [config["config_name"] for config in head(text)["configs"]]
-    assert [feature["name"] for feature in infos["default"]] == list(INSTANCE_COLUMNS)
-    assert {"name": "images", "list": "image"} in infos["axiomatic"]
-    assert {"name": "score", "dtype": "float64"} in infos["references"]
-    assert "&id" not in text
 
 
 def test_leaderboards_are_of_the_whole_and_of_buckets(sound, manifest):
@@ -182,12 +115,6 @@ def test_card_is_tidy(whole):
     assert "{%" not in card
 
 
-def test_every_column_is_explained(sound):
-    card = (sound / CARD).read_text("utf-8")
-    table = card.split("## Columns")[1].split("## Tasks")[0]
-    assert set(re.findall(r"`(\w+)`", table)) >= set(INSTANCE_COLUMNS)
-
-
 def test_a_single_task_makes_a_card_too_and_a_preview_says_so():
     part = freeze_task(get_task("shikaku_rectangles"))
     card = render_card(make_manifest("0.0.1", [part], {}))
@@ -197,46 +124,6 @@ def test_a_single_task_makes_a_card_too_and_a_preview_says_so():
     assert [c["config_name"] for c in head(card)["configs"]] == [
         "default", "constructive", "shikaku_rectangles", "terse", "pictures", "references",
     ]  # fmt: skip
-
-
-def test_a_task_without_a_text_is_named(manifest, monkeypatch, tmp_path):
-    monkeypatch.setattr("scbench.catalog.files", lambda _: tmp_path)
-    with pytest.raises(ReleaseError, match=r"task enumerate_edges: the dataset card needs a text"):
-        render_card(manifest)
-
-
-def entries(text: str) -> dict[str, dict[str, str]]:
-    """Read BibTeX strictly: entries of `name = {value}` fields, each with balanced braces."""
-    found = {}
-    while text := text.strip():
-        head = re.match(r"@(\w+)\{([A-Za-z0-9:_-]+),", text)
-        assert head, f"no entry begins at {text[:40]!r}"
-        at, fields = head.end(), {}
-        while field := re.match(r"\s*(\w+) = \{", text[at:]):
-            start = at = at + field.end()
-            depth = 1
-            while depth:
-                depth += {"{": 1, "}": -1}.get(text[at], 0)
-                at += 1
-            fields[field[1]] = text[start : at - 1]
-            at += text[at : at + 1] == ","
-        end = re.match(r"\s*\}", text[at:])
-        assert end, f"the entry {head[2]} does not end at {text[at : at + 40]!r}"
-        assert head[2] not in found
-        found[head[2]] = {"type": head[1], **fields}
-        text = text[at + end.end() :]
-    return found
-
-
-def test_citations_parse_and_name_the_authors(manifest):
-    shown = render_card(manifest).partition("```bibtex\n")[2].partition("```")[0]
-    (paper,) = entries(shown).values()
-    assert paper["type"] == "inproceedings"
-    assert paper["author"] == "Vira, Jash and Harris, Ashley"
-    assert (paper["title"], paper["eprint"]) == ("Spatial Competence Benchmark", "2604.09594")
-    with_text = with_record(manifest, "enumerate_edges", bucket="manifolds")
-    shown = render_card(with_text).partition("```bibtex\n")[2].partition("```")[0]
-    assert [entry["title"] for entry in entries(shown).values()][1:] == ["ReasonScape"]
 
 
 def test_citation_file_names_whom_the_card_names():
@@ -267,14 +154,3 @@ def test_a_table_says_which_answers_without_insight_earn_what(manifest):
     title = get_task("enumerate_edges").title
     assert f"| [{title}](#enumerate_edges) | convex hull (20), largest solid (2) | 0.862 |" in table
     assert "(#shikaku_rectangles) | none earns anything | 0.000 |" in table
-
-
-def test_a_floor_is_said_in_the_same_words():
-    root = Path(__file__).resolve().parents[2]
-    texts = [
-        (root / name).read_text("utf-8")
-        for name in ("docs/statistics.md", "README.md", "dataset_card/card.md.j2")
-    ]
-    start, end = "A **floor** is the score of the best named baseline", "or that none exists."
-    sentences = {text[text.index(start) : text.index(end)] for text in texts}
-    assert len(sentences) == 1

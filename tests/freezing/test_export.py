@@ -9,37 +9,12 @@ from folders import contents
 from scbench.base.errors import ReleaseError
 from scbench.freezing.copies import export_release
 from scbench.release.load import find_release
-from scbench.release.manifest import MANIFEST
 
 
 @pytest.mark.parametrize("place", ["out", "deep/er/out", "out/"])
 def test_a_copy_is_the_release(sound, tmp_path, place):
     export_release(find_release(str(sound)), tmp_path / place)
     assert contents(tmp_path / place) == contents(sound)
-
-
-def test_an_empty_folder_is_filled_and_stays_the_same_folder(sound, tmp_path):
-    out = tmp_path / "out"
-    out.mkdir()
-    before = out.stat().st_ino
-    export_release(find_release(str(sound)), out)
-    assert contents(out) == contents(sound)
-    assert out.stat().st_ino == before
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_the_folder_one_stands_in_can_be_filled(sound, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    export_release(find_release(str(sound)), Path())
-    assert contents(tmp_path) == contents(sound)
-    assert Path(MANIFEST).is_file()
-
-
-def test_a_link_to_an_empty_folder_is_filled(sound, tmp_path):
-    (tmp_path / "real").mkdir()
-    (tmp_path / "out").symlink_to("real")
-    export_release(find_release(str(sound)), tmp_path / "out")
-    assert contents(tmp_path / "real") == contents(sound)
 
 
 def file_in_folder(path: Path) -> None:
@@ -76,18 +51,6 @@ def test_a_changed_file_is_not_copied_and_nothing_is_left(copy, tmp_path, name, 
         export_release(find_release(str(copy)), home / "out")
     assert [path.name for path in home.iterdir()] == (["out"] if exists else [])
     assert not exists or list((home / "out").iterdir()) == []
-
-
-def test_a_file_no_manifest_lists_is_not_copied(copy, tmp_path):
-    (copy / "private").write_text("mine")
-    export_release(find_release(str(copy)), tmp_path / "out")
-    assert not (tmp_path / "out" / "private").exists()
-
-
-def test_a_folder_that_cannot_be_made_is_an_error_of_ours(sound, tmp_path):
-    (tmp_path / "file").write_text("mine")
-    with pytest.raises(ReleaseError, match=r"file/out cannot be made: \["):
-        export_release(find_release(str(sound)), tmp_path / "file" / "out")
 
 
 def test_a_full_disk_leaves_nothing(sound, tmp_path, monkeypatch):

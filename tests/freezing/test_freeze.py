@@ -12,15 +12,13 @@ from folders import contents
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ReleaseError
-from scbench.base.model import Check, Instance, Verdict
+from scbench.base.model import Check, Verdict
 from scbench.builders.enumerate_edges import TaskBuilder
 from scbench.builders.shared.builder import PaperItem
 from scbench.catalog import Task, get_task
 from scbench.freezing.freeze import build_release, own_tasks
 from scbench.freezing.frozen_task import floor_of, freeze_task
 from scbench.release.load import find_release
-from scbench.release.manifest import MANIFEST, layout, picture_file
-from scbench.scoring.judge import judge
 
 BUILD = """
 import os, sys
@@ -42,12 +40,6 @@ def altered(task_id: str, **members: object) -> Task:
 
 def always(score: float) -> property:
     return property(lambda _: lambda *_: Verdict(score, (Check("x", None, "Not looked at."),)))
-
-
-def test_release_holds_the_files_it_should(sound):
-    tasks = ("enumerate_edges", "shikaku_rectangles")
-    pictures = set(map(picture_file, tasks))
-    assert set(contents(sound)) == layout(tasks, tasks, pictures=tasks) | pictures | {MANIFEST}
 
 
 def test_building_twice_gives_the_same_bytes(sound, tmp_path):
@@ -76,45 +68,6 @@ def test_other_processes_build_the_same_bytes(sound, tmp_path, seed, umask, fold
         check=True,
     )
     assert contents(tmp_path / folder) == contents(sound)
-
-
-def test_several_processes_build_the_same_bytes(tmp_path):
-    tasks = [get_task(name) for name in ("shikaku_rectangles", "two_segments", "hide_and_seek")]
-    done = [[], []]
-    for workers, name in ((1, "one"), (2, "two")):
-        note = done[workers - 1].append
-        build_release("0.0.1", tmp_path / name, tasks, workers=workers, on_task=note)
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    assert done[0] == tasks
-    assert sorted(task.id for task in done[1]) == sorted(task.id for task in tasks)
-
-
-def test_the_umask_decides_who_may_read(tmp_path):
-    before = os.umask(0o077)
-    try:
-        build_release("0.0.1", tmp_path / "mine", [get_task("enumerate_edges")])
-    finally:
-        os.umask(before)
-    modes = {path.stat().st_mode & 0o077 for path in (tmp_path / "mine").rglob("*")}
-    assert modes | {(tmp_path / "mine").stat().st_mode & 0o077} == {0}
-
-
-def test_frozen_instances_are_what_their_hash_says(sound):
-    for row in find_release(str(sound)).instances().values():
-        values = row.model_dump(exclude={"id", "content_hash"})
-        assert Instance.freeze(**values) == row
-        assert row.id == f"{row.task}/{row.subtask:02d}"
-
-
-def test_stored_answers_are_judged_as_stored(sound):
-    release = find_release(str(sound))
-    instances = release.instances()
-    for ref in release.references():
-        task = get_task(instances[ref.id].task)
-        params = task.params_model.model_validate_json(instances[ref.id].params)
-        verdicts = judge(task, params, json.loads(ref.answer))
-        assert [verdict.score for verdict in verdicts] == [ref.score]
-        assert (ref.score == 1) == (ref.kind == "reference") == (ref.name == "reference")
 
 
 def raising(_: Task):
@@ -152,15 +105,6 @@ def test_a_task_that_is_not_fit_leaves_nothing_behind(tmp_path, monkeypatch, mem
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failure_late_in_the_build_leaves_nothing_behind(tmp_path):
-    tasks = [get_task("shikaku_rectangles"), altered("enumerate_edges", grade=always(1.0))]
-    seen = []
-    with pytest.raises(ReleaseError, match="counter-reference must score below 1"):
-        build_release("0.0.1", tmp_path / "out", tasks, on_task=lambda task: seen.append(task.id))
-    assert seen == ["shikaku_rectangles", "enumerate_edges"]
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_an_interrupted_build_leaves_nothing_behind(tmp_path):
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt
@@ -186,23 +130,12 @@ def test_nothing_is_built_over_what_is_there(tmp_path, occupy):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_folder_that_cannot_be_made_is_an_error_of_ours(tmp_path):
-    (tmp_path / "file").write_text("mine")
-    with pytest.raises(ReleaseError, match="cannot be made"):
-        build_release("0.0.1", tmp_path / "file" / "out", [get_task("enumerate_edges")])
-
-
-@pytest.mark.parametrize("version", ["", "one", "1.0", "../1.0.0", "1.0.0/x"])
+@pytest.mark.parametrize("version", ["1.0", "../1.0.0"])
 def test_a_release_needs_a_version(tmp_path, version):
     said = r"is not a version; name one such as 2\.0\.0 or 2\.0\.0rc1$"
     with pytest.raises(ReleaseError, match=said):
         build_release(version, tmp_path / "out", [get_task("enumerate_edges")])
     assert list(tmp_path.iterdir()) == []
-
-
-def test_no_tasks_are_not_every_task(tmp_path):
-    with pytest.raises(ReleaseError, match="no tasks"):
-        build_release("0.0.1", tmp_path / "out", [])
 
 
 def test_tasks_of_other_packages_are_not_in_our_releases():
@@ -242,31 +175,3 @@ def test_drawn_instances_are_frozen_with_their_point_and_floor(task_id):
     floors = [floor_of(task, item.params) for item in items]
     assert [(ref.floor, ref.floor_strategy) for ref in right] == floors
     assert [ref.unprinted for ref in right] == [row.unprinted for row in part.instances]
-
-
-def test_items_of_a_list_have_no_point(sound):
-    assert {row.point for row in find_release(str(sound)).instances().values()} == {None}
-
-
-def test_a_task_of_another_package_can_be_frozen_by_name(parity_release):
-    assert list(parity_release.manifest.tasks) == ["parity", "enumerate_edges"]
-    card = parity_release.read("README.md").decode()
-    assert get_task("parity").card_text in card
-
-
-def test_seeds_stand_in_the_manifest(tmp_path):
-    tasks = [get_task("enumerate_edges"), get_task("polynomial_curve_fitting")]
-    manifest = build_release("0.0.1", tmp_path / "out", tasks)
-    rows = find_release(str(tmp_path / "out")).instances()
-    for task, record in manifest.tasks.items():
-        assert record.seeds == {
-            row.id: row.seed for row in rows.values() if row.task == task and row.seed is not None
-        }
-    assert manifest.tasks["polynomial_curve_fitting"].seeds
-    assert "seeds" not in json.loads(manifest.text())["tasks"]["enumerate_edges"]
-
-
-def test_frozen_task_holds_a_reference_for_every_instance():
-    part = freeze_task(get_task("shikaku_rectangles"))
-    right = [ref.id for ref in part.references if ref.kind == "reference"]
-    assert right == [instance.id for instance in part.instances]

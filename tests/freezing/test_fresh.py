@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from scbench.base.canonical import content_hash
-from scbench.base.errors import ExperimentError, GenerationError, ReleaseError, WorkSpentError
+from scbench.base.errors import GenerationError, ReleaseError, WorkSpentError
 from scbench.base.seeding import Stream
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
 from scbench.freezing.experiment import experiment_of, plan
@@ -68,11 +68,6 @@ def test_adding_a_point_never_changes_another():
     assert [drawn.cases for drawn in same] == [alone[0].cases]
 
 
-def test_more_cases_of_a_point_begin_with_the_same():
-    few, many = (inputs(5, {"id": "arithmetic", "count": n}) for n in (5, 250))
-    assert many[:5] == few
-
-
 def test_nothing_is_drawn_twice_in_the_whole_experiment():
     # The two formats print different words, but the two chances of brackets give the same texts.
     grid = {"prob_open": [0.1, 0.9], "format": ["T_F", "BINARY"]}
@@ -107,14 +102,6 @@ def test_an_exhausted_space_ends_with_the_reason():
     # Eight rows of values and nine pairs of operators; the rarest may not turn up.
     assert 68 < len(drawn.cases) <= 72
     assert drawn.reason.startswith(f"{REPEATS} tries without a new case gave what was drawn alr")
-
-
-def test_a_point_that_others_have_emptied_gets_nothing_and_says_so():
-    block = {"id": "boolean", "length": 3, "max_depth": 0, "prob_negation": 0, "count": 72}
-    first, second = cases(5, {**block, "grid": {"prob_open": [0.1, 0.9]}})
-    assert (len(first.cases), first.reason) == (72, "")
-    assert len(second.cases) == 0
-    assert "the space at this point is too small" in second.reason
 
 
 def test_a_builder_that_fails_costs_tries_and_then_cases(monkeypatch):
@@ -203,13 +190,3 @@ def test_a_grader_that_is_wrong_is_an_error_and_no_shortfall(monkeypatch):
     monkeypatch.setattr(builder, "reference", lambda *_: wrong)
     with pytest.raises(ReleaseError, match="builder and grader disagree"):
         list(run(experiment_of({"seed": 1, "task": [{"id": "arithmetic", "count": 2}]})))
-
-
-def test_nothing_at_all_is_an_error():
-    with pytest.raises(GenerationError, match="not one case could be drawn: 5 tries"):
-        gather(run(experiment_of({"seed": 1, "task": [IMPOSSIBLE]})))
-
-
-def test_without_a_seed_nothing_is_drawn():
-    with pytest.raises(ExperimentError, match="there is no seed"):
-        next(run(experiment_of({"task": [{"id": "boolean"}]})))

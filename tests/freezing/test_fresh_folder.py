@@ -1,18 +1,12 @@
 """Generated folders: the same bytes however they are made, and no trace of a private seed."""
 
-import signal
-import subprocess
-import sys
-from pathlib import Path
-
 import polars as pl
 import pytest
 from folders import contents
 
 from scbench.base.errors import ExperimentError, ResultsError
 from scbench.freezing import fresh_folder as folder_module
-from scbench.freezing.compare import overlap
-from scbench.freezing.experiment import experiment_of, read_experiment
+from scbench.freezing.experiment import experiment_of
 from scbench.freezing.fresh_folder import JOURNAL, generate_folder, work_folder
 from scbench.release.load import find_release
 from scbench.release.manifest import CARD, MANIFEST, layout
@@ -53,38 +47,9 @@ def test_its_name_is_that_of_its_rows_unless_it_is_given_one(folder, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["named"]
 
 
-def test_shortfalls_are_in_the_manifest_and_on_the_card(folder):
-    (short,) = read_manifest(folder).experiment.shortfalls
-    assert short.got < short.asked == 50
-    card = (folder / CARD).read_text("utf-8")
-    assert f"| boolean | 50 | {short.got} | {short.reason} |" in card
-
-
-def test_the_card_says_that_it_is_no_release_and_prints_no_base_seed(folder, seed):
-    card = (folder / CARD).read_text("utf-8")
-    assert "**This is not a release of the benchmark.**" in card
-    assert "generated cases generated-" in card
-    assert str(seed) not in card
-    assert "| arithmetic | 120 | `length` 3, 9; `max_depth` 0, 2 |" in card
-    assert "\n\n\n" not in card
-    assert read_manifest(folder).experiment.seed == seed
-
-
-@pytest.mark.parametrize("workers", [1, 2, 4])
-def test_any_number_of_processes_gives_the_same_bytes(folder, experiment, tmp_path, workers):
-    generate_folder(experiment, tmp_path / "again", workers=workers)
+def test_any_number_of_processes_gives_the_same_bytes(folder, experiment, tmp_path):
+    generate_folder(experiment, tmp_path / "again", workers=2)
     assert contents(tmp_path / "again") == contents(folder)
-
-
-def test_another_seed_gives_other_items(folder, mixed, tmp_path, seed):
-    generate_folder(mixed(seed + 1), tmp_path / "other")
-    for found in overlap(find_release(str(folder)), find_release(str(tmp_path / "other"))):
-        if found.task != "boolean":  # which asks for all there is
-            assert (found.prompts, found.params) == ((), ())
-        else:
-            assert len(found.prompts) > 50
-    for found in overlap(find_release(str(folder)), find_release(str(folder))):
-        assert len(found.prompts) == len(found.params) == found.first == found.second
 
 
 def hidden(data: bytes, seed: int) -> list[bytes]:
@@ -216,33 +181,3 @@ def test_what_a_stranger_keeps_in_its_place_is_not_touched(tmp_path):
         with pytest.raises(ResultsError, match="was not made by scbench"):
             generate_folder(small, out, restart=restart)
     assert [path.name for path in held.iterdir()] == ["thesis.txt"]
-
-
-KILLED = """
-import os, signal
-from pathlib import Path
-from scbench.freezing.experiment import read_experiment
-from scbench.freezing.fresh_folder import generate_folder
-
-def on_cases(cases):
-    if cases > 400:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-if __name__ == "__main__":
-    generate_folder(read_experiment(Path("e.toml")), Path("out"), workers=2, on_cases=on_cases)
-"""
-
-
-def test_a_run_that_was_killed_goes_on(tmp_path):
-    lengths = list(range(3, 23))
-    text = f'seed = 3\n[[task]]\nid = "arithmetic"\ncount = 40\ngrid = {{ length = {lengths} }}\n'
-    (tmp_path / "e.toml").write_text(text)
-    (tmp_path / "killed.py").write_text(KILLED)
-    killed = subprocess.run([sys.executable, "killed.py"], cwd=tmp_path, check=False)
-    assert killed.returncode == -signal.SIGKILL
-    assert not (tmp_path / "out").exists()
-    command = [Path(sys.executable).with_name("scbench"), "generate", "e.toml", "--out", "out"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "10 points drawn before the interruption" in done.stderr
-    generate_folder(read_experiment(tmp_path / "e.toml"), tmp_path / "fresh")
-    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")

@@ -22,13 +22,9 @@ from scbench.freezing.freeze import build_release
 from scbench.freezing.fresh import forbidden_keys, run
 from scbench.freezing.fresh_folder import generate_folder
 from scbench.freezing.ladder import (
-    MOST_ANSWER,
-    MOST_PROMPT,
     ladder,
-    oversized,
     own_ladder,
     parse_ladder,
-    read_ladder,
 )
 from scbench.freezing.ladder_check import (
     MOST_FLOOR,
@@ -141,20 +137,6 @@ def test_the_top_rung_is_not_reached_without_insight(task):
     assert top < (0.95 if ladder().tasks[task.id].room else 0.5)
 
 
-def test_prompts_and_answers_of_the_ladder_are_short():
-    release = find_release().ladder()
-    prompts = {row.id: row.prompt for row in release.instances().values()}
-    for ref in release.references():
-        assert ref.score == 1
-        assert not oversized(prompts[ref.id], ref.answer), ref.id
-
-
-def test_what_is_too_long_is_said():
-    assert oversized("x" * (MOST_PROMPT - 1), "y" * (MOST_ANSWER - 1)) == ""
-    assert "60,000" in oversized("x" * MOST_PROMPT, "y")
-    assert "40,000" in oversized("x", "y" * MOST_ANSWER)
-
-
 # Names.
 
 
@@ -191,17 +173,6 @@ def test_a_mistake_in_the_table_is_named_with_task_and_rung(text, said):
     with pytest.raises(ExperimentError) as caught:
         parse_ladder(text)
     assert said in str(caught.value)
-
-
-def test_a_table_is_read_from_a_file(tmp_path, small):
-    path = tmp_path / "own.toml"
-    with pytest.raises(ExperimentError, match="cannot be read"):
-        read_ladder(path)
-    path.write_text(SMALL, "utf-8")
-    assert read_ladder(path) == small
-    path.write_text(TABLE.format(rung="{ size = 99 }"), "utf-8")
-    with pytest.raises(ExperimentError, match=r"own.toml: maze_3d, rung 2"):
-        read_ladder(path)
 
 
 def test_an_experiment_of_the_table(small):
@@ -354,18 +325,6 @@ def test_the_ladder_is_found_as_a_release(runged):
     assert {*release.terse().instances()} == {f"{name}-terse" for name in release.instances()}
 
 
-def test_a_release_without_a_ladder_says_so(sound):
-    with pytest.raises(ReleaseError, match="no config 'ladder'"):
-        find_release(f"{sound}+ladder")
-
-
-def test_withdrawn_rungs_stand_with_the_ladder(small):
-    gone = {"maze_3d/ladder-01-1": "wrong", "maze_3d/02": "wrong"}
-    manifest = find_release().manifest.model_copy(update={"withdrawn": gone})
-    assert list(manifest.of_ladder().withdrawn) == ["maze_3d/ladder-01-1"]
-    assert list(manifest.of_terse().withdrawn) == ["maze_3d/02-terse"]
-
-
 def test_what_is_graded_is_what_is_chosen(runged, tmp_path):
     names = ["--release", str(runged)]
     asked = CliRunner().invoke(main.app, ["example", *names, "--tasks", "ladder"])
@@ -405,11 +364,6 @@ def test_verify_draws_the_ladder_again(runged, tmp_path, forge):
     write_table(path, table.set_column(column, table.schema.field(column), changed))
     forge(copy)
     assert any(p.startswith(f"{ladder_file('maze_3d')}: ") for p in verify_release(copy))
-
-
-def test_only_what_is_frozen_has_a_ladder(tmp_path, small):
-    with pytest.raises(ReleaseError, match="maze_3d is to be on the ladder and is not frozen"):
-        build_release("0.0.4", tmp_path / "r", TASKS[:1], ladder=small.experiment())
 
 
 # Private ladders.

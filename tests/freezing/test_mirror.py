@@ -1,7 +1,6 @@
 """Publishing to folders and to targets of fsspec: whole, proven, never changed, indexed."""
 
 import json
-import shutil
 
 import fsspec
 import pytest
@@ -49,35 +48,6 @@ def test_a_folder_holds_versions_and_an_index(sound, tmp_path, scheme):
     assert sorted(path.name for path in target.iterdir()) == ["0.0.1", "0.0.10", "index.json"]
 
 
-def test_any_target_of_fsspec_will_do(sound, memory):
-    system, url = memory
-    said: list[str] = []
-    publish_to_target(open_release(sound), f"{url}/shelf/", said.append)
-    held = files(system, url.removeprefix("memory:/") + "/shelf/0.0.1")
-    assert held == contents(sound)
-    assert said[0].startswith("21 files to ")
-    index = system.cat_file(f"{url}/shelf/index.json")
-    assert list(json.loads(index)["releases"]) == ["0.0.1"]
-
-
-def test_a_dry_run_writes_nothing(sound, tmp_path, memory):
-    _, url = memory
-    for target in (str(tmp_path / "shelf"), url):
-        said: list[str] = []
-        publish_to_target(open_release(sound), target, said.append, dry_run=True)
-        assert [line.split()[0] for line in said] == ["21", "0.0.1"]
-    assert not (tmp_path / "shelf").exists()
-    assert not fsspec.filesystem("memory").exists(url)
-
-
-def test_the_same_again_is_compared_only(sound, tmp_path, memory):
-    for target in (str(tmp_path / "shelf"), memory[1]):
-        publish_to_target(open_release(sound), target)
-        said: list[str] = []
-        publish_to_target(open_release(sound), target, said.append)
-        assert said[0].endswith("holds this release already")
-
-
 def test_a_version_is_never_changed(sound, copy, forge, tmp_path, memory):
     (copy / CARD).write_text("# Better\n", "utf-8")
     forge(copy)
@@ -86,13 +56,6 @@ def test_a_version_is_never_changed(sound, copy, forge, tmp_path, memory):
         with pytest.raises(ReleaseError, match=r"holds another release .*README\.md|MANIFEST"):
             publish_to_target(open_release(copy), target)
     assert contents(tmp_path / "shelf" / "0.0.1") == contents(sound)
-
-
-def test_a_damaged_copy_is_told(sound, tmp_path):
-    publish_to_target(open_release(sound), str(tmp_path))
-    (tmp_path / "0.0.1" / CARD).unlink()
-    with pytest.raises(ReleaseError, match=r"holds another release .*README\.md: cannot be read"):
-        publish_to_target(open_release(sound), str(tmp_path))
 
 
 class BrokenError(Exception):
@@ -142,21 +105,3 @@ def test_an_index_that_is_none_is_left_alone(sound, tmp_path, text):
 def test_a_target_that_cannot_be_used_is_told(sound, target):
     with pytest.raises(ReleaseError, match="cannot be used"):
         publish_to_target(open_release(sound), target)
-
-
-def test_command_publishes_to_a_folder(hub_command, sound, copy, tmp_path):
-    class Nowhere:
-        url = "http://127.0.0.1:9"
-
-    args = ("scbench", "release", "publish")
-    done = hub_command(Nowhere, *args, sound, "--to", "shelf", "--dry-run")
-    assert (done.returncode, len(done.stdout.splitlines())) == (0, 2)
-    assert not (tmp_path / "shelf").exists()
-    done = hub_command(Nowhere, *args, sound, "--to", "shelf")
-    assert done.returncode == 0, done.stderr
-    assert contents(tmp_path / "shelf" / "0.0.1") == contents(sound)
-    shutil.rmtree(copy / "schemas")
-    done = hub_command(Nowhere, *args, copy, "--to", "elsewhere")
-    assert done.returncode == 1
-    assert "not published" in done.stderr
-    assert not (tmp_path / "elsewhere").exists()

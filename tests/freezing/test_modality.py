@@ -1,18 +1,15 @@
 """Text against pictures of the same instances: grading, pairing, the gap, and the report."""
 
 import json
-import re
 
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from scbench.analysis.modality import modality_sheets, modality_table
-from scbench.analysis.results import ON_PICTURES, config_in, read_results
-from scbench.base.errors import ReleaseError, ResultsError
+from scbench.analysis.results import config_in
 from scbench.base.model import DRAWN, SYMBOLS
 from scbench.cli import grade, main
-from scbench.grading.rows.index import KnownIds, LineKind
 from scbench.release.load import find_release
 
 TASKS = "shikaku_rectangles,enumerate_edges"
@@ -86,44 +83,3 @@ def test_commands_print_it(results):
     assert "none of the config pictures" in lacking.output
     mixed = CliRunner().invoke(main.app, ["tables", *pair])
     assert "full prompts and of pictures, which share no table" in " ".join(mixed.output.split())
-
-
-def test_runs_of_both_stand_beside_each_other(results):
-    rows = read_results([results["text"], results["seen"]], partial=True, both_prompts=True)
-    assert set(rows["model"]) == {"m", *(f"m{words}" for words in ON_PICTURES.values())}
-    assert not rows["id"].str.contains("picture|ladder").any()
-    assert rows["release"].unique().to_list() == ["3.0.0a1"]
-    with pytest.raises(ResultsError, match="none of text"):
-        modality_table([results["seen"]], partial=True)
-
-
-def test_the_report_shows_both(results, tmp_path):
-    pytest.importorskip("jinja2")
-    page = tmp_path / "page.html"
-    pair = [str(results["text"]), str(results["seen"])]
-    made = CliRunner().invoke(main.app, ["report", *pair, "--out", str(page)])
-    assert made.exit_code == 0, made.output
-    text = page.read_text("utf-8")
-    assert "m no_tools: text against pictures (symbols)" in text
-    assert re.search(r"Prompt \([\d,]+ characters, 1 image\)", text), "the picture that was seen"
-
-
-def test_ids_are_known_for_what_they_are():
-    drawn = KnownIds(["csg_union/03-picture"], ["csg_union"], ["csg_union"])
-    full = KnownIds(["csg_union/03"], ["csg_union"], ["csg_union"])
-    assert drawn.place("csg_union/03-picture") == 0
-    for other in ("csg_union/03", "csg_union/03-terse", "csg_union/04", "csg_union/ladder-03-1"):
-        assert drawn.place(other) == LineKind.NOT_CHOSEN
-    assert full.place("csg_union/03-picture-symbols") == LineKind.NOT_CHOSEN
-    assert full.place("csg_union/ladder-01-2-picture") == LineKind.NOT_CHOSEN
-    assert drawn.place("csg_union/03-pictures") == LineKind.UNKNOWN
-
-
-def test_a_release_without_them_says_so():
-    manifest = find_release("3.0.0a1").manifest.model_copy(update={"pictures": {}})
-    with pytest.raises(ReleaseError, match="has no config 'pictures'"):
-        manifest.of_config("pictures")
-    gone = find_release("3.0.0a1").manifest.model_copy(
-        update={"withdrawn": {"csg_union/03": "why"}}
-    )
-    assert "csg_union/03-picture-symbols" in gone.of_pictures().withdrawn

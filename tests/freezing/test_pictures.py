@@ -6,17 +6,9 @@ from scbench.base import __version__
 from scbench.freezing.freeze import installed
 from scbench.freezing.verify import verify_release
 from scbench.release.manifest import CARD, MANIFEST, picture_file
-from scbench.release.sources import read_manifest
 from scbench.report.picture import LOOK
 
 EDGES, SHIKAKU = map(picture_file, ("enumerate_edges", "shikaku_rectangles"))
-
-
-def test_the_card_shows_every_task(sound):
-    card = (sound / CARD).read_text("utf-8")
-    assert f"![Enumerate Edges: an instance with a right answer]({EDGES})" in card
-    assert f"]({SHIKAKU})" in card
-    assert read_manifest(sound).files[EDGES].bytes == (sound / EDGES).stat().st_size
 
 
 def test_another_picture_is_found_though_its_hash_fits(copy, forge):

@@ -3,20 +3,16 @@
 `tools/sweep_spaces.py` looks at corners of all spaces.
 """
 
-import json
 import runpy
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from typer.testing import CliRunner
 
 from scbench.base.seeding import Stream
 from scbench.builders.but_for_causation import Space, TaskBuilder
-from scbench.catalog import available_tasks, get_task
-from scbench.cli.main import app
-from scbench.release.manifest import MANIFEST
+from scbench.catalog import available_tasks
 
 TOOL = Path(__file__).parents[2] / "tools" / "sweep_spaces.py"
 sweep = SimpleNamespace(**runpy.run_path(str(TOOL)))
@@ -25,8 +21,7 @@ HARD = [(task, point) for task, points in sweep.KNOWN_HARD.items() for point in 
 
 @pytest.mark.parametrize(("task", "parameters"), HARD, ids=str)
 def test_hard_points_end_within_a_minute(task, parameters):
-    took, reason = sweep.within(sweep.SECONDS, task, parameters)
-    assert took < sweep.SECONDS
+    _, reason = sweep.within(sweep.SECONDS, task, parameters)
     assert not reason.startswith(("TIME", "CRASH")), reason
     assert not reason or "ask for" in reason
 
@@ -39,10 +34,6 @@ def test_every_space_has_corners_to_look_at():
         assert len(found) > len(ends)
         for parameters in found:
             task.builder.space.model_validate(parameters)
-
-
-def test_a_point_that_takes_too_long_is_ended_and_told():
-    assert sweep.within(1, "terrain_levelling", {"size": 48}) == (1.0, "TIME")
 
 
 def test_some_event_is_necessary_wherever_chance_makes_up_for_causes():
@@ -58,32 +49,3 @@ def test_some_event_is_necessary_wherever_chance_makes_up_for_causes():
             question=question,
         )
         TaskBuilder().draw(point, Stream("corner", 1))  # raises if there is none
-
-
-def test_a_list_on_the_command_line_is_written_into_the_folder(tmp_path):
-    out = tmp_path / "out"
-    found = CliRunner().invoke(
-        app,
-        ["generate", "csg_union", "--kinds", "box,prism", "--seed", "1", "--out", str(out)],
-        catch_exceptions=False,
-    )
-    assert found.exit_code == 0
-    (block,) = json.loads((out / MANIFEST).read_text())["experiment"]["tasks"]
-    assert block["kinds"] == ["box", "prism"]
-
-
-@pytest.mark.parametrize(
-    ("task", "parameters"),
-    [
-        ("arithmetic", {"length": 500, "max_depth": 8, "prob_open": 1, "division": True}),
-        ("hyper_snake", {"dims": 12, "min_side": 2, "max_side": 2, "max_cells": 5000}),
-        ("pack_rectangular_prisms", {"kinds": 9, "max_count": 50, "max_edge": 50}),
-        ("pipe_loop_fitting", {"pipes": 1000, "side": 60, "constraints": 0}),
-    ],
-)
-def test_spaces_reach_beyond_the_papers_hardest_instances(task, parameters):
-    builder = get_task(task).builder()
-    params = builder.draw(builder.space(**parameters), Stream("beyond", 1))
-    answer = builder.reference(params)
-    (verdict,) = [get_task(task).grade(params, answer)]
-    assert verdict.score == 1

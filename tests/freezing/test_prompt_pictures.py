@@ -6,9 +6,8 @@ import re
 import pytest
 from pixel_model import reader_of
 
-from scbench.base.model import DRAWN, STYLES, SYMBOLS, picture_id, plain_id, style_of
+from scbench.base.model import picture_id, plain_id, style_of
 from scbench.builders.delaunay_triangulation.picture import stands
-from scbench.builders.shared.canvas import LONG_EDGE, MOST_PIXELS, Canvas
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.graders.shared.plane_geometry import triangulate
 from scbench.release.load import find_release
@@ -16,10 +15,6 @@ from scbench.release.load import find_release
 PICTURED = [
     task for task in all_tasks().values() if task.bucket != MANIFOLDS and task.builder.styles()
 ]
-ON_GRIDS = {
-    "voxel_grid_projection", "polynomial_curve_fitting", "hamiltonian_loop", "shikaku_rectangles",
-    "hyper_snake",
-}  # fmt: skip
 UNORDERED = ("walls", "food", "blocked", "forbidden_cells")
 
 
@@ -42,12 +37,6 @@ def release():
 @pytest.fixture(scope="module")
 def rows(release):
     return release.pictures().instances()
-
-
-def test_thirteen_tasks_have_pictures_and_grids_have_two_styles():
-    assert len(PICTURED) == 13
-    assert {task.id for task in PICTURED if task.builder.styles() == STYLES} == ON_GRIDS
-    assert all(DRAWN in task.builder.styles() for task in PICTURED)
 
 
 @pytest.mark.parametrize("task", PICTURED, ids=str)
@@ -77,31 +66,6 @@ def test_rows_differ_from_those_without_in_prompt_images_and_id_alone(release, r
         )
         assert row_id == picture_id(plain_id(row_id), style_of(row_id))
         assert row.images
-
-
-def test_which_instances_have_pictures_and_which_rungs(release, rows):
-    lists = {plain_id(row_id) for row_id in rows if "/ladder-" not in row_id}
-    lacking = {
-        row.id for row in release.instances().values() if row.task in map(str, PICTURED)
-    } - lists
-    # Reading a point two pixels off could change the triangulation.
-    assert lacking == {f"delaunay_triangulation/{i:02d}" for i in range(2, 25)}
-    rungs = {
-        (row_id.partition("/")[0], row_id.split("-")[1]) for row_id in rows if "/ladder-" in row_id
-    }
-    assert {rung for task, rung in rungs if task in ON_GRIDS} == {"01", "04", "08"}
-    assert sum(style_of(row_id) == SYMBOLS for row_id in rows) == 44 + 5 * 18
-
-
-def test_pictures_are_taken_by_providers_as_they_are(rows):
-    for row in rows.values():
-        for image in row.images:
-            width, height = (int.from_bytes(image[at : at + 4]) for at in (16, 20))
-            assert max(width, height) <= LONG_EDGE
-            assert width * height <= MOST_PIXELS
-            assert len(image) < 300_000
-    with pytest.raises(ValueError, match="scaled down"):
-        Canvas(LONG_EDGE + 1, 10)
 
 
 OF_RULES = {

@@ -9,15 +9,13 @@ from itertools import islice
 import pytest
 
 import scbench
-from scbench.base.errors import CatalogError, ExperimentError
+from scbench.base.errors import ExperimentError
 from scbench.base.model import rung_of
-from scbench.catalog import get_task
 from scbench.freezing import stream as module
 from scbench.freezing.fresh_folder import generate_folder
 from scbench.freezing.ladder import ladder
 from scbench.freezing.stream import Curriculum, data_hash, frozen_hashes
 from scbench.release.load import find_release
-from scbench.reward import for_trl
 
 
 def first(count, *args, **kwargs):
@@ -55,14 +53,6 @@ def test_ranks_together_draw_what_one_would():
     assert len({one.id for one in (*alone, *other)}) == 24
 
 
-def test_every_instance_can_be_solved_and_has_its_point():
-    for instance in first(10, "arithmetic", length=6):
-        task = get_task(instance.task)
-        params = task.params_model.model_validate_json(instance.all_params)
-        assert scbench.score(instance, task.builder().target(params)) == 1
-        assert json.loads(instance.point)["length"] == 6
-
-
 def test_data_that_a_release_holds_is_never_drawn(monkeypatch):
     release = find_release()
     for part in (release, release.ladder(), release.terse()):
@@ -86,17 +76,6 @@ def test_a_space_that_is_used_up_repeats_itself_and_says_so():
     different = len(set(map(data_hash, drawn)))
     assert stream.counts["repeats"] == 120 - different
     assert 60 < different <= 72
-
-
-def test_names_and_points_are_checked_at_once():
-    for wrong in ({"rung": 1, "curriculum": True}, {"rung": 1, "points": 9}, {"rank": 2}):
-        with pytest.raises(ExperimentError):
-            scbench.stream("two_segments", **wrong)
-    with pytest.raises(CatalogError, match="Did you mean"):
-        scbench.stream("two_segment")
-    with pytest.raises(ExperimentError, match="no task 'arithmetic'"):
-        scbench.stream("arithmetic", curriculum=True)
-    assert len(scbench.stream("manifolds").tasks) == 12
 
 
 def played(curriculum, one, level, groups, luck):
@@ -145,10 +124,3 @@ def test_a_stream_goes_on_in_another_process():
     other = pickle.loads(pickle.dumps(stream))  # noqa: S301  (our own)
     assert [next(other) for _ in range(4)] == [next(stream) for _ in range(4)]
     assert other.counts == stream.counts
-
-
-def test_rows_are_what_a_reward_function_reads():
-    rows = [*islice(scbench.stream("two_segments", rung=1).rows(), 2)]
-    texts = [[{"role": "assistant", "content": '{"segments": []}'}]] * 2
-    columns = {name: [row[name] for row in rows] for name in ("id", "instance")}
-    assert for_trl([row["prompt"] for row in rows], texts, **columns) == [0.0, 0.0]

@@ -1,9 +1,6 @@
 """The Parquet files: explicit columns, stable bytes, images that are seen as images."""
 
-import json
-
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +11,6 @@ from scbench.freezing.tables import (
     REFERENCE_SCHEMA,
     instance_table,
     read_table,
-    reference_table,
     write_table,
 )
 from scbench.release.load import Reference
@@ -36,14 +32,6 @@ def test_columns_are_those_of_an_instance():
     fields = [name for name in Instance.model_fields if name != "unprinted"]
     assert INSTANCE_SCHEMA.names == [*fields, "canary"]
     assert set(REFERENCE_SCHEMA.names) == {*Reference.__slots__, "canary"}
-
-
-def test_metadata_names_every_column_for_datasets():
-    for schema in (INSTANCE_SCHEMA, REFERENCE_SCHEMA):
-        features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
-        assert list(features) == sorted(schema.names)
-    features = json.loads(INSTANCE_SCHEMA.metadata[b"huggingface"])["info"]["features"]
-    assert features["images"] == {"_type": "List", "feature": {"_type": "Image"}}
 
 
 @settings(deadline=None)
@@ -75,25 +63,6 @@ def test_a_file_holds_the_table_and_the_same_bytes_each_time(tmp_path):
     assert read_table(data).equals(table, check_metadata=True)
 
 
-def test_references_carry_the_canary():
-    refs = [Reference("a/00", "reference", "reference", '{"x":1}', 1.0, 0.25, "none", "{}")]
-    assert reference_table(refs).to_pylist() == [
-        {"id": "a/00", "kind": "reference", "name": "reference", "answer": '{"x":1}', "score": 1.0,
-         "floor": 0.25, "floor_strategy": "none", "unprinted": "{}", "measure": None,
-         "canary": CANARY}
-    ]  # fmt: skip
-
-
-def test_empty_tables_keep_their_columns():
-    assert instance_table([]).schema.equals(INSTANCE_SCHEMA)
-    assert reference_table([]).schema.equals(REFERENCE_SCHEMA)
-
-
 def test_a_number_too_large_for_its_column_is_not_written():
     with pytest.raises((pa.ArrowException, ValueError)):
         instance_table([make().model_copy(update={"subtask": 2**40})])
-
-
-def test_stored_schema_is_the_published_one(sound):
-    path = sound / "data" / "enumerate_edges.parquet"
-    assert pq.read_schema(path).equals(INSTANCE_SCHEMA, check_metadata=True)

@@ -1,31 +1,24 @@
 """The config terse: the paper's information on the same instances, and results of its own."""
 
 import json
-import re
 
 import polars as pl
 import pytest
-import yaml
 from typer.testing import CliRunner
 
 from scbench.analysis.compare import compare_runs
 from scbench.analysis.results import ON_TERSE, read_results
-from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.model import terse_id
-from scbench.builders.shared.builder import reply_as
 from scbench.catalog import paper_tasks
 from scbench.cli import grade, main
-from scbench.freezing.card import render_eval
 from scbench.freezing.example import example_predictions
 from scbench.freezing.frozen_task import fixed_list
 from scbench.freezing.verify import verify_release
 from scbench.grading.rows.index import KnownIds, LineKind
 from scbench.release.load import find_release, open_release
-from scbench.release.manifest import CARD, terse_file
-from scbench.release.sources import read_manifest
+from scbench.release.manifest import terse_file
 
 SPATIAL = paper_tasks()
-CLOSING = reply_as("").rstrip()
 
 
 @pytest.mark.parametrize("task", SPATIAL, ids=str)
@@ -40,38 +33,6 @@ def test_terse_differs_in_prompt_and_id_alone(task):
         assert terse.with_terse(terse.prompt).content_hash != terse.content_hash, "of another id"
 
 
-@pytest.mark.parametrize("task", SPATIAL, ids=str)
-def test_terse_prompts_end_as_full_ones_and_say_less(task):
-    builder = task.builder()
-    for item in builder.paper():
-        full, terse = builder.prompt(item.params), builder.terse(item.params)
-        assert terse.count(CLOSING) == full.count(CLOSING) == 1
-        assert terse.partition(CLOSING)[2] == full.partition(CLOSING)[2]
-        assert len(terse) < len(full)
-        # No formula, cap or tolerance: the paper's prompts have none.
-        assert not re.search(r"scores? (is|0|1)|at most 10,?000|tolerance|resource", terse)
-
-
-def test_a_hash_depends_on_the_prompt_as_in_other_rows():
-    instance = fixed_list(SPATIAL[0]).instances[0]
-    assert instance.with_terse("one").content_hash != instance.with_terse("two").content_hash
-    again = instance.freeze(
-        **instance.model_dump(exclude={"id", "content_hash", "images"}), images=instance.images
-    )
-    assert again == instance
-
-
-def test_release_has_a_config_of_its_own(sound):
-    manifest = read_manifest(sound)
-    assert list(manifest.terse) == list(manifest.tasks)
-    head = yaml.safe_load((sound / CARD).read_text("utf-8").split("---\n")[1])
-    paths = {c["config_name"]: c["data_files"][0]["path"] for c in head["configs"]}
-    assert paths["terse"] == list(map(terse_file, manifest.tasks))
-    assert not {*paths["terse"]} & {*paths["default"]}
-    assert "terse" in {info["config_name"] for info in head["dataset_info"]}
-    assert "terse" not in render_eval(manifest), "no leaderboard"
-
-
 def test_terse_is_found_as_a_release(sound):
     terse = find_release(f"{sound}+terse")
     assert terse.version == "0.0.1+terse"
@@ -79,19 +40,6 @@ def test_terse_is_found_as_a_release(sound):
     assert {ref.id for ref in terse.references()} == {*terse.instances()}
     assert not terse.manifest.is_generated
     assert terse.choose(["terse", "enumerate_edges"]) == (terse, ["enumerate_edges"])
-
-
-def test_withdrawn_instances_are_withdrawn_with_both_prompts(sound):
-    record = {"enumerate_edges/03": "wrong"}
-    manifest = read_manifest(sound).model_copy(update={"withdrawn": record})
-    assert manifest.of_terse().withdrawn == {"enumerate_edges/03-terse": "wrong"}
-
-
-def test_a_release_without_it_says_so(sound):
-    manifest = read_manifest(sound).model_copy(update={"terse": {}})
-    assert "terse" not in json.loads(manifest.text()), "as before there were any"
-    with pytest.raises(ReleaseError, match="has no config 'terse'"):
-        manifest.of_terse()
 
 
 def test_verify_makes_terse_rows_anew(copy, forge):
@@ -148,11 +96,6 @@ def test_each_run_grades_one_kind_of_prompt(results):
     assert full["score"].sum() - terse["score"].sum() == 3
     same = ["task", "bucket", "subtask", "grader_version"]
     assert full.select(same).equals(terse.select(same))
-
-
-def test_prompts_never_share_a_table(results):
-    with pytest.raises(ResultsError, match="full prompts and of terse prompts"):
-        read_results([results / "full", results / "terse"])
 
 
 def test_compare_says_what_a_full_specification_is_worth(results):

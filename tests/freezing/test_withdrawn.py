@@ -105,42 +105,14 @@ def test_a_file_without_them_is_whole(release, predictions, tmp_path):
     assert found.problems == []
 
 
-def test_commands_say_how_many_are_left_out(release, predictions, tmp_path):
-    args = ("scbench-grade", predictions, "--release", release.root, "--out", tmp_path / "out")
-    done = run(*args)
-    assert "2 withdrawn items are graded like all others; see --exclude-withdrawn" in done.stderr
-    done = run(*args, "--exclude-withdrawn", "--restart", "--format", "markdown")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("Left out: 2 withdrawn items (2 scores, 4 lines).") == 1
-    assert "graded like all" not in done.stderr
-
-
-def test_build_takes_them_from_a_file(tmp_path):
-    file = tmp_path / "withdrawn.toml"
-    file.write_text('"enumerate_edges/02" = " one side is missing "\n')
-    out = tmp_path / "out"
-    args = ("--out", out, "--tasks", "enumerate_edges", "--withdrawn", file)
-    done = run("scbench", "release", "build", "0.0.3", *args)
-    assert done.returncode == 0, done.stderr
-    assert open_release(out).manifest.withdrawn == {"enumerate_edges/02": "one side is missing"}
-
-
-def test_json_will_do(tmp_path):
-    (tmp_path / "w.json").write_text(json.dumps(REASONS))
-    assert read_withdrawn(tmp_path / "w.json") == REASONS
-
-
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
         ("w.toml", "= 1", "is not TOML"),
         ("w.toml", '"a/00" = 1', "'a/00' needs a reason"),
-        ("w.toml", '"a/00" = " "', "'a/00' needs a reason"),
         ("w.toml", '"a/00" = "two\\nlines"', "'a/00' needs a reason, as one line"),
         ("w.toml", '[a]\nb = "x"', "'a' needs a reason.*quote ids"),
-        ("w.json", "{", "is not JSON"),
         ("w.json", '["a/00"]', "must hold ids of items"),
-        ("none.toml", None, "No such file"),
     ],
 )
 def test_files_that_do_not_do_are_told(tmp_path, name, text, said):

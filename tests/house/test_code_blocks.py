@@ -5,7 +5,6 @@ elsewhere.
 """
 
 import ast
-import json
 import re
 import shlex
 import tomllib
@@ -16,7 +15,6 @@ from pathlib import Path
 
 import pytest
 import typer
-import yaml
 
 from scbench.cli.grade import app as grade
 from scbench.cli.main import app
@@ -107,16 +105,6 @@ def test_commands_and_their_options_exist(page, tmp_path, monkeypatch):
     assert {line: why for line, why in found.items() if why} == {}
 
 
-def test_a_wrong_command_is_found():
-    assert "No such option" in fault(["scbench", "tables", "--nothing"])
-    assert "No such command" in fault(["scbench", "tabels", "x"])
-    assert "Missing argument" in fault(["scbench", "release", "diff"])
-    assert "requires an argument" in fault(["scbench-grade", "x", "--out"])
-    assert fault(["pip", "install", "scbench[nothing]"]) == "no extra nothing"
-    assert fault(["python", "tools/nothing.py"]) == "no file tools/nothing.py"
-    assert list(commands("A=1 x 'a b' > c | y && z  # w")) == [["x", "a b"], ["y"], ["z"]]
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_compiles_and_imports_what_there_is(page):
     for code in blocks(page, "python"):
@@ -126,14 +114,3 @@ def test_python_compiles_and_imports_what_there_is(page):
             elif isinstance(node, ast.ImportFrom) and node.module not in OF_OTHERS:
                 module = import_module(node.module)
                 assert all(hasattr(module, alias.name) for alias in node.names)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_data_parses(page):
-    for code in blocks(page, "toml"):
-        tomllib.loads(code)
-    for code in blocks(page, "yaml"):
-        yaml.safe_load(code)
-    for code in blocks(page, "json"):
-        for line in code.splitlines():
-            json.loads(line)

@@ -1,7 +1,6 @@
 """The documentation: its site has every page, its notebook runs."""
 
 import importlib.util
-import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from scbench.catalog import all_tasks
 from scbench.grading.rows.columns import Row
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,44 +37,6 @@ def test_every_page_is_in_the_menu(site):
     written |= {path.stem for path in ROOT.glob("*.md")} - {"README"}
     assert written - listed == set()
     assert listed - written <= {"docs/tasks", "docs/commands", "docs/api"}
-
-
-def test_every_task_has_a_page_made_of_its_card_and_checks(sources):
-    for task in all_tasks().values():
-        if task.package != "scbench":
-            continue
-        page = (sources / "docs" / "tasks" / f"{task.id}.md").read_text("utf-8")
-        assert task.card_text in page
-        assert all(f"| `{name}` |" in page for name in task.checks)
-        assert ("](pictures/" in page) == (
-            sources / "docs" / "tasks" / "pictures" / f"{task.id}.png"
-        ).is_file()
-
-
-def test_the_page_of_commands_has_the_help_of_commands_below_commands(sources):
-    page = (sources / "docs" / "commands.md").read_text("utf-8")
-    assert "## scbench failure-modes judge\n" in page
-    assert "## scbench grade\n" in page
-    assert "--exclude-withdrawn" in page
-
-
-def test_pages_are_copied_and_show_titles_where_names_of_files_stood(sources):
-    for path in (*DOCS.glob("*.md"), *DOCS.glob("*.ipynb")):
-        copied = (sources / "docs" / path.name).read_text("utf-8")
-        assert re.sub(r"\[[\w/`-]+\.md`?\]\(", "[](", path.read_text("utf-8")) == copied
-    assert (sources / "index.md").read_text("utf-8").count("[](") > 10
-
-
-def test_what_a_page_would_fetch_is_found(site, tmp_path):
-    (tmp_path / "a.html").write_text('<a href="https://x.org"><img src="b.png"></a>')
-    (tmp_path / "c.css").write_text("@font-face { src: url(fonts/d.woff) }")
-    assert site.fetched_from_elsewhere(tmp_path) == []
-    (tmp_path / "a.html").write_text(
-        '<script src="https://x.org/a.js"></script><link href="//y/z">'
-    )
-    (tmp_path / "c.css").write_text("@font-face { src: url('https://x.org/d.woff') }")
-    found = site.fetched_from_elsewhere(tmp_path)
-    assert found == ["a.html: https://x.org/a.js", "a.html: //y/z", "c.css: https://x.org/d.woff"]
 
 
 def test_the_columns_of_results_are_those_documented():

@@ -1,6 +1,5 @@
 """Links of the pages lead somewhere."""
 
-import os
 import re
 from pathlib import Path
 
@@ -29,17 +28,3 @@ def test_links_lead_to_files_and_headings(page):
         if not target.exists() or (anchor and anchor not in anchors(target)):
             lost.append(link)
     assert lost == []
-
-
-def test_every_page_can_be_reached_from_the_readme():
-    seen: set[Path] = set()
-    waiting = [ROOT / "README.md"]
-    while waiting:
-        page = waiting.pop()
-        if page in seen or not page.exists():
-            continue
-        seen.add(page)
-        links = LINK.findall(page.read_text("utf-8"))
-        names = {link.partition("#")[0] for link in links}
-        waiting += [Path(os.path.normpath(page.parent / name)) for name in names if ".md" in name]
-    assert {*PAGES} - seen == set()

@@ -10,7 +10,6 @@ import gymnasium
 from gymnasium.utils.env_checker import check_env
 
 import scbench
-from scbench.base.errors import PredictionsError
 from scbench.catalog import get_task
 from scbench.freezing.frozen_task import floor_of
 from scbench.integrations.gymnasium import SpatialEnv
@@ -35,20 +34,6 @@ def right(instance):
 def test_its_checker_has_nothing_to_say(setting, reward):
     made = gymnasium.make(NAME, instances=rows("hyper_snake"), setting=setting, reward=reward)
     check_env(made.unwrapped)
-
-
-def test_its_checker_has_nothing_to_say_of_a_stream():
-    check_env(gymnasium.make(NAME, instances=scbench.stream("two_segments", rung=1)).unwrapped)
-
-
-def test_seeds_choose_and_a_stream_without_one_goes_on():
-    env = SpatialEnv(rows("two_segments"))
-    assert env.reset(seed=3) == env.reset(seed=3)
-    assert len({env.reset(seed=seed)[1]["id"] for seed in range(40)}) > 10
-    one, two = (scbench.stream("two_segments", rung=1, seed=4) for _ in range(2))
-    env = SpatialEnv(one)
-    assert [env.reset()[1]["id"] for _ in range(3)] == [next(two).id for _ in range(3)]
-    assert env.reset(options={"instance": rows("maze_3d")[0]})[1]["task"] == "maze_3d"
 
 
 def test_every_step_has_a_reward_and_improvements_add_up():
@@ -93,10 +78,3 @@ def test_what_cannot_be_judged_is_truncated_without_a_reward(monkeypatch):
     _, reward, terminated, truncated, info = env.step(right(env.instance))
     assert (reward, terminated, truncated) == (None, False, True)
     assert info["status"] == "grader_error"
-
-
-def test_wrong_options_are_named():
-    with pytest.raises(PredictionsError, match="one of score, normalized, improvement"):
-        SpatialEnv(rows("two_segments"), reward="points")
-    with pytest.raises(PredictionsError, match="no instance"):
-        SpatialEnv([])

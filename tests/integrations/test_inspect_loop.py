@@ -9,13 +9,10 @@ from trials import SCRIPTS, SETUPS, played, scripted
 pytest.importorskip("inspect_ai", reason="extra [inspect]")
 
 import inspect_ai
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import get_model
 
 import scbench
-from scbench.integrations.inspect.tasks import loop
-from scbench.loop import playable
 
 pytestmark = ITS_WARNINGS
 
@@ -77,31 +74,3 @@ def test_live_scores_are_those_of_the_replay_to_the_last_bit(setting, log, rows)
         ]
         assert after == live.metadata["turns"]
         assert {row["queries"] for row in replayed} == {live.metadata["queries"]}
-
-
-def test_a_trace_says_what_the_model_did(setting, rows):
-    wanted = {
-        "retry": {
-            "two_segments/07": [0.0, 1.0],
-            "two_segments/08": [0.0, 0.0, 0.0],
-            "two_segments/09": [None, None, None],
-        },
-        "probe": {"fluid_simulation/00": [None, None, 1.0]},
-        "act": {},
-    }[setting]
-    assert {row_id: rows[row_id][0]["turn_scores"] for row_id in wanted} == wanted
-
-
-def test_what_cannot_be_played_is_said():
-    for arguments, words in (
-        ({"setting": "act", "tasks": "two_segments"}, "two_segments"),
-        ({"setting": "retry", "attempts": 0}, "attempts"),
-        ({"tasks": "two_segment"}, "Did you mean 'two_segments'"),
-    ):
-        with pytest.raises(PrerequisiteError, match=words):
-            loop(**arguments)
-
-
-def test_of_all_tasks_those_are_played_that_can_be():
-    tasks = {sample.metadata["task"] for sample in loop(setting="act").dataset}
-    assert tasks == {*playable("act")}

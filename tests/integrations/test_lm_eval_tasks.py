@@ -90,24 +90,6 @@ def test_what_cannot_be_graded_has_no_metric(documents, caplog):
     assert "is unscored (not_run)" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("asked", "count"),
-    [
-        ({"config": "terse", "tasks": "planning"}, 39),
-        ({"config": "ladder", "tasks": "maze_3d"}, 48),
-    ],
-)
-def test_configs_and_tasks(documents, asked, count):
-    found = documents["load"](**asked, version=2.0, config_source="ignored")["test"]
-    assert len(found) == count
-    assert found.column_names == ["id", "prompt", "instance_hash", "release"]
-
-
-def test_the_config_pictures_is_refused_in_words(documents):
-    with pytest.raises(PredictionsError, match="config pictures is not put through this harness"):
-        documents["load"](config="pictures")
-
-
 def test_a_call_that_a_filter_ended_is_no_zero(tmp_path):
     """The harness logs neither the reason nor that there was no text; it is told to."""
     withheld = {"role": "assistant", "content": None}

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from stored_replies import installed
-from trials import SCRIPTS, played
+from trials import SCRIPTS, played, scripts
 
 PROGRAM = """
 import asyncio, json, sys, threading, time, urllib.request
@@ -58,7 +58,7 @@ print(json.dumps([done, posted("num_tasks", split="ladder"), first]))
 @pytest.mark.parametrize("setting", SCRIPTS)
 def test_64_sessions_play_as_in_a_plain_loop(setting, pytestconfig):
     folder = installed(pytestconfig.cache.mkdir("packages"), "openenv==0.10.0")
-    asked = json.dumps([setting, SCRIPTS[setting], 64])
+    asked = json.dumps([setting, scripts(setting), 64])
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, asked],
         env=os.environ | {"PYTHONPATH": str(folder)},

@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 
@@ -24,9 +23,6 @@ from trials import SCRIPTS, scripted
 from trials import played as played_by_script
 
 import scbench
-from scbench.base import __version__
-from scbench.catalog import get_task
-from scbench.loop import Environment, Setup
 from scbench.release.load import find_release
 from scbench.reward import unpacked
 
@@ -108,45 +104,6 @@ def play_trials(cache: Path, out: Path) -> None:
             *("--no-rich", "--env.taskset.setting", "retry", "--env.taskset.tasks"),
             json.dumps(sorted({row_id.partition("/")[0] for row_id in ids})),
             *("--select.include.keys", json.dumps(ids)),
-        ]
-        called(command, cache, out)
-
-
-FRESH = {"tasks": ["classify_behaviour", "topology_enumeration"], "fresh": 3, "seed": 4, "rung": 1}
-
-
-@pytest.fixture
-def trained_on(once, pytestconfig):
-    """The folder of a run on fresh instances of two tasks of one rung, three answers each."""
-    cache = pytestconfig.cache.mkdir("packages")
-    return once("verifiers-fresh", lambda folder: play_fresh(cache, folder))
-
-
-def fresh_instances():
-    of_tasks = (scbench.generate(name, 3, 4, rung=1) for name in FRESH["tasks"])
-    return {one.id: one for rows in of_tasks for one in rows}
-
-
-def play_fresh(cache: Path, out: Path) -> None:
-    """A model that says right answers, to whatever they belong, as they come."""
-    out.mkdir()
-    right = []
-    for one in fresh_instances().values():
-        task = get_task(one.task)
-        params = task.params_model.model_validate_json(one.all_params)
-        right.append(task.builder().target(params))
-
-    def said(body: dict) -> str:
-        turn = sum(message["role"] == "assistant" for message in body["messages"])
-        return right[(len(prompt_of(body)) + turn) % len(right)]
-
-    with Loopback(said) as served:
-        command = [
-            *(sys.executable, "-c", "from verifiers.v1.cli.eval.main import main; main()"),
-            *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
-            *("--no-rich", "--env.taskset.setting", "retry"),
-            *("--env.taskset.tasks", json.dumps(FRESH["tasks"])),
-            *("--env.taskset.fresh", "3", "--env.taskset.seed", "4", "--env.taskset.rung", "1"),
         ]
         called(command, cache, out)
 
@@ -251,22 +208,6 @@ def test_a_trial_is_played_and_replayed_as_in_a_plain_loop(played_in_a_loop):
         assert len(graded[row_id][0]["turn_scores"]) == len(environment.turns)
 
 
-def test_rewards_of_fresh_trials_are_those_of_the_plain_loop(trained_on):
-    (traces,) = trained_on.glob("outputs/*/traces.jsonl")
-    episodes = {one["task"]["key"]: one for one in map(json.loads, traces.read_text().splitlines())}
-    instances, rewards = fresh_instances(), []
-    assert episodes.keys() == instances.keys()
-    for row_id, episode in episodes.items():
-        (trace,) = episode["traces"]
-        environment = Environment(Setup(setting="retry"))
-        environment.reset(instances[row_id])
-        steps = [environment.step(turn["action"]) for turn in trace["info"]["turns"]]
-        assert environment.turns == trace["info"]["turns"]
-        assert trace["rewards"]["scbench"]["score"] == steps[-1].reward
-        rewards.append(steps[-1].reward)
-    assert set(rewards) == {0.0, 1.0}
-
-
 def test_tasksets_by_parameters(played):
     (first, second, drawn_rung, rung, terse, no_pictures, *errors), _, _ = played
     same = scbench.generate("arithmetic", count=3, seed=5, length=4)
@@ -287,19 +228,6 @@ def test_tasksets_by_parameters(played):
     wanted += ["would do so on this machine", "docker"]  # a shell for the model
     for told, error in zip(wanted, errors, strict=True):
         assert told in error
-
-
-def test_the_folder_is_what_the_hub_takes():
-    project = tomllib.loads((FOLDER / "pyproject.toml").read_text("utf-8"))
-    assert project["project"]["name"] == "scbench-env"
-    assert project["project"]["version"] == __version__
-    assert project["project"]["readme"] == "README.md"
-    needs = project["project"]["dependencies"]
-    assert f"scbench>={__version__},<4" in needs
-    assert "verifiers>=0.4,<0.5" in needs
-    (package,) = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    assert (FOLDER / package / "__init__.py").is_file()
-    assert f"# {project['project']['name']}" in (FOLDER / "README.md").read_text("utf-8")
 
 
 def test_beside_the_openai_of_inspect_it_says_what_to_do(tmp_path):

@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 from scbench.base.canonical import sha256
-from scbench.base.model import task_of
+from scbench.base.model import rung_of, task_of
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
+from scbench.freezing.ladder import Ladder
 from scbench.grading.rows.columns import column_types
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.grade import PredictionsOf, make_receipt, write_receipt
@@ -49,6 +50,36 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Release:
     return find_release(str(folder))
 
 
+@pytest.fixture(scope="session")
+def rungs() -> Ladder:
+    """A ladder of eight rungs of one task."""
+    steps = [{"points": 4 + rung} for rung in range(8)]
+    table = {"delaunay_triangulation": {"measure": "points", "words": "more", "rungs": steps}}
+    return Ladder.model_validate({"seed": 3, "count": 3, "tasks": table})
+
+
+@pytest.fixture(scope="session")
+def climbed(tmp_path_factory: pytest.TempPathFactory, rungs: Ladder) -> Release:
+    """A frozen release with it."""
+    folder = tmp_path_factory.mktemp("climbed") / "0.0.3"
+    build_release("0.0.3", folder, [get_task("delaunay_triangulation")], ladder=rungs.experiment())
+    return find_release(str(folder))
+
+
+def submit_climb(
+    folder: Path, name: str, release: Release, most: int, tasks: str = "ladder"
+) -> None:
+    """Submit answers of a model that is right up to a rung."""
+    folder.mkdir(parents=True)
+    about = ABOUT.format(release="0.0.3").replace("Aurora", name) + f"tasks: {tasks}\n"
+    (folder / "submission.yaml").write_text(about, "utf-8")
+    lines = answers(release)
+    for line in lines:
+        if (rung_of(line["id"]) or 0) > most:
+            line["answer"] = {"triangles": []}
+    write_predictions(folder / "predictions.jsonl", lines)
+
+
 def answers(release: Release, tasks: Collection[str] = (), **more: object) -> list[dict]:
     """A line for every instance of tasks (the default config's), each with the reference answer."""
     tasks = tasks or release.manifest.default_tasks
@@ -66,7 +97,9 @@ def write_predictions(path: Path, lines: list[dict]) -> None:
 @pytest.fixture(scope="session")
 def kit() -> SimpleNamespace:
     """What tests make submissions of."""
-    return SimpleNamespace(about=ABOUT, answers=answers, write=write_predictions, skilled=skilled)
+    return SimpleNamespace(
+        about=ABOUT, answers=answers, write=write_predictions, skilled=skilled, climb=submit_climb
+    )
 
 
 @pytest.fixture(scope="session")

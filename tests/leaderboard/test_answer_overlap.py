@@ -43,16 +43,6 @@ def noise(seed: int):
     return answer
 
 
-def short(seed: int, share: float):
-    """Short wrong answers, of which so many are the usual mistake."""
-
-    def answer(i: int, reference: dict) -> dict:
-        usual = random.Random(f"usual {i}").random() < share
-        return {next(iter(reference)): [i % 3, -1 if usual else 7 + seed]}
-
-    return answer
-
-
 def right(_: int, reference: object) -> object:
     return reference
 
@@ -61,28 +51,12 @@ def test_right_answers_prove_nothing(warned):
     assert warned(right, right) == []
 
 
-def test_independent_answers_are_not_alike(warned):
-    assert warned(noise(1), noise(2)) == []
-
-
 def test_a_copy_is_noticed_with_number_and_share(warned):
     mine, own = noise(1), noise(2)
     (found,) = warned(mine, lambda i, ref: (mine if i % 2 else own)(i, ref))
     assert (found.level, found.code, found.file) == ("warning", "alike", "predictions.jsonl")
     assert "borealis" in found.message
     assert "13 of 27 long answers (48%)" in found.message
-
-
-def test_the_usual_mistakes_are_not_a_copy_but_all_of_them_are(warned):
-    assert warned(short(1, 0.6), short(2, 0.6)) == []
-    (found,) = warned(short(1, 1.0), short(2, 1.0))
-    assert "27 of 27 short answers (100%)" in found.message
-
-
-def test_who_says_to_be_the_same_is_compared_all_the_same(warned):
-    twin, copy = warned(noise(1), noise(1), organisation="Example Lab")
-    assert (twin.level, twin.code) == ("problem", "duplicate_submission")
-    assert "27 of 27 long answers (100%)" in copy.message
 
 
 @pytest.mark.parametrize(

@@ -23,29 +23,6 @@ def mixed(tmp_path_factory):
     return find_release(str(folder))
 
 
-def test_a_submission_needs_no_answers_to_text_tasks(mixed, kit, tmp_path):
-    folder = tmp_path / "entries" / "aurora"
-    folder.mkdir(parents=True)
-    (folder / "submission.yaml").write_text(kit.about.format(release="0.0.2"), "utf-8")
-    lines = kit.answers(mixed)
-    assert {line["id"].partition("/")[0] for line in lines} == {"enumerate_edges"}
-    kit.write(folder / "predictions.jsonl", lines)
-    found = collect(
-        tmp_path / "entries",
-        tmp_path / "site",
-        release_finder([mixed]),
-        WorkerLimits(1, 120, 0),
-        reports=False,
-    )
-    (entry,) = found.entries
-    assert entry.receipt.complete
-    assert list(entry.receipt.graders) == ["enumerate_edges"]
-    (board,) = make_board(found)["boards"]
-    assert board["buckets"] == {"overall": 8}
-    assert board["over"] == ["axiomatic"], "over a single bucket there is nothing to add up"
-    assert board["tasks"] == {"enumerate_edges": 8}
-
-
 def test_an_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_path):
     (tmp_path / "submission.yaml").write_text(kit.about.format(release="0.0.2"), "utf-8")
     lines = [*kit.answers(mixed), {"id": "boolean/00", "model": "aurora-large", "response": "x"}]
@@ -101,13 +78,3 @@ def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):
         reports=False,
     )
     assert all(entry.reused for entry in again.entries)
-
-
-def test_a_release_without_text_tasks_has_no_such_board(small, kit, tmp_path):
-    (tmp_path / "submission.yaml").write_text(
-        kit.about.format(release="0.0.1") + "tasks: manifolds\n", "utf-8"
-    )
-    kit.write(tmp_path / "predictions.jsonl", kit.answers(small))
-    with open_submission(tmp_path) as opened:
-        (found,) = validate(opened, release_finder([small])).problems
-    assert (found.code, found.message) == ("unknown_tasks", "release 0.0.1 has no text tasks")

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from scbench.leaderboard.folder import open_submission
-from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.validate import release_finder, validate
 from scbench.release.load import find_release
 
@@ -34,17 +33,6 @@ def test_a_row_without_answer_lowers_the_coverage_and_says_so(warnings):
     assert "1 blocked: coverage is 26 of 27 scores" in done.findings[0].message
 
 
-def test_text_beside_a_status_is_no_answer_if_it_holds_none(warnings):
-    found, _ = warnings(answer=None, status="blocked", response="I was interrupted by a filter.")
-    assert found == [("coverage", None)]
-
-
-def test_an_answer_of_the_wrong_shape_is_only_a_warning(warnings):
-    found, done = warnings(answer={"nothing": 1})
-    assert found == [("answer_schema", 3)]
-    assert done.checked.scored == done.checked.expected
-
-
 def test_input_that_a_call_without_tools_cannot_have(warnings):
     assert warnings(usage={"input_tokens": 91_676})[0] == [("usage_input", 3)]
     assert warnings(usage={"input_tokens": 900, "output_tokens": 5, "reasoning_tokens": 5})[0] == []
@@ -64,20 +52,6 @@ def test_input_that_a_call_without_tools_cannot_have(warnings):
 )
 def test_naming_a_tool_is_not_using_one(warnings, line):
     assert "usage_setting" not in dict(warnings(**line)[0])
-
-
-def test_measuring_unpacks_and_stops(tmp_path, monkeypatch):
-    import gzip  # noqa: PLC0415
-    import hashlib  # noqa: PLC0415
-
-    from scbench.leaderboard import predictions  # noqa: PLC0415
-
-    data = b'{"id": "a/00"}\n' * 1000
-    path = tmp_path / "p.jsonl.gz"
-    path.write_bytes(gzip.compress(data))
-    assert measure(path) == (len(data), hashlib.sha256(data).hexdigest())
-    monkeypatch.setattr(predictions, "MOST_UNPACKED", len(data) - 1)
-    assert measure(path) is None
 
 
 def test_real_answers_with_references_for_the_rest_pass(real_rows, kit, tmp_path):

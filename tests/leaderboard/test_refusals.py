@@ -1,8 +1,6 @@
 """Every kind of bad submission is refused, with a message that names the place and the remedy."""
 
-import gzip
 import io
-import json
 import os
 import tarfile
 import zipfile
@@ -48,10 +46,6 @@ def packed(entry, name: str, data: bytes) -> None:
     (entry.folder / name).write_bytes(data)
 
 
-def claim(entry, value: object) -> None:
-    (entry.folder / "claimed.json").write_text(json.dumps(value), "utf-8")
-
-
 def link(entry) -> None:
     target = entry.folder.parent / "elsewhere.jsonl"
     entry.predictions.rename(target)
@@ -62,44 +56,19 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
     # name: (fault, code, file, words of the message or remedy, line)
     "no submission.yaml": (
         lambda e: e.about.unlink(), "missing_file", "submission.yaml", "submission init", None),
-    "no predictions": (
-        lambda e: e.predictions.unlink(), "missing_file", "predictions.jsonl",
-        "add predictions.jsonl", None),
-    "two predictions files": (
-        lambda e: (e.folder / "predictions.jsonl.gz").write_bytes(b""),
-        "two_predictions", "predictions.jsonl.gz", "keep the one", None),
     "a file that does not belong": (
         lambda e: (e.folder / "run.sh").write_text("#!/bin/sh\nrm -rf /\n"),
         "unexpected_file", "run.sh", "remove it; a submission has", None),
-    "a misspelt file": (
-        lambda e: (e.folder / "claims.json").write_text("{}"),
-        "unexpected_file", "claims.json", "Did you mean 'claimed.json'?", None),
-    "a receipt of its own": (
-        lambda e: (e.folder / "receipt.json").write_text("{}"),
-        "unexpected_file", "receipt.json", "maintainers grade anew", None),
-    "a folder inside": (
-        lambda e: (e.folder / "logs").mkdir(), "unexpected_file", "logs", "no such folder", None),
-    "a folder in a file's place": (
-        lambda e: (e.folder / "README.md").mkdir(), "not_a_file", "README.md", "is a folder", None),
     "a symbolic link": (
         link, "not_a_file", "predictions.jsonl", "replace it by the file itself", None),
     "a pipe": (
         lambda e: os.mkfifo(e.folder / "README.md"), "not_a_file", "README.md", "pipe", None),
-    "a huge submission.yaml": (
-        lambda e: append_to_about(e, "#" * 70_000), "too_large", "submission.yaml",
-        "the limit is 65,536", None),
     "huge predictions": (
         lambda e: os.truncate(e.predictions, 100_000_001), "too_large", "predictions.jsonl",
         "pack it with zstd", None),
     "broken YAML": (
         lambda e: append_to_about(e, "notes: [1\n"), "not_yaml", "submission.yaml",
         "not valid YAML", 17),
-    "YAML that is not UTF-8": (
-        lambda e: e.about.write_bytes(b"format: 1\nnotes: \xff\n"), "not_yaml", "submission.yaml",
-        "not UTF-8", 2),
-    "a control character": (
-        lambda e: append_to_about(e, "notes: a\x07b\n"), "not_yaml", "submission.yaml",
-        "control character", 16),
     "YAML aliases": (
         lambda e: append_to_about(e, "notes: &a [x]\nmore: [*a, *a]\n"), "not_yaml",
         "submission.yaml", "anchors and aliases", 16),
@@ -112,61 +81,15 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
     "a YAML key twice": (
         lambda e: append_to_about(e, "attempts: 2\n"), "not_yaml", "submission.yaml",
         "'attempts' is there twice", 16),
-    "two YAML documents": (
-        lambda e: append_to_about(e, "---\nformat: 1\n"), "not_yaml", "submission.yaml",
-        "second document", 16),
-    "an empty submission.yaml": (
-        lambda e: e.about.write_text(""), "not_yaml", "submission.yaml", "empty", 1),
-    "a list for a submission": (
-        lambda e: e.about.write_text("- a\n"), "bad_submission", "submission.yaml", "init", 1),
-    "an unknown key": (
-        lambda e: e.edit("organisation:", "organization:"), "unknown_key", "submission.yaml",
-        "Did you mean 'organisation'?", 6),
-    "an unknown key inside": (
-        lambda e: e.edit("  id:", "  ids:"), "unknown_key", "submission.yaml",
-        "'model.ids'; Did you mean 'id'?", 5),
-    "a missing key": (
-        lambda e: e.edit("contact: someone@example.org\n", ""), "missing_key", "submission.yaml",
-        "someone who can be asked", 1),
-    "a version without quotes": (
-        lambda e: e.edit('"2026-01"', "2026"), "bad_value", "submission.yaml",
-        "put it in quotes", 4),
-    "a day that never was": (
-        lambda e: e.edit("2026-01-02", "2026-02-30"), "bad_value", "submission.yaml", "date", 7),
-    "attempts as text": (
-        lambda e: e.edit("attempts: 1", "attempts: one"), "bad_value", "submission.yaml",
-        "attempts", 13),
     "a model name that turns the page round": (
         lambda e: e.edit("Aurora", '"Aurora\\u202e"'), "bad_value", "submission.yaml",
         "model.name", 3),
     "a link that runs a script": (
         lambda e: append_to_about(e, "links: {code: 'javascript:alert(1)'}\n"), "bad_value",
         "submission.yaml", "links.code", 16),
-    "tools without a list": (
-        lambda e: e.edit("setting: no_tools", "setting: tools"), "setting_tools",
-        "submission.yaml", "list the tools", 9),
-    "no tools with a list": (
-        lambda e: append_to_about(e, "tools: [python]\n"), "setting_tools", "submission.yaml",
-        "tools are listed", 9),
     "a release that is not there": (
         lambda e: e.edit("release: 0.0.1", "release: 7.0.0"), "unknown_release",
         "submission.yaml", "7.0.0 is not installed", 8),
-    "a path for a release": (
-        lambda e: e.edit("release: 0.0.1", "release: ../../etc"), "bad_value", "submission.yaml",
-        "release", 8),
-    "no JSON": (
-        lambda e: replace_line(e, 3, b"{'id': 1}"), "not_json", "predictions.jsonl",
-        "one JSON object per line", 3),
-    "a key twice in a line": (
-        lambda e: replace_line(e, 2, b'{"id": "a/00", "id": "b/00"}'), "not_json",
-        "predictions.jsonl", "uplicate", 2),
-    "no object": (
-        lambda e: replace_line(e, 1, b"[1]"), "not_object", "predictions.jsonl", "an array", 1),
-    "a bad prediction": (
-        lambda e: at(e, 4, sample="first"), "bad_prediction", "predictions.jsonl", "sample", 4),
-    "a status of ours": (
-        lambda e: bare(e, 4, status="unparsed", response="x"), "bad_prediction",
-        "predictions.jsonl", "found by the grader", 4),
     "an unknown id": (
         lambda e: at(e, 5, id="enumerate_edge/04"), "unknown_id", "predictions.jsonl",
         "Did you mean 'enumerate_edges/04'?", 5),
@@ -179,9 +102,6 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
     "a missing sample": (
         lambda e: e.edit("attempts: 1", "attempts: 2"), "incomplete", "predictions.jsonl",
         "sample 1 has no line for", None),
-    "a sample too many": (
-        lambda e: at(e, 2, sample=1), "sample_out_of_range", "predictions.jsonl",
-        "attempts is 1", 2),
     "far too many lines": (
         lambda e: e.lines(lambda rows: rows * 100), "too_many_lines", "predictions.jsonl",
         "correct attempts", 1028),
@@ -196,18 +116,8 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
             e, 6, setting="retry", loop={"setting": "retry"}, turns=[], answer=None, response=None,
         ),
         "other_setting", "predictions.jsonl", "answers given in a loop have no board", 6),
-    "another setting": (
-        lambda e: at(e, 6, setting="tools"), "other_setting", "predictions.jsonl",
-        "make a submission for each setting", 6),
     "two budgets": (
         lambda e: at(e, 6, budget=1024), "other_budget", "predictions.jsonl", "1024", 6),
-    "nothing in it": (
-        lambda e: e.predictions.write_bytes(b"\n"), "empty", "predictions.jsonl",
-        "add the predictions", None),
-    "a file cut off": (
-        lambda e: packed(
-            e, "predictions.jsonl.gz", gzip.compress(e.predictions.read_bytes())[:-400]),
-        "unreadable", "predictions.jsonl.gz", "pack the file anew", None),
     "a bomb": (
         lambda e: packed(
             e, "predictions.jsonl.zst", zstandard.compress(bytes(3_000_000), 3)),
@@ -231,23 +141,9 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
     "tools in the usage": (
         lambda e: at(e, 8, usage={"server_tool_use": {"web_search_requests": 2}}),
         "usage_setting", "predictions.jsonl", "web_search_requests", 8),
-    "tool calls": (
-        lambda e: at(e, 8, tool_calls=[{"name": "python"}]), "usage_setting",
-        "predictions.jsonl", "tool_calls", 8),
     "more reasoning than output": (
         lambda e: at(e, 9, usage={"output_tokens": 5, "reasoning_tokens": 6}),
         "usage_contradicts", "predictions.jsonl", "6 reasoning tokens of 5", 9),
-    "claims that are no JSON": (
-        lambda e: (e.folder / "claimed.json").write_text("overall: 61"), "bad_claims",
-        "claimed.json", "not valid JSON", 1),
-    "claims of nothing": (
-        lambda e: claim(e, {"scores": {}}), "bad_claims", "claimed.json", "no scores", 1),
-    "a claim for an unknown task": (
-        lambda e: claim(e, {"scores": {"enumerate_edge": 5}}), "bad_claims", "claimed.json",
-        "Did you mean 'enumerate_edges'?", None),
-    "a claim beyond 100": (
-        lambda e: claim(e, {"scores": {"overall": 100.1}}), "bad_claims", "claimed.json",
-        "from 0 to 100", None),
 }  # fmt: skip
 
 
@@ -255,7 +151,6 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
 def test_bad_submission_is_refused_with_the_right_message(entry, check, monkeypatch, name):
     monkeypatch.setattr(predictions, "MOST_UNPACKED", 2_000_000 if name == "a bomb" else 10**9)
     spoil, code, file, words, line = BAD[name]
-    assert not check(entry.folder).findings
     spoil(entry)
     done = check(entry.folder)
     found = [finding for finding in done.problems if finding.code == code]
@@ -331,15 +226,9 @@ FILE, LINK = 0o100644, 0o120777
 BAD_ARCHIVES: dict[str, tuple[str, bytes, str, str]] = {
     "up and away": (
         "x.zip", zipped([("../../etc/cron.d/x", b"a", FILE)]), "unsafe_path", "etc/cron.d"),
-    "nameless": ("x.zip", zipped([("", b"a", 0)]), "unsafe_path", "is no plain path"),
-    "absolute": ("x.zip", zipped([("/etc/passwd", b"a", FILE)]), "unsafe_path", "/etc/passwd"),
     "backslashes": ("x.zip", zipped([("a\\..\\b", b"a", FILE)]), "unsafe_path", "plain path"),
-    "a drive": ("x.zip", zipped([("C:/x", b"a", FILE)]), "unsafe_path", "C:/x"),
     "a nul": ("x.zip", zipped([("submission.yaml?.sh", b"a", FILE)]).replace(b"?", b"\0"),
         "unsafe_path", "x00"),
-    "a link in a zip": (
-        "x.zip", zipped([("predictions.jsonl", b"/etc/passwd", LINK)]), "not_a_file",
-        "symbolic link"),
     "a name twice": (
         "x.zip", zipped([("README.md", b"a", FILE), ("readme.MD", b"b", FILE)]),
         "duplicate_entry", "twice"),
@@ -348,22 +237,11 @@ BAD_ARCHIVES: dict[str, tuple[str, bytes, str, str]] = {
     "a zip bomb": (
         "x.zip", zipped([("predictions.jsonl", bytes(20_000_000), FILE)]), "archive_bomb",
         "times its size"),
-    "unknown files": (
-        "x.zip", zipped([("setup.py", b"import os", 0o100755)]), "unexpected_file", "setup.py"),
-    "no zip": ("x.zip", b"PK\x03\x04 nothing", "bad_archive", "cannot be read"),
-    "a tar that leads up": (
-        "x.tar.gz", tarred([(tarfile.TarInfo("a/../../b"), b"x")]), "unsafe_path", "a/../../b"),
     "a link in a tar": (
         "x.tar.gz", tarred([special("README.md", tarfile.SYMTYPE, "/etc/passwd")]), "not_a_file",
         "symbolic link"),
-    "a hard link": (
-        "x.tgz", tarred([special("README.md", tarfile.LNKTYPE, "submission.yaml")]),
-        "not_a_file", "hard link"),
     "a device": (
         "x.tar.gz", tarred([special("README.md", tarfile.CHRTYPE)]), "not_a_file", "device"),
-    "a tar bomb": (
-        "x.tar.zst", zstandard.compress(bytes(250_000_000), 1), "archive_bomb", "unpacked"),
-    "no tar": ("x.tar.gz", gzip.compress(b"nothing of the kind" * 99), "bad_archive", "read"),
     "a cut-off tar": (
         "x.tar.gz", tarred([(tarfile.TarInfo("README.md"), os.urandom(9000))])[:-900],
         "bad_archive", "cannot be read"),
@@ -381,15 +259,6 @@ def test_bad_archive_is_refused_and_nothing_is_taken_out(check, tmp_path, name):
     assert found, done.findings
     assert words in as_text(found[0], "x")
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_an_encrypted_zip_is_refused(check, tmp_path):
-    data = bytearray(zipped([("README.md", b"a", FILE)]))
-    for mark in (b"PK\x03\x04", b"PK\x01\x02"):  # the flag stands in both headers
-        data[data.index(mark) + (6 if mark == b"PK\x03\x04" else 8)] |= 1
-    path = tmp_path / "x.zip"
-    path.write_bytes(data)
-    assert [found.code for found in check(path).problems][:1] == ["encrypted"]
 
 
 def test_a_header_that_claims_gigabytes_takes_no_memory(check, tmp_path):

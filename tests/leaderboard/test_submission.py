@@ -1,7 +1,6 @@
 """The model of submission.yaml and its published JSON Schema accept the same."""
 
 import copy
-import json
 import random
 
 import jsonschema_rs
@@ -9,7 +8,6 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from scbench.freezing.schemas import release_schemas
 from scbench.leaderboard.folder import about_text
 from scbench.leaderboard.submission import (
     DocumentError,
@@ -43,12 +41,6 @@ def accepts(value: object) -> bool:
     except ValidationError:
         return False
     return True
-
-
-def test_the_schema_is_published_with_a_release():
-    text = release_schemas([])["schemas/submission.json"]
-    assert jsonschema_rs.meta.is_valid(json.loads(text))
-    assert "submission.yaml" in text
 
 
 def test_schema_agrees_with_the_package_on_a_good_one_and_thousands_of_damaged_ones():
@@ -94,12 +86,6 @@ def test_schema_agrees_with_the_package_on_a_good_one_and_thousands_of_damaged_o
     assert seen == {True, False}
 
 
-def test_only_the_day_is_judged_more_strictly_than_by_the_schema():
-    value = GOOD | {"date": "2026-02-30"}
-    assert SCHEMA.is_valid(value)
-    assert not accepts(value)
-
-
 def test_what_is_written_is_read_again_by_us_and_by_others():
     about = Submission.model_validate(GOOD)
     text = about_text(about)
@@ -114,16 +100,10 @@ def test_what_is_written_is_read_again_by_us_and_by_others():
         ("a: yes", {"a": "yes"}),
         ("a: 2026-01-02", {"a": "2026-01-02"}),
         ("a: 0o17", {"a": "0o17"}),
-        ("a: 1_000", {"a": "1_000"}),
-        ("a: 12:30:45", {"a": "12:30:45"}),
-        ("a: .nan", {"a": ".nan"}),
         ("a: 1e3", {"a": 1000.0}),
-        ("a: -3", {"a": -3}),
         (f"a: {'9' * 40}", {"a": "9" * 40}),
-        ("a: '1'", {"a": "1"}),
         ("a: |\n  x\n  y\n", {"a": "x\ny\n"}),
         ("a:", {"a": None}),
-        ("<<: {b: 1}", {"<<": {"b": 1}}),
         ("\ufeffa: [1, {b: true}]", {"a": [1, {"b": True}]}),
     ],
 )
@@ -134,13 +114,9 @@ def test_yaml_is_read_as_json_would_be(text, value):
 @pytest.mark.parametrize(
     "text",
     [
-        "&a a: 1",
-        "!!str a: 1",
         "a: !x 1",
         "a: *b",
         "? [a]\n: 1",
-        "%YAML 9.9\n---\na: 1",
-        "a: 'x",
         "\t",
     ],
 )
@@ -148,10 +124,3 @@ def test_other_yaml_is_refused_with_a_line(text):
     with pytest.raises(DocumentError) as caught:
         read_yaml(text.encode())
     assert caught.value.line >= 1
-
-
-def test_a_file_of_many_aliases_stays_small():
-    levels = "".join(f"a{i}: &x{i} [{', '.join([f'*x{i - 1}'] * 9)}]\n" for i in range(1, 12))
-    about, found = read_submission(f"a0: &x0 [lol]\n{levels}".encode(), "submission.yaml")
-    assert about is None
-    assert [finding.line for finding in found] == [1]

@@ -10,17 +10,16 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from folders import edit_row, forge, rewrite
 from typer.testing import CliRunner
 
-from scbench.base.canonical import sha256
 from scbench.base.errors import ReleaseError
-from scbench.base.model import Instance
 from scbench.cli.grade import app as grade
 from scbench.cli.main import app
-from scbench.freezing.tables import read_table, write_table
+from scbench.freezing.tables import read_table
 from scbench.freezing.verify import verify_release
 from scbench.release.load import find_release, open_release
-from scbench.release.manifest import MANIFEST, REFERENCES, FileRecord, Manifest
+from scbench.release.manifest import MANIFEST, REFERENCES, Manifest
 from scbench.release.sources import MOST_BYTES
 
 DATA = "data/enumerate_edges.parquet"
@@ -91,22 +90,13 @@ def test_a_manifest_nested_without_end_is_refused(copy):
         open_release(copy)
 
 
-@pytest.mark.parametrize(
-    "name", ["../x", "/etc/passwd", "a/../../x", "a\\..\\x", "data//x", "\x00"]
-)
-def test_no_path_of_a_manifest_leads_elsewhere(copy, name):
-    record = json.loads((copy / MANIFEST).read_text("utf-8"))
-    record["files"][name] = record["files"][DATA]
-    (copy / MANIFEST).write_text(json.dumps(record), "utf-8")
-    with pytest.raises(ReleaseError, match="is not a manifest"):
-        open_release(copy)
-
-
-def test_rows_beyond_measure_are_refused_before_they_are_made(copy, forge):
-    """A file of some thousand bytes that holds two million equal rows."""
+def test_rows_beyond_measure_are_refused_before_they_are_made(copy, forge, monkeypatch):
+    """A small file that holds many equal rows."""
     schema = read_table((copy / REFERENCES).read_bytes()).schema
     one = read_table((copy / REFERENCES).read_bytes()).slice(0, 1)
-    count = 2_000_000
+    count = 20_000
+    for module in ("release.load", "freezing.tables"):
+        monkeypatch.setattr(f"scbench.{module}.MOST_ROWS", 10_000)
     columns = [
         pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int8()), one[name].combine_chunks())
         if pa.types.is_string(schema.field(name).type) and one[name][0].is_valid
@@ -116,9 +106,9 @@ def test_rows_beyond_measure_are_refused_before_they_are_made(copy, forge):
     pq.write_table(pa.table(columns, names=schema.names), copy / REFERENCES, row_group_size=count)
     assert (copy / REFERENCES).stat().st_size < 100_000
     forge(copy)
-    with pytest.raises(ReleaseError, match="more than 1,000,000 rows"):
+    with pytest.raises(ReleaseError, match="more than 10,000 rows"):
         open_release(copy).references()
-    with pytest.raises(ValueError, match="2,000,000 rows"):
+    with pytest.raises(ValueError, match="20,000 rows"):
         read_table((copy / REFERENCES).read_bytes())
 
 
@@ -150,26 +140,18 @@ def steering(sound, tmp_path_factory):
     home = tmp_path_factory.mktemp("steering")
     root = shutil.copytree(sound, home / "r")
 
-    def prompt(row: dict) -> None:
-        row["prompt"], row["difficulty"] = STEERING + row["prompt"], STEERING
-        values = {key: row[key] for key in row if key not in {"id", "content_hash", "canary"}}
-        row["content_hash"] = Instance.freeze(**values | {"images": ()}).content_hash
-
-    def reference(row: dict) -> None:
-        row["floor_strategy"] = STEERING
-        row["name"] = row["name"] if row["kind"] == "reference" else STEERING
-
-    for name, change in ((DATA, prompt), (REFERENCES, reference)):
-        table = read_table((root / name).read_bytes())
-        rows = table.to_pylist()
+    def prompts(rows: list[dict]) -> None:
         for row in rows:
-            change(row)
-        write_table(root / name, pa.Table.from_pylist(rows, schema=table.schema))
-    manifest = Manifest.model_validate_json((root / MANIFEST).read_bytes())
-    for name in manifest.files:
-        data = (root / name).read_bytes()
-        manifest.files[name] = FileRecord(sha256=sha256(data), bytes=len(data))
-    (root / MANIFEST).write_text(manifest.sealed().text(), "utf-8")
+            edit_row(row, prompt=STEERING + row["prompt"], difficulty=STEERING)
+
+    def references(rows: list[dict]) -> None:
+        for row in rows:
+            row["floor_strategy"] = STEERING
+            row["name"] = row["name"] if row["kind"] == "reference" else STEERING
+
+    rewrite(root / DATA, prompts)
+    rewrite(root / REFERENCES, references)
+    forge(root)
     lines = [
         json.dumps({"id": ref.id, "model": "m", "answer": json.loads(ref.answer)})
         for ref in find_release(str(root)).references()
@@ -182,7 +164,6 @@ def steering(sound, tmp_path_factory):
 COMMANDS = {
     "tasks": ["tasks", "--release", "r"],
     "show": ["show", "enumerate_edges/00", "--release", "r", "--text"],
-    "show an answer": ["show", "enumerate_edges/00", "--release", "r", "--reference", "--text"],
     "show as page": [
         "show",
         "enumerate_edges/00",
@@ -192,10 +173,8 @@ COMMANDS = {
         "--out",
         "s.html",
     ],
-    "show as drawing": ["show", "enumerate_edges/00", "--release", "r", "--out", "s.svg"],
     "diff": ["release", "diff", "r", "3.0.0a1"],
     "verify": ["release", "verify", "r", "--workers", "1"],
-    "prompts": ["prompts", "--release", "r"],
 }
 
 

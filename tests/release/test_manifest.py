@@ -1,17 +1,11 @@
 """The manifest: what it refuses, and how versions sort."""
 
 import json
-import re
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scbench.base.errors import ReleaseError
-from scbench.release.load import open_release
 from scbench.release.manifest import MANIFEST, Manifest, is_version, version_key, weight_of
 from scbench.release.sources import read_manifest
 
@@ -25,38 +19,12 @@ def test_versions_sort_by_number_and_stage():
         assert sorted(wrong, key=version_key) == right
 
 
-@given(names=st.lists(st.text(max_size=12) | st.from_regex(r"\d\.\d\.\d(rc\d)?", fullmatch=True)))
-def test_any_names_can_be_sorted_in_one_way(names):
-    turned = names[::-1]
-    assert sorted(names, key=version_key) == sorted(turned, key=version_key)
-
-
-@pytest.mark.parametrize("name", ["0.1.0", "1.0.0", "10.20.30", "1.0.0rc1", "1.0.0a2", "1.0.0b3"])
-def test_versions_are_versions(name):
-    assert is_version(name)
-
-
 @pytest.mark.parametrize(
     "name",
     ["", "1", "1.0", "v1.0.0", "1.0.0 ", "1.0.0\n", "../1.0.0", "1.0.0rc", "1.0.0.1", "١.٠.٠"],
 )
 def test_other_names_are_no_versions(name):
     assert not is_version(name)
-
-
-def test_manifest_survives_its_file(sound):
-    manifest = read_manifest(sound)
-    assert manifest.text() == (sound / MANIFEST).read_text("utf-8")
-    assert manifest == manifest.sealed()
-    assert len(manifest.digest) == 64
-
-
-def test_counts_are_sums_over_tasks(sound):
-    manifest = read_manifest(sound)
-    assert manifest.instances == 8 + 6
-    assert manifest.scores == 8 + 6
-    assert manifest.references.references == 14
-    assert manifest.references.counter_references >= 3 * 14
 
 
 @pytest.mark.parametrize(
@@ -69,13 +37,6 @@ def test_file_names_cannot_lead_out_of_the_folder(sound, name):
     record["files"][name] = {"sha256": "0", "bytes": 1}
     with pytest.raises(ValidationError, match=r"files"):
         Manifest.model_validate(record)
-
-
-@pytest.mark.parametrize("name", ["README.md", "data/a.parquet", ".gitattributes", "a/.b/c-d_1.x"])
-def test_ordinary_file_names_are_allowed(sound, name):
-    record = json.loads((sound / MANIFEST).read_text("utf-8"))
-    record["files"][name] = {"sha256": "0", "bytes": 1}
-    assert name in Manifest.model_validate(record).files
 
 
 @pytest.mark.parametrize(
@@ -98,70 +59,8 @@ def test_what_is_no_manifest_is_refused_with_a_reason(tmp_path, data, said):
         read_manifest(tmp_path)
 
 
-def test_a_folder_without_a_manifest_is_named(tmp_path):
-    with pytest.raises(ReleaseError, match=r"nowhere is not a release folder: MANIFEST\.json"):
-        read_manifest(tmp_path / "nowhere")
-    (tmp_path / MANIFEST).mkdir()
-    with pytest.raises(ReleaseError, match="is not a release folder"):
-        read_manifest(tmp_path)
-
-
-def test_a_manifest_without_tasks_is_refused(copy):
-    record = json.loads((copy / MANIFEST).read_text("utf-8"))
-    (copy / MANIFEST).write_text(json.dumps(record | {"tasks": {}}), "utf-8")
-    with pytest.raises(ReleaseError, match=r"tasks: must not be empty"):
-        read_manifest(copy)
-
-
-def edits(node, path=()):
-    """Every leaf of a manifest outside its digest, as a path of keys."""
-    if isinstance(node, dict):
-        for key, child in node.items():
-            yield from edits(child, (*path, key))
-    elif path not in {("digest",), ("format",)}:
-        yield path
-
-
-def test_every_edit_breaks_the_digest(copy):
-    original = json.loads((copy / MANIFEST).read_text("utf-8"))
-    paths = list(edits(original))
-    assert len(paths) > 30
-    for *way, last in paths:
-        record = json.loads((copy / MANIFEST).read_text("utf-8"))
-        parent = record
-        for key in way:
-            parent = parent[key]
-        parent[last] = (
-            parent[last] + 1 if isinstance(parent[last], int | float) else f"{parent[last]}0"
-        )
-        manifest = Manifest.model_validate(record)
-        assert manifest != manifest.sealed(), (*way, last)
-
-
-def test_an_edited_manifest_is_refused_by_name(copy):
-    path: Path = copy / MANIFEST
-    text = path.read_text("utf-8")
-    path.write_text(re.sub(r'"grader_version": \d+', '"grader_version": 99', text))
-    with pytest.raises(ReleaseError, match=r"MANIFEST\.json was changed after it was frozen"):
-        read_manifest(copy)
-    assert read_manifest(copy, check_digest=False).tasks["enumerate_edges"].grader_version == 99
-
-
 @pytest.mark.parametrize(
     ("floors", "weight"), [([0.0] * 10, 20.0), ([0.0, 1.0, 1.0], 4.348), ([1.0, 1.0], 0.0), ([], 0)]
 )
 def test_a_task_weighs_by_its_answers_with_room(floors, weight):
     assert weight_of(floors) == weight
-
-
-def test_weights_are_frozen_and_those_of_a_manifest_without_them_are_the_same(sound):
-    release = open_release(sound)
-    frozen = {task: record.weight for task, record in release.manifest.tasks.items()}
-    assert release.weights() == frozen
-    assert all(frozen.values())
-    older = {
-        task: r.model_copy(update={"weight": None}) for task, r in release.manifest.tasks.items()
-    }
-    manifest = release.manifest.model_copy(update={"tasks": older, "pictures": {}})
-    assert '"weight"' not in manifest.text()
-    assert replace(release, manifest=manifest).weights() == frozen

@@ -39,17 +39,6 @@ def test_a_zip_archive_is_as_good_as_a_folder(sound, tmp_path, prefix):
     assert find_release(str(tmp_path / "out")).instances() == folder.instances()
 
 
-def test_folders_beside_the_files_do_not_disturb(sound, tmp_path):
-    path = tmp_path / "release.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.mkdir("1.0.0")
-        archive.mkdir("1.0.0/data")
-        for file in sound.rglob("*"):
-            if file.is_file():
-                archive.write(file, f"1.0.0/{file.relative_to(sound).as_posix()}")
-    assert verify_anywhere(str(path)) == ()
-
-
 @pytest.mark.parametrize("name", [DATA, REFERENCES, "README.md", "croissant.json"])
 def test_a_file_changed_in_an_archive_is_refused_by_name(copy, tmp_path, name):
     data = bytearray((copy / name).read_bytes())
@@ -59,15 +48,6 @@ def test_a_file_changed_in_an_archive_is_refused_by_name(copy, tmp_path, name):
     with pytest.raises(ReleaseError, match=rf"{name} was changed after it was frozen"):
         find_release(str(path)).read(name)
     assert any(line.startswith(f"{name}: ") for line in verify_anywhere(str(path)))
-
-
-def test_a_changed_manifest_in_an_archive_is_refused(copy, tmp_path):
-    text = (copy / MANIFEST).read_text("utf-8")
-    (copy / MANIFEST).write_text(text.replace('"instances": 8', '"instances": 9'), "utf-8")
-    path = pack(copy, tmp_path / "release.zip")
-    with pytest.raises(ReleaseError, match=r"MANIFEST\.json was changed after it was frozen"):
-        find_release(str(path))
-    assert "was changed after it was frozen" in verify_anywhere(str(path))[0]
 
 
 def test_missing_and_foreign_files_of_an_archive_are_named(copy, tmp_path):
@@ -136,15 +116,6 @@ def test_an_archive_must_hold_one_release(sound, tmp_path, tops):
         find_release(str(path))
 
 
-def test_more_files_than_any_release_has_are_refused(tmp_path):
-    path = tmp_path / "release.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        for i in range(10_001):
-            archive.writestr(str(i), "")
-    with pytest.raises(ReleaseError, match="far too many for a release"):
-        find_release(str(path))
-
-
 def test_damaged_archives_are_told_in_words(sound, tmp_path):
     path = pack(sound, tmp_path / "release.zip")
     whole = path.read_bytes()
@@ -164,19 +135,6 @@ def test_damaged_archives_are_told_in_words(sound, tmp_path):
         except ReleaseError:
             told += 1
     assert told > 20
-
-
-@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"\x00" * 100, b"no zip"])
-def test_what_is_no_archive_is_told(tmp_path, data):
-    path = tmp_path / "release.zip"
-    path.write_bytes(data)
-    with pytest.raises(ReleaseError, match=r"release\.zip cannot be read as a zip archive"):
-        find_release(str(path))
-
-
-def test_a_repository_needs_a_revision(tmp_path):
-    with pytest.raises(ReleaseError, match=rf"name a revision too: {REPO}@v2\.0\.0"):
-        find_release(REPO)
 
 
 def fill(hub, sound: Path) -> str:
@@ -212,24 +170,6 @@ def test_a_snapshot_with_holes_is_completed(hub, sound):
     assert verify_anywhere(f"{REPO}@v0.0.1") == ()
 
 
-def test_offline_and_not_cached_is_told(hub, sound, monkeypatch):
-    fill(hub, sound)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(
-        HubError, match="not in the Hub cache as a whole, and HF_HUB_OFFLINE forbid"
-    ):
-        find_release(f"{REPO}@v0.0.1")
-    assert hub.log == []
-
-
-def test_an_unknown_repository_or_revision_is_told(hub, sound):
-    with pytest.raises(HubError, match=r"knows no data set org/scbench .*\(HTTP 404\)"):
-        find_release(f"{REPO}@v0.0.1")
-    fill(hub, sound)
-    with pytest.raises(HubError, match=r"no such revision .* tags such as v2\.0\.0"):
-        find_release(f"{REPO}@v9.9.9")
-
-
 def test_a_hub_that_fails_is_told(hub, sound):
     fill(hub, sound)
     hub.fail("GET", "/revision/", 503, times=9)
@@ -239,9 +179,3 @@ def test_a_hub_that_fails_is_told(hub, sound):
     hub.fail("GET", "/objects/", "drop", times=99)
     with pytest.raises(HubError, match="connection to the Hub"):
         find_release(f"{REPO}@v0.0.1")
-
-
-def test_a_repository_that_is_no_release_is_told(hub):
-    hub.add_repo(REPO)
-    with pytest.raises(ReleaseError, match=r"is not a release folder: MANIFEST\.json"):
-        find_release(f"{REPO}@main")

@@ -145,34 +145,6 @@ def test_tables_with_columns_of_other_names(tmp_path, name):
     assert ("response" in lines[-1]) is (path.suffix not in {".csv", ".tsv"})
 
 
-def test_a_table_with_our_columns_needs_no_map(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text('id,answer,sample\ntwo_segments/07,"{""segments"": []}",1\n')
-    lines, problems = taken(path)
-    assert problems == []
-    assert lines == [{"id": "two_segments/07", "sample": 1, "answer": {"segments": []}}]
-
-
-def test_a_column_may_be_a_path(tmp_path):
-    path = written(tmp_path, [{"meta": {"item": "two_segments/07"}, "out": {"text": "x"}}])
-    lines, _ = taken(path, mapped=read_mapping("id=meta.item,response=out.text"))
-    assert lines == [{"id": "two_segments/07", "response": "x"}]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("response=a", "where the id is"),
-        ("id=a,id=b", "once each"),
-        ("id", "once each"),
-        ("id=a,responce=b", "Did you mean 'response'"),
-    ],
-)
-def test_a_map_that_cannot_be_meant(text, said):
-    with pytest.raises(PredictionsError, match=said):
-        read_mapping(text)
-
-
 def test_lists_and_jobs_are_read_whole(tmp_path):
     pairs = list(REPLIES.items())
     as_list = tmp_path / "list.json"
@@ -282,12 +254,6 @@ def test_our_own_lines_are_copied_as_they_stand_problems_and_all(tmp_path):
     assert [found.origin(n)[1] for n in range(1, 9)] == [1, 2, 3, 4] * 2
 
 
-def test_requests_are_not_taken_for_replies(tmp_path):
-    path = written(tmp_path, [{"custom_id": "a-1", "method": "POST", "url": "u", "body": {}}])
-    with pytest.raises(PredictionsError, match="holds requests, not replies"):
-        is_own(str(path))
-
-
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -312,15 +278,6 @@ def test_a_parquet_file_without_the_columns_says_which_it_has(tmp_path):
         taken(path)
     with pytest.raises(PredictionsError, match="no column 'output'"):
         taken(path, mapped=read_mapping("id=item,response=output"))
-
-
-def test_a_csv_file_that_is_none_loses_nothing_before_the_fault(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_bytes(b'id,response\na/0,x\na/1,"y\nz"\na/2,\xff\n')
-    lines, problems = taken(path)
-    assert [(line["id"], line["response"]) for line in lines] == [("a/0", "x"), ("a/1", "y\nz")]
-    assert len(problems) == 1
-    assert "reading stopped here" in problems[0]
 
 
 KEYS = [
@@ -357,23 +314,6 @@ def test_nothing_in_a_file_raises(tmp_path_factory, values):
         found.origin(number)
         if found.kinds != [{"predictions": len(lines)}]:
             jiter.from_json(lines[number - 1])
-
-
-def test_a_line_that_no_csv_reader_takes_is_no_table(tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(b"id,resp\ronse\n1,2\n")
-    assert is_own(str(path))
-    with pytest.raises(
-        PredictionsError, match="has no column 'item'; it has none that can be read"
-    ):
-        is_own(str(path), read_mapping("id=item"))
-
-
-def test_what_stops_a_csv_reader_can_be_shown(tmp_path):
-    path = tmp_path / "file.csv"
-    path.write_bytes(b'id\tanswer\ntwo_segments/07\t{}\n"x"y\n')
-    _, (problem,) = taken(path)
-    assert problem.endswith("line 3: reading stopped here: '\\t' expected after '\"'")
 
 
 @pytest.mark.parametrize("bit", [424, 426])

@@ -5,6 +5,7 @@ import os
 import time
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import cache
 
 import pytest
 
@@ -12,11 +13,20 @@ import scbench
 from scbench.grading.workers.live import LiveGrader, line_of
 from scbench.loop import Environment, Setup
 
-HELD = scbench.load_release()
-INSTANCES = HELD.instances()
-REFERENCES = {(one.id, one.score): json.loads(one.answer) for one in HELD.references()}
 LIGHT = "two_segments/00"
 HEAVY = "fluid_simulation/00"
+
+
+@cache
+def instances():
+    return scbench.load_release().instances()
+
+
+@cache
+def references():
+    """Answers by instance and score."""
+    stored = scbench.load_release().references()
+    return {(ref.id, ref.score): json.loads(ref.answer) for ref in stored}
 
 
 @pytest.fixture
@@ -27,7 +37,7 @@ def grader():
 
 
 def submitted(grader, row_id):
-    return grader.submit(INSTANCES[row_id], line_of(row_id, answer=REFERENCES[row_id, 1.0]))
+    return grader.submit(instances()[row_id], line_of(row_id, answer=references()[row_id, 1.0]))
 
 
 def test_light_answers_are_done_while_every_heavy_one_waits(grader, tmp_path):
@@ -37,7 +47,7 @@ def test_light_answers_are_done_while_every_heavy_one_waits(grader, tmp_path):
     heavy = [submitted(grader, HEAVY) for _ in range(8)]
     light = [submitted(grader, LIGHT).result() for _ in range(64)]
     assert {one.score for one in light} == {1.0}
-    assert scbench.scores([LIGHT] * 2, [REFERENCES[LIGHT, 1.0], "no"], workers=2) == [1.0, 0.0]
+    assert scbench.scores([LIGHT] * 2, [references()[LIGHT, 1.0], "no"], workers=2) == [1.0, 0.0]
     assert not any(one.done() for one in (*blocked, *heavy))
     while not all(one.done() for one in blocked):
         with suppress(OSError):  # nobody waits for it at this moment
@@ -78,12 +88,17 @@ def test_what_fails_is_tried_once_more_and_is_no_zero(monkeypatch, errors, statu
 
 def test_scores_and_steps_from_processes_are_those_made_here(grader):
     ids = [LIGHT, HEAVY, HEAVY, "interlocking_parts/00"]
-    answers = [REFERENCES[LIGHT, 1.0], REFERENCES[HEAVY, 1.0], "no \ud800 answer", {"parts": []}]
+    answers = [
+        references()[LIGHT, 1.0],
+        references()[HEAVY, 1.0],
+        "no \ud800 answer",
+        {"parts": []},
+    ]
     assert scbench.scores(ids, answers, workers=2) == scbench.scores(ids, answers)
     for setting, reply in (("retry", "{}"), ("probe", '{"query": "rain", "earthworks": []}')):
         steps = []
         for run in (None, grader.run):
             environment = Environment(Setup(setting=setting), run)
-            environment.reset(INSTANCES[HEAVY])
+            environment.reset(instances()[HEAVY])
             steps.append((environment.step(reply), environment.state))
         assert steps[0] == steps[1]
