@@ -101,7 +101,7 @@ def test_tasks_list_their_rungs(inside):
     assert last.split()[0] == f"{len(present.all_rungs)}+"
     listing = json.loads(inside("tasks", "maze_3d", "--format", "json").stdout)["ladder"]
     assert listing == present.model_dump(mode="json")
-    assert json.loads(inside("tasks", "dates", "--format", "json").stdout)["ladder"] is None
+    assert json.loads(inside("tasks", "dates", "--format", "json").stdout)["ladder"]["rungs"]
 
 
 def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
