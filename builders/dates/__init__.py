@@ -168,15 +168,15 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         rng.shuffle(steps)
         at = point.scenario - 1 if point.scenario else rng.below(len(scenarios()))
         scenario = scenarios()[at]
-        opening = scenario.opening.replace("{name}", rng.choice(names()))
+        openings = [scenario.opening]
         if len(days) > len(scenario.events):
             further = scenarios()[(at + rng.between(1, len(scenarios()) - 1)) % len(scenarios())]
-            opening += " " + further.opening.replace("{name}", rng.choice(names()))
+            openings.append(further.opening)
             scenario = _interleaved(scenario, further, rng)
         places = sorted(rng.sample(range(len(scenario.events)), len(days)))
         instance = Instance(
             story=scenario.id,
-            opening=opening,
+            opening=" ".join([it.replace("{name}", rng.choice(names())) for it in openings]),
             events=[scenario.events[i] for i in places],
             date_format=point.date_format,
             given=clues,

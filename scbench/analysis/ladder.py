@@ -331,12 +331,17 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
 
 
 def overall_levels(results: pl.DataFrame) -> dict[tuple[object, ...], str]:
-    """Return the overall level of each run, in words with its interval, if it is on a ladder."""
+    """Return the overall level of each run and that of its text tasks, if it is on a ladder.
+
+    They are in words with their intervals, by model, setting, budget and bucket.
+    """
     if not is_ladder(results):
         return {}
-    table = ladder_table(climbs_of(results)).filter(pl.col("bucket") == OVERALL)
+    table = ladder_table(climbs_of(results)).filter(
+        pl.col("bucket").is_in([OVERALL, MANIFOLDS]) & pl.col("task").is_null()
+    )
     return {
-        tuple(row[name] for name in RUN): f"{_level_cell(row)} ({interval_words(row)})"
+        tuple(row[name] for name in (*RUN, "bucket")): f"{_level_cell(row)} ({interval_words(row)})"
         for row in table.to_dicts()
     }
 

@@ -33,6 +33,6 @@ class Params(ParamsModel):
 
 
 class Answer(AnswerModel):
-    """The truth value of the expression, or those of all in order."""
+    """The truth value of the expression."""
 
     answer: ShortTruth = Field(description="the truth value, in the prompt's words")
