@@ -102,9 +102,17 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         """Return the depth of brackets reached."""
         return {"depth": depth_of(params.expression)}
 
+    def measure(self, params: Params) -> float:
+        """Return the number of operations, and one more for each pair of brackets."""
+        operations = len(re.findall(r"\d+", params.expression)) - 1
+        return operations + params.expression.count("(")
+
     def blind_floor(self, params: Params) -> float:
-        """Return what the best constant earns for so many terms, everything else at its default."""
-        terms = len(re.findall(r"\d+", params.expression))
+        """Return what the best constant earns for so many terms, everything else at its default.
+
+        Of more than 64 terms it is taken to earn as much as of 64, which is hardly anything.
+        """
+        terms = min(64, len(re.findall(r"\d+", params.expression)))
         return self.constant_floor(length=terms, division="/" in params.expression)
 
     def compose(self, point: Space, rng: Stream) -> Composed:

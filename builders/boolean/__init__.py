@@ -31,6 +31,14 @@ class Space(Point):
     )
     format: Format = parameter("TRUE_FALSE", "how truth values are written", "semantic")
     prob_dewhitespace: float = chance(0.0, "chance that a blank is left out", "interference")
+    expressions: int = parameter(
+        1,
+        "number of expressions; an answer has the values of all",
+        "scale",
+        ge=1,
+        le=20,
+        exclude_if=lambda n: n == 1,
+    )
 
 
 class BooleanCase(Case):
@@ -55,25 +63,35 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         {"prob_negation": 1, "prob_dewhitespace": 1, "format": "ON_OFF"},
         {"length": 40, "prob_dewhitespace": 1, "format": "YES_NO"},
         {"prob_open": 1, "prob_dewhitespace": 0.5},
+        {"expressions": 6, "length": 5},
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the expression and the rules it is read by."""
+        """Return the expressions and the rules they are read by."""
         true, false = LITERALS[params.format]
+        n = len(params.expression.splitlines())
         rules = prompt_template(__name__).format(
-            expression=params.expression, true=true, false=false
+            which="this expression" if n == 1 else f"each of these {n} expressions, one on a line",
+            expression=params.expression,
+            true=true,
+            false=false,
         )
-        return rules + reply_short(f"{true} or {false}")
+        what = f"{true} or {false}"
+        listed = (
+            f"the truth values of the {n} expressions in order, each {what}, with blanks between"
+        )
+        return rules + reply_short(what if n == 1 else listed)
 
     def reference(self, params: Params) -> Answer:
-        """Work it out by recursion over the ranks of the operators."""
-        return Answer(answer=_word(_truth_value(params), params.format))
+        """Work each out by recursion over the ranks of the operators."""
+        return Answer(answer=_words(_truth_values(params), params.format))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the other value in several forms, and answers that are not truth values."""
-        right = _truth_value(params)
-        word, opposite = _word(right, params.format), _word(not right, params.format)
-        strange = _word(not right, "YES_NO" if params.format == "TRUE_FALSE" else "TRUE_FALSE")
+        right, *others = _truth_values(params)
+        opposites = [not value for value in (right, *others)]
+        word, opposite = _words([right, *others], params.format), _words(opposites, params.format)
+        strange = _words(opposites, "YES_NO" if params.format == "TRUE_FALSE" else "TRUE_FALSE")
         wrong: dict[str, JsonValue] = {
             "other": opposite,
             "other_in_small_letters": f" {opposite.lower()}.",
@@ -86,22 +104,30 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "listed": [word],
             "expression": params.expression,
         }
+        if others:
+            wrong["first_one_other"] = _words([not right, *others], params.format)
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the depth of brackets reached."""
         return {"depth": depth_of(params.expression)}
 
-    def blind_floor(self, params: Params) -> float:  # noqa: ARG002
-        """Return one half: the value is drawn first, each as often as the other."""
-        return 0.5
+    def measure(self, params: Params) -> float:
+        """Return the number of operations, NOT included, and of pairs of brackets."""
+        return len(re.findall(r"NOT|AND|XOR|OR|\(", params.expression))
+
+    def blind_floor(self, params: Params) -> float:
+        """Return one half for each value: it is drawn first, each as often as the other."""
+        return float(0.5 ** len(params.expression.splitlines()))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw the value, then brackets, operators and NOTs, then terms that give the value."""
-        value = rng.below(2) == 1
-        tokens = _tokens(_draw_row(point, rng), LITERALS[point.format], rng, value=value)
-        expression = join_tokens(tokens, point.prob_dewhitespace, rng)
-        return Params(expression=expression, format=point.format)
+        """Draw values, and for each brackets, operators and NOTs, then terms that give it."""
+        lines = []
+        for _ in range(point.expressions):
+            value = rng.below(2) == 1
+            tokens = _tokens(_draw_row(point, rng), LITERALS[point.format], rng, value=value)
+            lines.append(join_tokens(tokens, point.prob_dewhitespace, rng))
+        return Params(expression="\n".join(lines), format=point.format)
 
 
 class _Row(NamedTuple):
@@ -183,19 +209,19 @@ def _shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:
     return [(deciding >> i & 1 == 1) == value for i in range(n)]
 
 
-def _word(value: bool, notation: Format) -> str:
-    return LITERALS[notation][0 if value else 1]
+def _words(values: Sequence[bool], notation: Format) -> str:
+    return " ".join(LITERALS[notation][0 if value else 1] for value in values)
 
 
 _RANKS = {"OR": 1, "XOR": 2, "AND": 3}
 
 
-def _truth_value(params: Params) -> bool:
+def _truth_values(params: Params) -> list[bool]:
     true, false = LITERALS[params.format]
     # NOT comes before NO: after a value no word begins with T.
-    tokens = re.findall(rf"NOT|AND|XOR|OR|[()]|{true}|{false}", params.expression)
-    value, _ = _truth_of_ranks(tokens, true, 0, 1)
-    return value
+    token = re.compile(rf"NOT|AND|XOR|OR|[()]|{true}|{false}")
+    lines = map(token.findall, params.expression.splitlines())
+    return [_truth_of_ranks(tokens, true, 0, 1)[0] for tokens in lines]
 
 
 def _truth_of_ranks(tokens: Sequence[str], true: str, at: int, least: int) -> tuple[bool, int]:

@@ -16,8 +16,8 @@ _CLOSING = {pair[0]: pair[1] for pair in PAIRS}
 class Space(Point):
     """Parameters of sequences of brackets."""
 
-    length: int = parameter(24, "number of brackets shown", "scale", ge=4, le=400)
-    max_depth: int = parameter(8, "most brackets open at the same time", "depth", ge=2, le=32)
+    length: int = parameter(24, "number of brackets shown", "scale", ge=4, le=2000)
+    max_depth: int = parameter(8, "most brackets open at the same time", "depth", ge=2, le=100)
     kinds: int = parameter(3, "number of kinds of brackets", "semantic", ge=1, le=4)
 
 
@@ -72,17 +72,23 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return how many brackets are open at most."""
         return {"depth": _stack_depth(params)}
 
+    def measure(self, params: Params) -> float:
+        """Return the number of brackets, by the most that are open at the same time."""
+        return len(params.sequence) * _stack_depth(params)
+
     def blind_floor(self, params: Params) -> float:
         """Return the chance of one of the shortest endings, such as ")" or "))", or of a rule.
 
         The rule closes what was opened last and takes all before for closed.
         How many brackets stay open is drawn among all numbers of the right parity up to the
-        greatest depth, which is taken to be the one reached; so a floor is never too low.
+        greatest depth, which is taken to be the one reached; so a floor is never too low. In
+        more than 400 brackets the rule is taken to earn as much as in 400.
         """
         least = 2 if len(params.sequence) % 2 == 0 else 1
         kinds = len({_CLOSING.get(bracket, bracket) for bracket in params.sequence})
         lengths = (_stack_depth(params) - least) // 2 + 1
-        point = {"length": len(params.sequence), "max_depth": max(2, _stack_depth(params))}
+        length = min(len(params.sequence), 402 - least)
+        point = {"length": length, "max_depth": max(2, _stack_depth(params))}
         rule = self.rule_floor(_trailing_run, kinds=kinds, **point)
         return max(float(kinds**-least / lengths), rule)
 

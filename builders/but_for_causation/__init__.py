@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
@@ -61,7 +61,7 @@ class Space(Point):
     """Parameters of causal stories."""
 
     events: int = parameter(
-        6, "number of events that can matter, the outcome included", "scale", ge=3, le=12
+        6, "number of events that can matter, the outcome included", "scale", ge=3, le=20
     )
     max_depth: int = parameter(
         3,
@@ -84,6 +84,16 @@ class Space(Point):
     question: Question = parameter(
         "but_for", "yes or no for one event, or the set of necessary events", "semantic"
     )
+
+    @model_validator(mode="after")
+    def _story_has_as_many(self) -> Self:
+        most = min(len(setting.events) for setting in settings())
+        if self.events + self.distractors > most:
+            raise ValueError(
+                f"events ({self.events}) and distractors ({self.distractors}) are more than {most} "
+                "together"
+            )
+        return self
 
 
 class ButForCausationCase(Case):
@@ -181,6 +191,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
                 not all(holds for _, holds in conditions) for _, conditions in rules.values()
             ),
         }
+
+    def measure(self, params: Params) -> float:
+        """Return the number of conditions of all rules, by the events to be struck out."""
+        return sum(len(rule[2]) for rule in params.rules) * len(params.candidates)
 
     def blind_floor(self, params: Params) -> float:
         """Return one half, or the chance of one set of a single event, or of all but one.

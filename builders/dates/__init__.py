@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
@@ -56,6 +56,20 @@ class Space(Point):
     scenario: int = parameter(
         0, "which of the 36 scenarios, or 0 for any of them", "semantic", ge=0, le=36
     )
+    links: int = parameter(
+        0,
+        "number of steps in tier 3, more than five told of two scenarios; 0 for three to five",
+        "depth",
+        ge=0,
+        le=12,
+        exclude_if=lambda links: links == 0,
+    )
+
+    @model_validator(mode="after")
+    def _only_the_last_tier_has_many(self) -> Self:
+        if self.links and self.tier < 3:
+            raise ValueError(f"links ({self.links}) are of tier 3, and the tier is {self.tier}")
+        return self
 
 
 class DatesCase(Case):
@@ -80,6 +94,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         {"tier": 3, "date_format": "RELATIVE_OFFSET", "scenario": 36},
         {"tier": 0, "date_format": "MM_DD_YYYY"},
         {"tier": 3, "date_format": "NATURAL_LANGUAGE"},
+        {"tier": 3, "links": 12, "scenario": 36},
     )
 
     def prompt(self, params: Params) -> str:
@@ -120,6 +135,14 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         """Return the scenario, and the steps from the given date to the date asked for."""
         return _story_facts(params.story, _dates_to(params))
 
+    def measure(self, params: Params) -> float:
+        """Return the number of steps, one more for each to another month, and one if days count."""
+        path = _dates_to(params)
+        passed = sum(_month(a) != _month(b) for a, b in pairwise(path))
+        return (
+            len(params.steps) + passed + (params.date_format in {"ORDINAL_DAY", "RELATIVE_OFFSET"})
+        )
+
     def blind_floor(self, params: Params) -> float:
         """Return the chance to name the right one of the dates told; 0 where it is not told."""
         is_clue = any(clue[0] == params.asked for clue in params.given)
@@ -127,7 +150,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw steps first, then the events that they lie between."""
-        path, moves = _draw_dates(point.tier, rng)
+        path, moves = _draw_dates(point.tier, point.links, rng)
         decoys: list[date] = []
         for _ in range(2 if point.tier == 0 else 1):
             decoy = path[0] + rng.between(1, 200) * (_DAY if rng.below(2) else -_DAY)
@@ -145,10 +168,15 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         rng.shuffle(steps)
         at = point.scenario - 1 if point.scenario else rng.below(len(scenarios()))
         scenario = scenarios()[at]
+        openings = [scenario.opening]
+        if len(days) > len(scenario.events):
+            further = scenarios()[(at + rng.between(1, len(scenarios()) - 1)) % len(scenarios())]
+            openings.append(further.opening)
+            scenario = _interleaved(scenario, further, rng)
         places = sorted(rng.sample(range(len(scenario.events)), len(days)))
         instance = Instance(
             story=scenario.id,
-            opening=scenario.opening.replace("{name}", rng.choice(names())),
+            opening=" ".join([it.replace("{name}", rng.choice(names())) for it in openings]),
             events=[scenario.events[i] for i in places],
             date_format=point.date_format,
             given=clues,
@@ -171,7 +199,7 @@ def _story_facts(story: str, path: Sequence[date]) -> dict[str, JsonValue]:
     }
 
 
-def _draw_dates(tier: int, rng: Stream) -> tuple[list[date], list[Move]]:
+def _draw_dates(tier: int, links: int, rng: Stream) -> tuple[list[date], list[Move]]:
     """Return the dates from the one told to the one asked for, and the steps between them."""
     if tier == 0:
         return [draw_date(rng)], []
@@ -179,7 +207,7 @@ def _draw_dates(tier: int, rng: Stream) -> tuple[list[date], list[Move]]:
         start, move = draw_within_month(rng) if tier == 1 else draw_crossing(rng)
         return [start, take_step(start, move)], [move]
     path, moves = [draw_date(rng)], []
-    for _ in range(rng.between(3, 5)):
+    for _ in range(links or rng.between(3, 5)):
         moves.append(draw_any(path[-1], rng))
         path.append(take_step(path[-1], moves[-1]))
     return path, moves
@@ -402,6 +430,14 @@ class Instance(NamedTuple):
 def scenarios() -> list[Scenario]:
     """Return all scenarios; an opening holds ``{name}`` where a name belongs."""
     return [Scenario(**item) for item in data_file(__package__, "stories.json")["scenarios"]]
+
+
+def _interleaved(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
+    """Return two scenarios told as one, the events of each in their order."""
+    turns = [first] * len(first.events) + [second] * len(second.events)
+    rng.shuffle(turns)
+    ahead = {id(scenario): iter(scenario.events) for scenario in (first, second)}
+    return first._replace(events=[next(ahead[id(scenario)]) for scenario in turns])
 
 
 @cache

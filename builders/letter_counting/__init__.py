@@ -18,18 +18,18 @@ _CLOSING = reply_short("a whole number", quoted=False)
 class Space(Point):
     """Parameters of rows of words."""
 
-    words: int = parameter(8, "number of words that count", "scale", ge=3, le=24)
+    words: int = parameter(8, "number of words that count", "scale", ge=3, le=150)
     confounders: int = parameter(
-        4, "number of words that do not count", "interference", ge=0, le=24
+        4, "number of words that do not count", "interference", ge=0, le=150
     )
     letters: int = parameter(1, "number of different letters to count", "semantic", ge=1, le=3)
     case_mode: CaseMode = parameter("lower", "how words are written", "interference")
 
     @model_validator(mode="after")
     def _fits_one_row(self) -> Self:
-        if self.words + self.confounders > 40:
+        if self.words + self.confounders > 200:
             raise ValueError(
-                f"words ({self.words}) and confounders ({self.confounders}) are more than 40 "
+                f"words ({self.words}) and confounders ({self.confounders}) are more than 200 "
                 "together"
             )
         return self
@@ -88,9 +88,19 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         """Return how many letters have to be looked at."""
         return {"characters": sum(len(word) for word, counts in params.words if counts)}
 
+    def measure(self, params: Params) -> float:
+        """Return the number of letters, those of words that count once for each that is counted."""
+        sizes = [
+            len(word) * (len(params.letters) if counts else 1) for word, counts in params.words
+        ]
+        return sum(sizes)
+
     def blind_floor(self, params: Params) -> float:
-        """Return what the best constant earns for so many words that count and so many letters."""
-        words = sum(counts for _, counts in params.words)
+        """Return what the best constant earns for so many words that count and so many letters.
+
+        Of more than 60 words it is taken to earn as much as of 60, which is hardly anything.
+        """
+        words = min(60, sum(counts for _, counts in params.words))
         return self.constant_floor(words=words, confounders=0, letters=len(params.letters))
 
     def compose(self, point: Space, rng: Stream) -> Composed:

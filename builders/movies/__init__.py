@@ -22,7 +22,7 @@ from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import enumeration
 from scbench.schemas.movies import Answer, Film, Params, Template
 
-LABELS = "ABCDE"
+LABELS = "ABCDEFGHIJKL"
 OPENINGS = (
     "A friend likes these films very much:",
     "Somebody has given these films the best marks:",
@@ -40,8 +40,8 @@ _VAGUE = {"drama", "thriller", "adventure", "action"}
 class Space(Point):
     """Parameters of questions about films."""
 
-    reference_count: int = parameter(4, "number of films that are liked", "scale", ge=4, le=6)
-    choice_count: int = parameter(4, "number of films to choose from", "scale", ge=3, le=5)
+    reference_count: int = parameter(4, "number of films that are liked", "scale", ge=4, le=12)
+    choice_count: int = parameter(4, "number of films to choose from", "scale", ge=3, le=12)
     genre_weight: int = parameter(2, "points for a genre in common", "semantic", ge=0, le=10)
     theme_weight: int = parameter(3, "points for a theme in common", "semantic", ge=0, le=10)
     min_margin: int = parameter(
@@ -144,6 +144,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         first, second = sorted(points, reverse=True)[:2]
         return {"overlap": first, "margin": first - second}
 
+    def measure(self, params: Params) -> float:
+        """Return the number of genres and themes of all choices, by the number of liked films."""
+        return len(params.liked) * sum(len(film[2]) + len(film[3]) for film in params.choices)
+
     def blind_floor(self, params: Params) -> float:
         """Return one by the number of choices, or what the choice of which most is said earns."""
         point: dict[str, JsonValue] = {
@@ -212,7 +216,8 @@ def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
 
 def _draw_liked(kin: Sequence[int], point: Space, rng: Stream) -> tuple[list[int], list[int]]:
     """Return films that are liked, as many as there are up to the number wanted, and others."""
-    relatives = rng.sample(kin, min(len(kin), point.reference_count + _NEAR))
+    near = max(_NEAR, point.choice_count)
+    relatives = rng.sample(kin, min(len(kin), point.reference_count + near))
     return relatives[: point.reference_count], relatives[point.reference_count :]
 
 

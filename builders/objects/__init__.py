@@ -137,6 +137,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "distracting": _total(e for e in params.entries if e[3] not in params.groups),
         }
 
+    def measure(self, params: Params) -> float:
+        """Return the number of entries, and one more for each that counts."""
+        return len(params.entries) + len(_counting(params))
+
     def blind_floor(self, params: Params) -> float:
         """Return the chance of the middle one of all sums, as if they were spread normally.
 

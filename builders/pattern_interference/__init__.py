@@ -32,7 +32,7 @@ class Space(Point):
         1, "number of rules that change some terms", "interference", ge=0, le=3
     )
     length_shown: int = parameter(8, "number of terms shown", "scale", ge=3, le=60)
-    length_asked: int = parameter(3, "number of terms asked for", "scale", ge=1, le=20)
+    length_asked: int = parameter(3, "number of terms asked for", "scale", ge=1, le=200)
 
 
 class PatternCase(Case):
@@ -89,6 +89,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return how often interference changes a term."""
         _, hits = _sequence_terms(params)
         return {"hits": hits}
+
+    def measure(self, params: Params) -> float:
+        """Return the number of terms asked for, by the number of rules."""
+        return params.asked * (len(params.base) + len(params.interference))
 
     def blind_floor(self, params: Params) -> float:
         """Return the chance to guess every remainder that is asked for."""

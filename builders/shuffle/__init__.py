@@ -28,7 +28,7 @@ class Space(Point):
 
     people: int = parameter(5, "number of people, each with one thing", "scale", ge=3, le=12)
     max_depth: int = parameter(
-        5, "number of swaps; what is asked for moved in some or all of them", "depth", ge=1, le=100
+        5, "number of swaps; what is asked for moved in some or all of them", "depth", ge=1, le=300
     )
     confounders: int = parameter(
         2, "number of events that mention people but move nothing", "interference", ge=0, le=100
@@ -156,6 +156,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
                 1 for moves, *pair, _ in params.events if not moves and params.asked in pair
             ),
         }
+
+    def measure(self, params: Params) -> float:
+        """Return the number of events, and one more for each move of what is asked for."""
+        return len(params.events) + _move_counts(params.people, params.events)[params.asked]
 
     def blind_floor(self, params: Params) -> float:
         """Return one by the number of options."""

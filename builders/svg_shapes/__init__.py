@@ -79,7 +79,7 @@ class Space(Point):
         "absolute", "whether coordinates are counted from the last point", "semantic"
     )
     segments: int = parameter(
-        4, "pieces of a curve; those that close have at least two", "scale", ge=1, le=12
+        4, "pieces of a curve; those that close have at least two", "scale", ge=1, le=40
     )
 
 
@@ -163,6 +163,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "curves": curves,
             "characters": len(params.path),
         }
+
+    def measure(self, params: Params) -> float:
+        """Return how many numbers the path has, twice if they are counted from the last point."""
+        numbers = len(re.findall(r"\d+(?:\.\d+)?", params.path))
+        return numbers * (2 if params.path[0] == "m" else 1)
 
     def blind_floor(self, params: Params) -> float:
         """Return one by the number of kinds: no prompt tells that a point has but one."""

@@ -3,6 +3,7 @@
 import math
 from bisect import bisect, insort
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from pydantic import Field, JsonValue
 
@@ -23,7 +24,7 @@ _ALPHABET = {
 class Space(Point):
     """Parameters of lists of words."""
 
-    words: int = parameter(10, "number of words", "scale", ge=3, le=24)
+    words: int = parameter(10, "number of words", "scale", ge=3, le=150)
     prefix: int = parameter(
         0,
         "each word shares at least its first so many letters with another of the list",
@@ -106,6 +107,18 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return target and facts; the words are sorted once for both."""
         right = _sorted_words(params)
         return ", ".join(right), {"swaps": _swaps(params.words, right)}
+
+    def measure(self, params: Params) -> float:
+        """Return the number of letters that neighbours in order have to be compared by."""
+        words = [word if params.case_sensitive else word.lower() for word in _sorted_words(params)]
+        # To the first letter that differs, or past the end of the shorter word.
+        return sum(
+            next(
+                (i for i, (a, b) in enumerate(zip(*pair, strict=False), 1) if a != b),
+                1 + min(map(len, pair)),
+            )
+            for pair in pairwise(words)
+        )
 
     def blind_floor(self, params: Params) -> float:
         """Return one by the number of orders, but for the one that is given: it is never right."""

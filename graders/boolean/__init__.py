@@ -11,7 +11,7 @@ from operator import xor
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import quote, truth
+from scbench.graders.shared.short_answers import Value, entries, quote, truth
 from scbench.schemas.boolean import LITERALS, Answer, Params
 
 VERSION = 2
@@ -27,15 +27,28 @@ _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]| +")
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the answer is the truth value, in the words of any format, else 0."""
+    """Return 1 if the answer is the truth value, in the words of any format, else 0.
+
+    Of several expressions all values must be right.
+    """
     checks = Checklist(CHECKS)
-    value = truth(answer.answer)
-    wrong = f"{quote(answer.answer)} is not one truth value."
-    if checks.readable(value, wrong, "There is no truth value."):
-        right = evaluate(params.expression, *LITERALS[params.format])
-        wrong = f"The value is {LITERALS[params.format][not right]}, not {quote(answer.answer)}."
-        checks.expect("value", value == right, wrong)
+    words = LITERALS[params.format]
+    right = [evaluate(line, *words) for line in params.expression.splitlines()]
+    values = _read_values(answer.answer, len(right))
+    amount = "one truth value" if len(right) == 1 else f"{len(right)} truth values"
+    wrong = f"{quote(answer.answer)} is not {amount}."
+    if checks.readable(values, wrong, "There is no truth value."):
+        said = " ".join(words[not value] for value in right)
+        wrong = f"The value is {said}, not {quote(answer.answer)}."
+        checks.expect("value", values == right, wrong)
     return checks.binary()
+
+
+def _read_values(answer: Value, n: int) -> list[bool] | None:
+    """Return the truth values that an answer lists; None unless there are so many."""
+    parts = [answer] if n == 1 else entries(answer) or ()
+    values = [value for value in map(truth, parts) if value is not None]
+    return values if len(values) == len(parts) == n else None
 
 
 @lru_cache(maxsize=1024)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench.analysis.ladder import Climb, Climbs, climbs_of, one_run
+from scbench.analysis.ladder import Climb, Climbs, climbs_of, families, one_run
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.levels import DRAWS as FITS
 from scbench.analysis.levels import Answers, level_difference, uniform_numbers
@@ -38,6 +38,7 @@ from scbench.analysis.sheets import (
 from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested, signs
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL, Floats
+from scbench.catalog import MANIFOLDS
 from scbench.grading.means import RUN
 
 SCHEMA: Mapping[str, Any] = (
@@ -101,8 +102,7 @@ def gap_table(
     if not cells:
         raise ResultsError("the two ladders have no rung in common on which both have scores")
     lines = [*_gap_lines(here, there, cells)]
-    # The last line before the rungs is the overall one, or that of the only bucket.
-    overall_line = max(i for i, (labels, _) in enumerate(lines) if "rung" not in labels)
+    overall_line = _overall_line([labels for labels, _ in lines])
     membership = np.column_stack(
         [[float(cell in of_line) for cell in cells] for _, of_line in lines]
     )
@@ -229,7 +229,10 @@ def _signs_cells(tested: Tested, line: int) -> dict[str, Any]:
 def _gap_lines(
     here: Climbs, there: Climbs, cells: Sequence[_Cell]
 ) -> Iterator[tuple[dict[str, Any], list[_Cell]]]:
-    """Yield the labels of each line, with the difference of levels, and the rungs it is over."""
+    """Yield the labels of each line, with the difference of levels, and the rungs it is over.
+
+    Single rungs are of the spatial tasks, or of text tasks if there are no others.
+    """
     for bucket, task, tasks in here.matrix.lines("task"):
         of_line = [cell for cell in cells if cell[0] in tasks]
         if not of_line:
@@ -239,8 +242,16 @@ def _gap_lines(
         value, low, high = level_difference(first, second)
         labels = here.matrix.labels(bucket, task, 0)
         yield labels | {"levels": value, "levels_low": low, "levels_high": high}, of_line
-    for rung in sorted({rung for _, rung in cells}):
-        yield {"rung": rung}, [cell for cell in cells if cell[1] == rung]
+    family = families(dict(cells))[0]
+    of_family = [cell for cell in cells if cell[0] in family]
+    for rung in sorted({rung for _, rung in of_family}):
+        yield {"rung": rung}, [cell for cell in of_family if cell[1] == rung]
+
+
+def _overall_line(labels: Sequence[Mapping[str, Any]]) -> int:
+    """Return the place of the overall line, or of that of the only spatial or only bucket."""
+    sums = [i for i, row in enumerate(labels) if "rung" not in row and row["task"] is None]
+    return next((i for i in reversed(sums) if labels[i]["bucket"] != MANIFOLDS), sums[-1])
 
 
 def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:

@@ -47,6 +47,7 @@ from scbench.analysis.sheets import (
 from scbench.base.errors import ResultsError, did_you_mean, printable
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.model import rung_of
+from scbench.catalog import MANIFOLDS, get_task
 from scbench.grading.means import RUN, Block
 from scbench.grading.score_tables import OVERALL
 
@@ -194,14 +195,15 @@ class Climbs:
         matrix: the scores.
         climbs: by run, then by task.
         fits: likewise, of tasks with a score that tells of a level.
-        ceilings: share of the replies of each run that can be read, as all tasks together say.
+        ceilings: by run, then by task: share of the replies that can be read, as all spatial tasks
+            together say, or all text tasks.
         drifts: by run, then by task: how far down and up levels go with the ends of the ceiling.
     """
 
     matrix: Matrix
     climbs: Sequence[Mapping[str, Climb]]
     fits: Sequence[Mapping[str, Fit]]
-    ceilings: Sequence[float]
+    ceilings: Sequence[Mapping[str, float]]
     drifts: Sequence[Mapping[str, tuple[float, float]]]
 
     def drift(self, run: int, tasks: Collection[str]) -> tuple[float, float]:
@@ -230,16 +232,18 @@ def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -
     ceilings, drifts = [], []
     errors = NormalDist().inv_cdf((1 + level) / 2)
     for of_run in climbs:
-        ceiling = ceiling_of(of_run)
-        curves = {t: fit(climb.answers, draws, level, ceiling.value) for t, climb in of_run.items()}
+        of_task = ceilings_of(of_run)
+        curves = {
+            t: fit(climb.answers, draws, level, of_task[t].value) for t, climb in of_run.items()
+        }
         fits.append({t: curve for t, curve in curves.items() if not np.isnan(curve.level.value)})
-        ceilings.append(ceiling.value)
+        ceilings.append({t: ceiling.value for t, ceiling in of_task.items()})
         drift = {}
         for task, curve in fits[-1].items():
             here, _, _ = curve.level.clipped()
             low, high = (
                 fit(of_run[task].answers, 0, ceiling=end).level.clipped()[0]
-                for end in (ceiling.low, ceiling.high)
+                for end in (of_task[task].low, of_task[task].high)
             )
             # The lower the ceiling is taken to be, the higher is the level.
             drift[task] = errors * (here - high), errors * (low - here)
@@ -247,8 +251,26 @@ def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -
     return Climbs(matrix, climbs, fits, ceilings, drifts)
 
 
-def ceiling_of(of_run: Mapping[str, Climb]) -> Ceiling:
-    """Return the share of a run's replies that can be read.
+def families(tasks: Iterable[str]) -> list[list[str]]:
+    """Return the spatial tasks and the text tasks, which have levels apart; neither if empty."""
+    of_family: dict[bool, list[str]] = {False: [], True: []}
+    for name in tasks:
+        of_family[get_task(name).bucket == MANIFOLDS].append(name)
+    return [names for names in of_family.values() if names]
+
+
+def ceilings_of(of_run: Mapping[str, Climb]) -> dict[str, Ceiling]:
+    """Return the share of a run's replies that can be read, by task, see `families`."""
+    return {
+        name: ceiling
+        for names in families(of_run)
+        for ceiling in [_ceiling_of({name: of_run[name] for name in names})]
+        for name in names
+    }
+
+
+def _ceiling_of(of_run: Mapping[str, Climb]) -> Ceiling:
+    """Return the share of the replies that can be read, of a run's answers to some tasks.
 
     Scores have a say in it where half of the ladder or more is answered. Fewer answers, asked near
     the level, do not tell a ceiling from a level.
@@ -276,10 +298,10 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
         Columns `SCHEMA`: rungs (of the ladder; the most, over several tasks), n (answers asked
         for), scored (those with a score), coverage, floor (mean over the scored), level with its
         interval low to high, null beyond the ladder, where beyond says more ("below 1");
-        slope, readable (the share of the run's replies that can be read, fitted over all its
-        tasks), misfit (how the rungs of a task do not fit the curve), and over several tasks how
-        many of their levels lie below the first rung and above the top. Levels of tasks
-        without a score are null, and no part of what adds them up.
+        slope, readable (the share of the run's replies that can be read, fitted over all spatial
+        tasks or all text tasks), misfit (how a task's rungs do not fit the curve), and over
+        several tasks how many of their levels lie below the first rung and above the top. Levels
+        of tasks without a score are null, and no part of what adds them up.
     """
     rows: list[dict[str, Any]] = []
     for r, run in enumerate(all_climbs.matrix.runs):
@@ -302,19 +324,24 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
                 level = mean_level([curve.level for curve in fits], scored / n, drift)
                 row |= level.cells() | {"floor": float(floors.mean())}
                 row |= {"slope": level.slope, "misfit": fits[0].misfit or None} if task else {}
-                row |= {"readable": all_climbs.ceilings[r]}
+                row |= {"readable": all_climbs.ceilings[r][fitted[0]]}
                 row |= {"tasks_below": level.below, "tasks_above": level.above}
             rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def overall_levels(results: pl.DataFrame) -> dict[tuple[object, ...], str]:
-    """Return the overall level of each run, in words with its interval, if it is on a ladder."""
+    """Return the overall level of each run and that of its text tasks, if it is on a ladder.
+
+    They are in words with their intervals, by model, setting, budget and bucket.
+    """
     if not is_ladder(results):
         return {}
-    table = ladder_table(climbs_of(results)).filter(pl.col("bucket") == OVERALL)
+    table = ladder_table(climbs_of(results)).filter(
+        pl.col("bucket").is_in([OVERALL, MANIFOLDS]) & pl.col("task").is_null()
+    )
     return {
-        tuple(row[name] for name in RUN): f"{_level_cell(row)} ({interval_words(row)})"
+        tuple(row[name] for name in (*RUN, "bucket")): f"{_level_cell(row)} ({interval_words(row)})"
         for row in table.to_dicts()
     }
 
@@ -351,8 +378,8 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
     """Return differences of levels between each two runs, second minus first.
 
     A level is over all answers of its run. Runs that answered the same items share the luck of
-    these: how much is told from what their scores depart from their curves by, on all tasks, and
-    makes the interval shorter.
+    these: how much is told from what their scores depart from their curves by, on all spatial or
+    all text tasks, and makes the interval shorter.
 
     Returns:
         Columns `COMPARED`: shared (answers that both have), the levels (null and said by
@@ -368,7 +395,12 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for a, b in combinations(range(len(runs)), 2):
         both = [task for task in all_climbs.fits[a] if task in all_climbs.fits[b]]
-        luck = _Luck(all_climbs, a, b, both)
+        lucks = {
+            name: luck
+            for names in families(both)
+            for luck in [_Luck(all_climbs, a, b, names)]
+            for name in names
+        }
         for bucket, task, tasks in all_climbs.matrix.lines("task"):
             common = [name for name in tasks if name in both]
             if not common:
@@ -376,7 +408,7 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
             first_levels, second_levels = (
                 [all_climbs.fits[r][name].level for name in common] for r in (a, b)
             )
-            alike = np.array([luck.of(name) for name in common])
+            alike = np.array([lucks[name].of(name) for name in common])
             (down_one, up_one), (down_two, up_two) = (all_climbs.drift(r, common) for r in (a, b))
             drift = float(np.hypot(down_two, up_one)), float(np.hypot(up_two, down_one))
             value, low, high = level_difference(first_levels, second_levels, alike, drift)
@@ -384,7 +416,7 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
             rows.append(
                 {"first": run_name(*runs[a]), "second": run_name(*runs[b])}
                 | all_climbs.matrix.labels(bucket, task, a, b)
-                | {"shared": sum(luck.shared(name) for name in common)}
+                | {"shared": sum(lucks[name].shared(name) for name in common)}
                 | {"first_level": first["level"], "second_level": second["level"]}
                 | {"first_beyond": first["beyond"], "second_beyond": second["beyond"]}
                 | {"difference": value, "low": low, "high": high}

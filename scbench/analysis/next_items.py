@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench.analysis.ladder import ceiling_of, climb_of
+from scbench.analysis.ladder import ceilings_of, climb_of
 from scbench.analysis.levels import Answers, Fit, fit
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.results import counts, figures, texts
@@ -72,8 +72,8 @@ def asked_of(rows: pl.DataFrame) -> Standing:
     for task, answers in by_task.items():
         if _is_passed(answers):
             passed.setdefault(answers.top, []).append(task)
-    ceiling = ceiling_of(climbs)
-    fits = {task: fit(answers, 0, ceiling=ceiling.value) for task, answers in by_task.items()}
+    ceilings = ceilings_of(climbs)
+    fits = {t: fit(answers, 0, ceiling=ceilings[t].value) for t, answers in by_task.items()}
     return Standing(fits, _by_rung(ids), passed)
 
 

@@ -240,7 +240,7 @@ def overview_sheets(
     Args:
         title: of the table.
         frame: the scores by bucket.
-        levels: on the ladder, in words, by model, setting and budget.
+        levels: on the ladder, in words, by model, setting, budget, and overall or text tasks.
     """
     sheets = []
     for text in (False, True):
@@ -254,7 +254,8 @@ def overview_sheets(
             whole = rows.get(OVERALL) or next(iter(rows.values()))
             lines.append(whole | {f"of {name}": row for name, row in rows.items()})
         for line in lines:
-            line["level"] = (levels or {}).get(tuple(line[name] for name in RUN))
+            run = (line[name] for name in RUN)
+            line["level"] = (levels or {}).get((*run, MANIFOLDS if text else OVERALL))
         says = {name: any(line[name] is not None for line in lines) for name in (*RUN, *_BESIDE)}
         columns = [
             *(Column(name, name, is_words=name != "budget") for name in RUN if says[name]),

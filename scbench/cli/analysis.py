@@ -339,7 +339,7 @@ def _next_items(
         standing = asked_of(one_run(read_ladders(results, partial=True), model))
     else:
         config = find_release(release).ladder()
-        standing = nothing_asked(config.ids(config.manifest.tasks))
+        standing = nothing_asked(config.ids(config.manifest.default_tasks))
     table = items_that_tell(standing, count)
     for top, tasks in standing.passed.items():
         names = ",".join(tasks)

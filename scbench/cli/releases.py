@@ -227,7 +227,7 @@ def build(
     """Freeze every task into a release folder. Building twice gives the same bytes."""
     with reported_errors("build", required=True):
         from scbench.freezing.card import render_loader
-        from scbench.freezing.freeze import build_release, read_withdrawn
+        from scbench.freezing.freeze import build_release, own_tasks, read_withdrawn
 
         folder = out or Path("releases", version)
         names = names_in(tasks)
@@ -236,12 +236,14 @@ def build(
         if selection is not None and experiment is not None:
             experiment = experiment.only([task.id for task in selection])
             selection = [task for task in selection if task.bucket != MANIFOLDS]
+        drawn = experiment.task_ids if experiment else ()
+        on_rungs = [*(own_tasks() if selection is None else selection), *map(get_task, drawn)]
         manifest = build_release(
             version,
             folder,
             selection,
             experiment=experiment,
-            ladder=own_ladder(selection) if with_ladder else None,
+            ladder=own_ladder(on_rungs) if with_ladder else None,
             withdrawn=read_withdrawn(withdrawn) if withdrawn else {},
             workers=workers or processors(),
             on_task=lambda task: say(f"{task.id}: made"),

@@ -105,9 +105,8 @@ def build_release(
     if not listed_tasks and experiment is None:
         raise ReleaseError("there are no tasks to freeze")
     twice = [task.id for task in listed_tasks if experiment and task.id in experiment.task_ids]
-    apart = (
-        [name for name in ladder.task_ids if name not in map(str, listed_tasks)] if ladder else []
-    )
+    tasks_here = {*map(str, listed_tasks), *(experiment.task_ids if experiment else ())}
+    apart = [name for name in ladder.task_ids if name not in tasks_here] if ladder else []
     if apart:
         raise ReleaseError(f"{apart[0]} is to be on the ladder and is not frozen")
     if twice:

@@ -161,7 +161,7 @@ def default_folder(file: str) -> Path:
 
 _LONGEST = 80
 """Characters of the name of a folder that is made of a path."""
-_ID = re.compile(rb'"id"\s{0,9}:\s{0,9}"([a-z][a-z0-9_]{0,99})/')
+_ID = re.compile(rb'"id"\s{0,9}:\s{0,9}"(?:[0-9a-f]{8}:)?([a-z][a-z0-9_]{0,99})/')
 _PORTION = 2**20
 
 

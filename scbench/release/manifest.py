@@ -356,11 +356,12 @@ class Manifest(Frozen):
     def default_tasks(self) -> list[str]:
         """Tasks of the config ``default``, which are graded unless others are named.
 
-        Of a frozen release, the spatial tasks, whether or not the paper has them. What was
-        generated is all wanted.
+        Of a frozen release and of a ladder, the spatial tasks, whether or not the paper has them.
+        What else was generated is all wanted.
         """
         spatial = [task for task, record in self.tasks.items() if record.bucket != MANIFOLDS]
-        return spatial if spatial and not self.is_generated else list(self.tasks)
+        is_part = bool(spatial) and (self.is_ladder or not self.is_generated)
+        return spatial if is_part else list(self.tasks)
 
     def named_tasks(self, names: Sequence[str] | None) -> list[str]:
         """Return the ids that names of tasks and buckets stand for; `default_tasks` if None.

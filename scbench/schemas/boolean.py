@@ -20,13 +20,14 @@ LITERALS: dict[Format, tuple[str, str]] = {
 
 
 class Params(ParamsModel):
-    """An expression, as the prompt prints it."""
+    """An expression or several, as the prompt prints them."""
 
     expression: str = Field(
         min_length=1,
-        max_length=20_000,
-        pattern=r"^[A-Z01() ]+$",
-        description="truth values in the given format, NOT, AND, XOR, OR and brackets",
+        max_length=40_000,
+        pattern=r"^[A-Z01() ]+(?:\n[A-Z01() ]+)*$",
+        description="truth values in the given format, NOT, AND, XOR, OR and brackets; each "
+        "expression on a line",
     )
     format: Format = Field(description="how truth values are written")
 

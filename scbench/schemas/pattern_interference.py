@@ -33,7 +33,7 @@ class Params(ParamsModel):
     base: tuple[BaseRule, ...] = Field(min_length=1, max_length=3, description="used in turn")
     interference: tuple[Interference, ...] = Field(max_length=3, description="applied in order")
     shown: int = Field(ge=3, le=60, description="number of terms that the prompt shows")
-    asked: int = Field(ge=1, le=20, description="number of terms asked for")
+    asked: int = Field(ge=1, le=200, description="number of terms asked for")
 
 
 class Answer(AnswerModel):

@@ -26,7 +26,7 @@ class Params(ParamsModel):
 
     path: str = Field(
         min_length=1,
-        max_length=4_000,
+        max_length=12_000,
         pattern=r"^[Mm][MmLlCcAaZz0-9., -]+$",
         description="SVG path data of one closed outline, made of the commands M, L, C, A and Z",
     )
