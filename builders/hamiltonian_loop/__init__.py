@@ -305,7 +305,7 @@ def _strip_gaps(point: Space, rng: Stream) -> set[Cell] | None:
         fits = [
             near
             for near in beside
-            if 1 <= min(near) and max(near) < point.size and len(_square(near) & strip) == 2
+            if min(near) >= 1 and max(near) < point.size and len(_square(near) & strip) == 2
         ]
         if not fits:
             return None

@@ -168,13 +168,11 @@ def test_a_tree_of_blocks_has_its_share_of_the_grid(fill):
 
 
 @pytest.mark.parametrize(("size", "fill", "count"), [(13, 0.07, 12), (9, 0.35, 28), (6, 0.01, 4)])
-def test_a_strip_is_two_cells_wide_and_has_its_share_of_the_grid(size, fill, count):
-    blocked = set(draw(size=size, obstacles="strip", fill=fill).blocked)
-    strip = {(x, y) for x in range(1, size + 1) for y in range(1, size + 1)} - blocked
-    assert len(strip) == count
-    squares = [(x, y) for x, y in strip if {(x + 1, y), (x, y + 1), (x + 1, y + 1)} <= strip]
-    # Squares in a row have two cells more each: no four of them share a corner.
-    assert len(strip) == 2 * len(squares) + 2
+def test_a_strip_has_its_share_of_the_grid_and_a_loop(size, fill, count):
+    strips = [draw(seed, size=size, obstacles="strip", fill=fill) for seed in range(20)]
+    assert all(size**2 - len(params.blocked) == count for params in strips)
+    assert len({params.blocked for params in strips}) > 10
+    assert all(len(TaskBuilder().reference(params).steps) == count for params in strips)
 
 
 def test_impossible_points_are_refused_and_hopeless_ones_reported():
