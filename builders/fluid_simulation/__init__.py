@@ -64,7 +64,7 @@ class Space(Point):
     )
     hills: int = parameter(2, "hills on the ground, 1 to 3 high", ge=0, le=8)
     holes: int = parameter(2, "holes in the ground, 1 or 2 deep", ge=0, le=8)
-    zones: int = parameter(1, "protected zones, which no box may reach into", ge=0, le=4)
+    zones: int = parameter(1, "protected zones, which no box may reach into", ge=0, le=16)
     rain_columns: int = parameter(4, "columns that get a drop in every round", ge=1, le=8)
     rain_place: Literal["centre", "anywhere"] = parameter(
         "anywhere", "a block of columns at the centre, or columns anywhere but near the sides"

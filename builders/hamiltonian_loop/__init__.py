@@ -46,14 +46,18 @@ class Space(Point):
         ge=0.0,
         le=0.25,
     )
-    obstacles: Literal["cells", "bars", "blocks", "corners", "mixed", "tree"] = parameter(
+    obstacles: Literal["cells", "bars", "blocks", "corners", "mixed", "tree", "strip"] = parameter(
         "mixed",
-        "single cells, bars of 2 to 4, squares of 2 x 2, pieces cut from the grid's "
-        "corners, a mixture of the first three, or everything but the 2 x 2 blocks of a random "
-        "tree, which is easy at any size",
+        "single cells, bars of 2 to 4, squares of 2 x 2, pieces cut from the grid's corners, a "
+        "mixture of the first three, everything but the 2 x 2 blocks of a random tree, or "
+        "everything but a random strip two cells wide; the last two are easy at any size",
     )
     fill: float = parameter(
-        0.7, "share of the grid's 2 x 2 blocks that the tree has; only used by tree", ge=0.1, le=1.0
+        0.7,
+        "share of the grid's 2 x 2 blocks that the tree has, or of its cells that the strip has; "
+        "only used by these",
+        ge=0.01,
+        le=1.0,
     )
 
     @model_validator(mode="after")
@@ -130,7 +134,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Block cells at random where that leaves no dead end, until a loop is found."""
         tries = min(_TRIES, max(10, _WORK // point.size**2))
-        choose = _tree_gaps if point.obstacles == "tree" else _block_cells
+        choose = {"tree": _tree_gaps, "strip": _strip_gaps}.get(point.obstacles, _block_cells)
         for _ in range(tries):
             blocked = choose(point, rng)
             if blocked is None:
@@ -287,6 +291,32 @@ def _tree_gaps(point: Space, rng: Stream) -> set[Cell]:
         edge = sorted({near for block in tree for near in neighbours(block)} - tree)
         tree.add(rng.choice([c for c in edge if min(c) >= 0 and max(c) < half]))
     return {(x, y) for x, y in _grid_cells(point.size) if ((x - 1) // 2, (y - 1) // 2) not in tree}
+
+
+def _strip_gaps(point: Space, rng: Stream) -> set[Cell] | None:
+    """Return the cells outside a random strip, which has branches; its outline is a loop.
+
+    It grows by squares of four cells that share one side with it, and nothing else.
+    """
+    corner = rng.between(1, point.size - 1), rng.between(1, point.size - 1)
+    squares, strip = {corner}, _square(corner)
+    while len(strip) < max(4, round(point.fill * point.size**2)):
+        beside = sorted({near for square in squares for near in neighbours(square)} - squares)
+        fits = [
+            near
+            for near in beside
+            if min(near) >= 1 and max(near) < point.size and len(_square(near) & strip) == 2
+        ]
+        if not fits:
+            return None
+        corner = rng.choice(fits)
+        squares, strip = squares | {corner}, strip | _square(corner)
+    return set(_grid_cells(point.size)) - strip
+
+
+def _square(corner: Cell) -> set[Cell]:
+    x, y = corner
+    return {(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)}
 
 
 def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:

@@ -89,6 +89,14 @@ def test_a_tree_of_blocks_has_its_share_of_the_grid(fill):
     assert len(blocked) == 4 * len(corner)
 
 
+@pytest.mark.parametrize(("size", "fill", "count"), [(13, 0.07, 12), (9, 0.35, 28), (6, 0.01, 4)])
+def test_a_strip_has_its_share_of_the_grid_and_a_loop(size, fill, count):
+    strips = [draw(seed, size=size, obstacles="strip", fill=fill) for seed in range(20)]
+    assert all(size**2 - len(params.blocked) == count for params in strips)
+    assert len({params.blocked for params in strips}) > 10
+    assert all(len(TaskBuilder().reference(params).steps) == count for params in strips)
+
+
 def test_impossible_points_are_refused_and_hopeless_ones_reported():
     with pytest.raises(ValidationError, match="even size"):
         Space(size=9, obstacles="tree")

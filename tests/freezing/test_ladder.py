@@ -129,7 +129,8 @@ def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(
     *_, second, top = found.values()
     # What can be had without insight is no measure of how easy a rung may be.
     floors = find_release().floors()
-    if min(floors[name] for name in find_release().instances([task.id])) <= MOST_FLOOR:
+    high = [floors[name] > MOST_FLOOR for name in find_release().instances([task.id])]
+    if 3 * sum(high) <= len(high):
         assert found[1] < min(paper)
     assert second > max(paper), "at least two rungs are above the paper's hardest instance"
     assert top > max(paper)
