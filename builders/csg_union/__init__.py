@@ -113,13 +113,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw solids whose union has no edge or point contact, each adding to it."""
         for _ in range(_DRAWS):
             params = draw_scene(point, rng)
-            answers = map(Answer.model_validate, self.baselines(params).values())
-            if point.greedy == 1 or point.greedy >= max(grade(params, a).score for a in answers):
+            if point.greedy == 1 or self._greedy(params) <= point.greedy:
                 return params
-        raise GenerationError(
-            f"the hull of all solids, or the largest of them, scores above {point.greedy:g} in "
-            f"{_DRAWS} sets of solids; ask for thinner or turned solids, or a larger greedy"
-        )
+        raise GenerationError(f"{_DRAWS} unions are near a hull or solid; ask for a larger greedy")
+
+    def _greedy(self, params: Params) -> float:
+        answers = map(Answer.model_validate, self.baselines(params).values())
+        return max(grade(params, answer).score for answer in answers)
 
 
 def described(solid: Solid) -> str:

@@ -189,7 +189,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         raise GenerationError(
             f"no picture of {point.size} x {point.size} cells that needs a degree from "
             f"{point.min_degree} to {point.max_degree} came up in {tries} tries; ask for a wider "
-            "range of degrees, for more blobs and waves if the degree is to be high, or more greedy"
+            "range of degrees, more blobs and waves if the degree is to be high, or a larger greedy"
         )
 
 
