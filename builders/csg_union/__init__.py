@@ -8,16 +8,19 @@ import numpy as np
 from manifold3d import Manifold
 from pydantic import JsonValue
 
+from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.csg_union.meshes import as_answer, counterexamples, polygon_mesh
 from scbench.builders.csg_union.scenes import Space, draw_scene
 from scbench.builders.shared.builder import Builder, data_file, prompt_template
+from scbench.graders.csg_union import grade
 from scbench.graders.csg_union.solids import MOST_PAIRS, solid_body, union_body, union_parts
 from scbench.graders.shared.meshes import Array
 from scbench.schemas import csg_union as schema
 from scbench.schemas.csg_union import Answer, Params, Solid
 
 _UNLIMITED = 10_000
+_DRAWS = 60
 _LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
   hide too many faces of the solids from inside these."""
 _SAME = 1e-4
@@ -108,7 +111,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw solids whose union has no edge or point contact, each adding to it."""
-        return draw_scene(point, rng)
+        for _ in range(_DRAWS):
+            params = draw_scene(point, rng)
+            if point.greedy == 1 or self._greedy(params) <= point.greedy:
+                return params
+        raise GenerationError(f"{_DRAWS} unions are near a hull or solid; ask for a larger greedy")
+
+    def _greedy(self, params: Params) -> float:
+        answers = map(Answer.model_validate, self.baselines(params).values())
+        return max(grade(params, answer).score for answer in answers)
 
 
 def described(solid: Solid) -> str:

@@ -66,6 +66,11 @@ class Space(Point):
         "how each further solid lies to an earlier one; mixed is any but a void, which "
         "is six panels around a hollow",
     )
+    greedy: float = parameter(
+        1.0,
+        "most that the hull of all solids, or the largest of them, may score",
+        gt=0, le=1, exclude_if=lambda value: value == 1,
+    )  # fmt: skip
     max_vertices: int = parameter(120, "most vertices of the union", ge=8, le=1_000)
 
     @model_validator(mode="after")

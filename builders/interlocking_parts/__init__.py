@@ -69,6 +69,12 @@ class Space(Point):
     bar: int = parameter(10, "side of the square bars, in mm", ge=8, le=16)
     gap: int = parameter(30, "least gap between bars, in mm", ge=25, le=60)
     rod: int = parameter(6, "thickest rod, in mm", ge=3, le=8)
+    vary: int = parameter(
+        0,
+        "by how many mm more sides and storeys may be smaller; a tenth of it is how much "
+        "thicker bars may be",
+        ge=0, le=100, exclude_if=lambda value: value == 0,
+    )  # fmt: skip
     shown: int = parameter(
         0,
         "parts of a right answer that the prompt shows; more is easier",
@@ -196,13 +202,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw sizes until the construction of the reference fits them."""
         for _ in range(_TRIES):
-            side = point.side - rng.below(30)
+            side = point.side - rng.below(30 + point.vary)
+            bar = point.bar + (rng.below(1 + point.vary // 10) if point.vary else 0)
             low = point.gap + rng.below(6)
             high = 2 * low + 5 + rng.below(11)
-            height = point.storeys * (point.storey - rng.below(30)) - point.bar
+            height = point.storeys * (point.storey - rng.below(30 + point.vary)) - bar
             rod = point.rod - rng.below(2)
-            bed = max(side + 2 * point.bar, point.storey) + 30
-            params = _params(point, (side, height), (low, high), rod, bed)
+            bed = max(side + 2 * bar, point.storey) + 30
+            cage = point.model_copy(update={"bar": bar})
+            params = _params(cage, (side, height), (low, high), rod, bed)
             plan = layout(params)
             if plan is None:
                 continue

@@ -43,20 +43,27 @@ _SIDES = ((4, 2), (2, 4))
 class Space(Point):
     """Parameters of fresh targets. Radii are drawn in steps of 0.5 mm."""
 
-    form: Literal["hemisphere", "dome", "wall", "ring"] = parameter(
-        "hemisphere", "hollow hemisphere, solid hemisphere, hollow cylinder, or half a torus"
+    form: Literal["hemisphere", "bowl", "dome", "wall", "ring"] = parameter(
+        "hemisphere",
+        "hollow hemisphere, open below or as a bowl above, solid hemisphere, hollow cylinder, or "
+        "half a torus",
     )
     min_inner_cm: float = parameter(
-        5.0, "least inner radius; of a dome, outer radius", ge=3.0, le=25.0
+        5.0, "least inner radius; of a dome, outer radius", ge=1.0, le=25.0
     )
     max_inner_cm: float = parameter(
-        9.0, "largest inner radius; of a dome, outer radius", ge=3.0, le=25.0
+        9.0, "largest inner radius; of a dome, outer radius", ge=1.0, le=25.0
     )
     min_thickness_cm: float = parameter(
         2.5, "least difference of the radii; thinner is harder", ge=2.0, le=5.0
     )
     max_thickness_cm: float = parameter(4.0, "largest difference of the radii", ge=2.0, le=5.0)
     height_cm: float = parameter(6.0, "height of a wall", ge=3.0, le=20.0)
+    aside_mm: int = parameter(
+        0,
+        "how far x and y of the axis may be from 0, in whole mm",
+        ge=0, le=100, exclude_if=lambda value: value == 0,
+    )  # fmt: skip
     full_marks: float = parameter(
         0.65, "agreement that counts as 1; more is harder", ge=0.5, le=0.7
     )
@@ -80,10 +87,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the target, its volume and what depends on them."""
         kind = "dome" if params.inner_radius_mm == 0 == (params.height_mm or 0) else params.form
-        a, b = params.inner_radius_mm, params.outer_radius_mm
+        a, b, (x, y) = params.inner_radius_mm, params.outer_radius_mm, params.centre_mm
         lengths = {"a": a, "b": b, "h": params.height_mm or 0.0, "r": (b - a) / 2, "m": (a + b) / 2}
+        lengths |= {"x": x, "y": y}
         numbers = {name: plain(value) for name, value in lengths.items()}
-        texts = data_file(__package__, "targets.json")[kind]
+        texts = data_file(__package__, "targets.json")[kind + "_aside" * any((x, y))]
         volume = body(params).volume
         return {
             **{name: text.format(**numbers) for name, text in texts.items()},
@@ -95,12 +103,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Lay bricks greedily on lattices at three places until one is good enough."""
-        return Answer.model_validate(_structure(_lay(params)))
+        return Answer.model_validate(_structure(_lay(params), params.centre_mm))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return structures with one fault each, and what models write instead of one."""
         built = list(_lay(params))
-        ideal = body(params).volume / VOLUME
+        ideal, centre = body(params).volume / VOLUME, params.centre_mm
         ground = [brick for brick in built if _brick_level(brick) == 0]
         x, y, z, turn = built[0]
         out = params.outer_radius_mm + 40
@@ -138,8 +146,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             wrong["a_layer_left_out"] = [brick for brick in built if _brick_level(brick) != 1]
         if params.inner_radius_mm > 21:
             wrong["one_in_the_hollow"] = [*built, (0.0, 0.0, HEIGHT / 2, 0.0)]
-        answers: dict[str, JsonValue] = {name: _structure(bricks) for name, bricks in wrong.items()}
-        entries: list[JsonValue] = [_brick_entry(brick) for brick in built]
+        answers: dict[str, JsonValue] = {
+            name: _structure(bricks, centre) for name, bricks in wrong.items()
+        }
+        entries: list[JsonValue] = [_brick_entry(brick, centre) for brick in built]
         answers["no_list"] = {}
         answers["bare_list"] = entries
         answers["middle_without_z"] = {
@@ -172,6 +182,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw radii until the bricklayer gets full marks."""
+
+        def aside() -> float:
+            return float(rng.between(-point.aside_mm, point.aside_mm)) if point.aside_mm else 0.0
+
         for _ in range(_TRIES):
             inner = _length(point.min_inner_cm, point.max_inner_cm, rng)
             outer = inner + _length(point.min_thickness_cm, point.max_thickness_cm, rng)
@@ -182,6 +196,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 inner_radius_mm=inner,
                 outer_radius_mm=outer,
                 height_mm=round(10 * point.height_cm, 1) if point.form == "wall" else None,
+                centre_mm=(aside(), aside()),
                 full_marks=point.full_marks,
             )
             try:
@@ -206,9 +221,11 @@ def _length(low: float, high: float, rng: Stream) -> float:
 
 @lru_cache(maxsize=64)
 def _lay(params: Params) -> tuple[Brick, ...]:
+    """Return bricks about the z axis."""
     for offset in _OFFSETS:
         bricks = fill(lattice(body(params), params.outer_radius_mm, offset))
-        if bricks and rules.grade(params, Answer.model_validate(_structure(bricks))).score == 1:
+        answer = _structure(bricks, params.centre_mm)
+        if bricks and rules.grade(params, Answer.model_validate(answer)).score == 1:
             return tuple(bricks)
     raise GenerationError("the bricks cannot fill this body well enough; ask for a thicker one")
 
@@ -233,13 +250,13 @@ def _circles(params: Params) -> list[Brick]:
     ]
 
 
-def _brick_entry(brick: Brick) -> dict[str, JsonValue]:
+def _brick_entry(brick: Brick, centre: tuple[float, float]) -> dict[str, JsonValue]:
     x, y, z, turn = brick
-    return {"Centroid": [x, y, round(z, 6)], "RotationDegrees": turn}
+    return {"Centroid": [x + centre[0], y + centre[1], round(z, 6)], "RotationDegrees": turn}
 
 
-def _structure(bricks: Sequence[Brick]) -> dict[str, JsonValue]:
-    return {"bricks": [_brick_entry(brick) for brick in bricks]}
+def _structure(bricks: Sequence[Brick], centre: tuple[float, float]) -> dict[str, JsonValue]:
+    return {"bricks": [_brick_entry(brick, centre) for brick in bricks]}
 
 
 def _brick_columns(params: Params, *, in_rows: bool) -> JsonValue:
@@ -260,18 +277,15 @@ def _brick_columns(params: Params, *, in_rows: bool) -> JsonValue:
             if not in_rows or (i % a == 0 and j % b == 0)
         ]
     occupied = np.zeros((cells.width, cells.width), bool)
-    bricks: list[JsonValue] = []
+    bricks: list[Brick] = []
     for _, turned, i, j, height in sorted(columns):
         a, b = _SIDES[turned]
         if occupied[i : i + a, j : j + b].any():
             continue
         occupied[i : i + a, j : j + b] = True
         x, y = ((k - cells.width / 2) * STUD for k in (i + a / 2, j + b / 2))
-        bricks += [
-            {"Centroid": [x, y, HEIGHT * (level + 0.5)], "RotationDegrees": 90.0 * turned}
-            for level in range(height)
-        ]
-    return {"bricks": bricks}
+        bricks += [(x, y, HEIGHT * (level + 0.5), 90.0 * turned) for level in range(height)]
+    return _structure(bricks, params.centre_mm)
 
 
 class _Spot(NamedTuple):

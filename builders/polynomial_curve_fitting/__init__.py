@@ -25,6 +25,7 @@ from scbench.builders.shared.builder import (
     under,
 )
 from scbench.builders.shared.png import indexed_png, magnified
+from scbench.graders import polynomial_curve_fitting as rules
 from scbench.graders.polynomial_curve_fitting import formula, formula_values
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
@@ -78,6 +79,12 @@ class Space(Point):
     smoothing: int = parameter(2, "times that the field is smoothed", ge=0, le=6)
     min_degree: int = parameter(3, "least total degree that can draw every cell right", ge=1, le=10)
     max_degree: int = parameter(6, "largest value that this least degree may have", ge=1, le=10)
+
+    greedy: float = parameter(
+        1.0,
+        "most that a line or conic by least squares may score",
+        gt=0, le=1, exclude_if=lambda value: value == 1,
+    )  # fmt: skip
 
     @model_validator(mode="after")
     def _ordered(self) -> "Space":
@@ -158,13 +165,19 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 return degree
         raise GenerationError(f"no degree up to {_MAX_DEGREE} draws this picture")
 
+    def _greedy(self, params: Params) -> float:
+        answers = map(Answer.model_validate, self.baselines(params).values())
+        return max(rules.grade(params, answer).score for answer in answers)
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw pictures until one needs a degree in the wanted range."""
         terms = (point.max_degree + 1) * (point.max_degree + 2) // 2
         tries = min(_TRIES, max(2, _WORK // (terms * point.size**2)))
-        for _ in range(tries):
+        for _ in range(tries if point.greedy == 1 else 20 * tries):
             grid = _cut_at_level(field(point, rng), point.fill)
             if grid is None:
+                continue
+            if point.greedy < 1 and self._greedy(Params(grid=grid)) > point.greedy:
                 continue
             black = sum(row.count("#") for row in grid) / point.size**2
             if (
@@ -176,7 +189,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         raise GenerationError(
             f"no picture of {point.size} x {point.size} cells that needs a degree from "
             f"{point.min_degree} to {point.max_degree} came up in {tries} tries; ask for a wider "
-            "range of degrees, or for more blobs and waves if the degree is to be high"
+            "range of degrees, more blobs and waves if the degree is to be high, or a larger greedy"
         )
 
 

@@ -79,7 +79,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if count > MAX_BRICKS:
         return checks.too_large(f"{count} bricks are listed; at most {MAX_BRICKS} are judged.")
     bricks = Bricks.of([(*brick.Centroid, brick.RotationDegrees) for brick in answer.bricks])
-    boxes = as_boxes(bricks)
+    boxes = as_boxes(bricks, params.centre_mm)
     _judge_single_bricks(checks, target_body(params), bricks, boxes)
     used = _judge_repeats(checks, bricks)
     faults = _judge_structure(checks, bricks.take(used), used)
@@ -98,10 +98,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return checks.partial(score if legal else 0.0, bricks=count, **figures, **faults)
 
 
-def as_boxes(bricks: Bricks) -> Boxes:
-    """Return bricks as boxes, each with the place of the axis as seen from the brick."""
+def as_boxes(bricks: Bricks, centre: tuple[float, float]) -> Boxes:
+    """Return bricks as boxes, each with the place of the target's axis as seen from the brick."""
     # Coordinates may be anything; what is far away stays far away.
     x, y, z = (np.clip(values, -_ARENA, _ARENA) for values in bricks[:3])
+    x, y = x - centre[0], y - centre[1]
     along = np.abs(bricks.cos * x + bricks.sin * y)
     across = np.abs(bricks.cos * y - bricks.sin * x)
     return Boxes(along, across, z - HEIGHT / 2, z + HEIGHT / 2, HALF)

@@ -274,10 +274,11 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
 class Surface(NamedTuple):
-    """One side of a body: a circle about the axis on every level from the table to the top."""
+    """One side of a body: a circle about the axis on every level from the bottom to the top."""
 
     radius: Callable[[Floats], Floats]
     top: float
+    bottom: float = 0.0
 
 
 class Body(NamedTuple):
@@ -313,6 +314,8 @@ class Boxes(NamedTuple):
 def body(params: Params) -> Body:
     """Return the target of an instance, in millimetres."""
     a, b = params.inner_radius_mm, params.outer_radius_mm
+    if params.form == "bowl":
+        return Body(_bowl_surface(a, b), _bowl_surface(b, b), 2 / 3 * math.pi * (b**3 - a**3))
     if params.form == "hemisphere":
         return Body(_sphere_surface(a), _sphere_surface(b), 2 / 3 * math.pi * (b**3 - a**3))
     if params.height_mm is not None:
@@ -327,6 +330,10 @@ def body(params: Params) -> Body:
 
 def _sphere_surface(r: float) -> Surface:
     return Surface(lambda z: np.sqrt(np.maximum(r * r - z * z, 0.0)), r)
+
+
+def _bowl_surface(r: float, top: float) -> Surface:
+    return Surface(lambda z: np.sqrt(np.maximum(r * r - (top - z) ** 2, 0.0)), top, top - r)
 
 
 def _cylinder_surface(r: float, height: float) -> Surface:
@@ -360,8 +367,8 @@ def shared_volumes(target: Body, boxes: Boxes) -> Floats:
 
 
 def _volume_below(surface: Surface, boxes: Boxes) -> Floats:
-    """Return the volume of each box between the table, the top and inside the surface."""
-    low, high = np.maximum(boxes.low, 0.0), np.minimum(boxes.high, surface.top)
+    """Return the volume of each box between the bottom, the top and inside the surface."""
+    low, high = np.maximum(boxes.low, surface.bottom), np.minimum(boxes.high, surface.top)
     height = np.maximum(high - low, 0.0)
     clipped = boxes._replace(low=low, high=np.maximum(high, low))
     enclosed = boxes.far() <= _smallest_radius(surface, clipped)

@@ -55,7 +55,7 @@ class BricksTogether(Query):
         joined = joints(pairs)
         first, second = (f(joined.lower, joined.upper) for f in (np.minimum, np.maximum))
         grid = ["off the grid" if off else "on one grid" for off in off_grid(bricks, first, second)]
-        shares = shared_volumes(target_body(params), as_boxes(bricks)) / VOLUME
+        shares = shared_volumes(target_body(params), as_boxes(bricks, params.centre_mm)) / VOLUME
         return {
             "in_target": [round(share, 3) + 0.0 for share in shares.tolist()],
             "overlaps": [

@@ -4,17 +4,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from scbench.schemas.base import AnswerModel, Number, ParamsModel, Triple
+from scbench.schemas.base import AnswerModel, Number, Pair, ParamsModel, Triple
 
 Length = Annotated[Number, Field(ge=0, le=400)]
 
 
 class Params(ParamsModel):
-    """The target: a round body on the table, its axis is the z axis. Lengths are in millimetres."""
+    """The target: a round body on the table, its axis is upright. Lengths are in millimetres."""
 
-    form: Literal["hemisphere", "wall", "ring"] = Field(
+    form: Literal["hemisphere", "bowl", "wall", "ring"] = Field(
         default="hemisphere",
-        description="half a hollow ball, a hollow cylinder, or the upper half of a torus",
+        description="half a hollow ball, open side down or up, a hollow cylinder, or half a torus",
     )
     inner_radius_mm: Length = Field(
         description="of the hollow: the inner sphere, the inside of the wall, the hole of the ring "
@@ -25,6 +25,11 @@ class Params(ParamsModel):
     )
     height_mm: Length | None = Field(
         default=None, description="of a wall; the other forms follow from their radii"
+    )
+    centre_mm: Pair = Field(
+        default=(0.0, 0.0),
+        exclude_if=lambda centre: centre == (0.0, 0.0),
+        description="x and y of the axis; left out if it is the z axis",
     )
     full_marks: Number = Field(
         gt=0, le=1, description="agreement of the volumes that counts as 1; less is divided by it"

@@ -79,3 +79,12 @@ def test_what_is_found_out_about_two_boxes_is_counted_by_hand():
     assert boxes((0, 0, 0), (4, 0, 0)) == 1 + 8 + 8  # a contact, four corners of each gone
     # One of each is gone, and six crossings have coordinates that the prompt gives.
     assert boxes((0, 0, 0), (2, 2, 2)) == 1 + 2 + 20 + 6
+
+
+def test_sets_that_a_hull_or_one_solid_nearly_is_are_thrown_away():
+    params = draw_scenes(1, solids=2, kinds=["tetrahedron"], relation="overlap", greedy=0.6)
+    for answer in BUILDER.baselines(params).values():
+        (verdict,) = judge(get_task("csg_union"), params, answer)
+        assert verdict.score <= 0.6
+    with pytest.raises(GenerationError, match="larger greedy"):
+        draw_scenes(1, solids=2, kinds=["box"], relation="nested", greedy=0.5)

@@ -34,6 +34,7 @@ def as_stl(params):
         {"bar": 16, "rod": 8, "side": 260, "storey": 300, "gap": 40},
         {"side": 350, "storey": 350, "storeys": 3, "gap": 60},
         {"rod": 3},
+        {"side": 230, "vary": 40},
     ],
     ids=str,
 )

@@ -23,11 +23,11 @@ def test_every_lattice_gives_a_legal_structure(offset):
     assert result.score > 0.9
 
 
-@pytest.mark.parametrize("form", ["hemisphere", "dome", "wall", "ring"])
-def test_fresh_targets_keep_their_parameters(form):
-    point = Space(
-        form=form, min_inner_cm=6.0, max_inner_cm=7.0, min_thickness_cm=3.5, max_thickness_cm=4.0
-    )
+@pytest.mark.parametrize("aside", [0, 40])
+@pytest.mark.parametrize("form", ["hemisphere", "bowl", "dome", "wall", "ring"])
+def test_fresh_targets_keep_their_parameters(form, aside):
+    ranges = {"min_thickness_cm": 3.5, "max_thickness_cm": 4.0, "aside_mm": aside}
+    point = Space(form=form, min_inner_cm=6.0, max_inner_cm=7.0, **ranges)
     for seed in range(3):
         params = BUILDER.draw(point, Stream("lego", form, seed))
         a, b = params.inner_radius_mm, params.outer_radius_mm
@@ -41,8 +41,12 @@ def test_fresh_targets_keep_their_parameters(form):
         result = grade(params, BUILDER.reference(params))
         assert result.score == 1
         assert not result.failed
-        words = {"hemisphere": "hemispherical", "dome": "solid", "wall": "wall", "ring": "torus"}
-        assert words[form] in BUILDER.prompt(params)
+        words = {"hemisphere": "hemispherical", "dome": "solid", "ring": "torus"}
+        assert words.get(form, form) in BUILDER.prompt(params)
+        assert max(map(abs, params.centre_mm)) <= aside
+        centred = params.model_copy(update={"centre_mm": (0.0, 0.0)})
+        assert grade(centred, BUILDER.reference(centred)).score == 1
+        assert (grade(centred, BUILDER.reference(params)).score == 1) == (centred == params)
 
 
 def test_narrow_ranges_hold_a_step_or_end_with_a_reason():

@@ -52,6 +52,7 @@ def test_any_picture_can_be_drawn_row_by_row(rows):
         {"size": 64, "fill": 0.2},
         {"size": 128, "min_degree": 4, "max_degree": 8},
         {"size": 8, "min_degree": 1, "max_degree": 1, "blobs": 1, "waves": 0},
+        {"size": 16, "min_degree": 3, "max_degree": 3, "waves": 2, "swell": 6, "greedy": 0.6},
     ],
     ids=str,
 )
@@ -64,6 +65,8 @@ def test_fresh_pictures_need_a_degree_in_the_wanted_range(parameters):
     assert separate(params.grid, point.min_degree - 1).possible is False
     assert separate(params.grid, point.max_degree).possible is True
     assert grade(params, BUILDER.reference(params)).score == 1
+    plain = map(Answer.model_validate, BUILDER.baselines(params).values())
+    assert max(grade(params, answer).score for answer in plain) <= point.greedy
 
 
 def test_high_waves_need_high_degrees_and_are_measured():
@@ -71,7 +74,7 @@ def test_high_waves_need_high_degrees_and_are_measured():
     params = BUILDER.draw(point, Stream("swell", 1))
     assert BUILDER.measure(params) == 8
     assert grade(params, BUILDER.reference(params)).score == 1
-    assert "swell" not in Space().model_dump()
+    assert not {"swell", "greedy"} & set(Space().model_dump())
 
 
 def test_impossible_points_end_with_a_reason():

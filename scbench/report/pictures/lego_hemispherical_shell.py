@@ -10,7 +10,7 @@ import shapely
 from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, Body, Bricks, body
+from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, Body, Bricks, Surface, body
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import fill, upright_prisms
 from scbench.report.draw.svg import Drawing
@@ -27,6 +27,7 @@ _PAIRS_NAMED = 1000
 """A verdict with so many pairs has perhaps not named all."""
 _TURN = np.linspace(0, 2 * np.pi, 73)
 _FORMS = {"hemisphere": "Half a hollow ball", "wall": "A round wall", "ring": "Half a ring"}
+_FORMS["bowl"] = "A bowl"
 _SINGLE = {"layers": "in no layer", "hollow": "in the hollow", "outside": "outside"}
 
 
@@ -63,7 +64,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             Panel("cut through the axis", cut, caption),
         )
         return Picture(panels, caption, (("target", "the target"),))
-    wall = _drawn_bricks(answer, target, radius, verdicts)
+    wall = _drawn_bricks(answer, params, verdicts)
     caption = _caption(answer, wall, verdicts)
     words = texts("lego_hemispherical_shell.legend").items()
     legend = [line for line in words if line[0] != "wrong" or wall.wrong]
@@ -72,7 +73,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         Panel("cut through the axis", _axis_cut(target, radius, wall), caption),
         Panel(
             "layer by layer, from the ground",
-            _layer_drawing(wall, target, radius, verdicts),
+            _layer_drawing(wall, params, verdicts),
             caption,
         ),
     )
@@ -83,7 +84,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     """Return the bricks, to be written as a file."""
     if answer is None or not answer.bricks:
         return []
-    wall = _drawn_bricks(answer, body(params), params.outer_radius_mm, Verdicts())
+    wall = _drawn_bricks(answer, params, Verdicts())
     return [upright_prisms(wall.plans, wall.low, wall.low + HEIGHT, "answer", name="bricks")]
 
 
@@ -97,16 +98,17 @@ def _bounding_box(target: Body, radius: float, wall: _DrawnBricks | None = None)
     return tuple(low.tolist()), tuple(high.tolist())
 
 
-def _drawn_bricks(answer: Answer, target: Body, radius: float, verdicts: Verdicts) -> _DrawnBricks:
-    poses = answer.bricks[:_MOST_BRICKS]
-    reach = _RIM * radius
-    low, high = (-reach, -reach, -HEIGHT), (reach, reach, 1.2 * target.outer.top + HEIGHT)
+def _drawn_bricks(answer: Answer, params: Params, verdicts: Verdicts) -> _DrawnBricks:
+    """Return bricks as they are drawn: as seen from the axis."""
+    poses, axis = answer.bricks[:_MOST_BRICKS], (*params.centre_mm, 0.0)
+    reach, top = _RIM * params.outer_radius_mm, body(params).outer.top
+    low, high = (-reach, -reach, -HEIGHT), (reach, reach, 1.2 * top + HEIGHT)
     rows, far = [], {}
     for i, brick in enumerate(poses):
-        place = (*brick.Centroid,)
+        place = tuple(v - a for v, a in zip(brick.Centroid, axis, strict=True))
         near = tuple(min(max(v, a), b) for v, a, b in zip(place, low, high, strict=True))
         if near != place:
-            far[i] = ", ".join(f"{value:.4g}" for value in place)
+            far[i] = ", ".join(f"{value:.4g}" for value in brick.Centroid)
         rows.append((*near, math.fmod(brick.RotationDegrees, 360)))
     bricks = Bricks.of(rows)
     faults = _wrong(verdicts, len(poses), len(answer.bricks))
@@ -172,7 +174,7 @@ def _scene(wall: _DrawnBricks, target: Body, radius: float) -> Scene:
 def _wires(target: Body) -> list[Lines]:
     paths: list[Points] = []
     for k, surface in enumerate((target.outer, target.inner)):
-        z = surface.top * np.sin(np.linspace(0, np.pi / 2, 25))
+        z = _levels(surface, 25)
         r = surface.radius(z)
         for level in (0, 8, 16) if k == 0 else (0,):
             x, y = r[level] * np.cos(_TURN), r[level] * np.sin(_TURN)
@@ -182,11 +184,16 @@ def _wires(target: Body) -> list[Lines]:
     return [Lines(tuple(paths), "target", 1.5, name="the target")]
 
 
+def _levels(surface: Surface, count: int) -> Points:
+    rise = np.sin(np.linspace(0, np.pi / 2, count))
+    return surface.bottom + (surface.top - surface.bottom) * rise
+
+
 def _target_profile(target: Body) -> BaseGeometry:
     """Return what a plane through the axis cuts of the target: distances from the axis, and z."""
     sides = []
     for surface in (target.outer, target.inner):
-        z = surface.top * np.sin(np.linspace(0, np.pi / 2, 49))
+        z = _levels(surface, 49)
         sides.append(np.stack([surface.radius(z), z], axis=1))
     half = np.concatenate([sides[0], sides[1][::-1]])
     return shapely.union_all([Polygon(half), Polygon(half * (-1, 1))])
@@ -236,7 +243,8 @@ def _axis_cut(target: Body, radius: float, wall: _DrawnBricks | None) -> Drawing
     return drawing
 
 
-def _layer_drawing(wall: _DrawnBricks, target: Body, radius: float, verdicts: Verdicts) -> Drawing:
+def _layer_drawing(wall: _DrawnBricks, params: Params, verdicts: Verdicts) -> Drawing:
+    target, radius = body(params), params.outer_radius_mm
     layer = np.maximum(np.rint(wall.low / HEIGHT), 0).astype(int)
     levels = max(math.ceil(target.outer.top / HEIGHT), int(layer.max(initial=-1)) + 1)
     rows = math.ceil(levels / 6)
@@ -271,7 +279,7 @@ def _layer_drawing(wall: _DrawnBricks, target: Body, radius: float, verdicts: Ve
         for r in rims:
             drawing.line(middle + r * ring, "target", width=1.2)
         if k == 0:
-            _balance(drawing, middle, verdicts)
+            _balance(drawing, middle - np.array(params.centre_mm), verdicts)
         count = int(np.sum(layer == k))
         top = (middle[0], middle[1] + 1.35 * radius)
         drawing.text(top, f"layer {k + 1}: {count}", "quiet", size=10)
