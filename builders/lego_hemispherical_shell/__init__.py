@@ -250,12 +250,12 @@ def _circles(params: Params) -> list[Brick]:
     ]
 
 
-def _brick_entry(brick: Brick, centre: tuple[float, float]) -> dict[str, JsonValue]:
+def _brick_entry(brick: Brick, centre: tuple[float, ...]) -> dict[str, JsonValue]:
     x, y, z, turn = brick
     return {"Centroid": [x + centre[0], y + centre[1], round(z, 6)], "RotationDegrees": turn}
 
 
-def _structure(bricks: Sequence[Brick], centre: tuple[float, float]) -> dict[str, JsonValue]:
+def _structure(bricks: Sequence[Brick], centre: tuple[float, ...]) -> dict[str, JsonValue]:
     return {"bricks": [_brick_entry(brick, centre) for brick in bricks]}
 
 

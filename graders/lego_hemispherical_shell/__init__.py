@@ -98,7 +98,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return checks.partial(score if legal else 0.0, bricks=count, **figures, **faults)
 
 
-def as_boxes(bricks: Bricks, centre: tuple[float, float]) -> Boxes:
+def as_boxes(bricks: Bricks, centre: tuple[float, ...]) -> Boxes:
     """Return bricks as boxes, each with the place of the target's axis as seen from the brick."""
     # Coordinates may be anything; what is far away stays far away.
     x, y, z = (np.clip(values, -_ARENA, _ARENA) for values in bricks[:3])

@@ -6,9 +6,11 @@ import pytest
 from scbench.base.errors import GenerationError
 from scbench.builders.csg_union import TaskBuilder
 from scbench.builders.csg_union.scenes import Space
+from scbench.catalog import get_task
 from scbench.graders.csg_union.solids import parts_of_union, solid_mesh, union_volume
 from scbench.graders.shared.meshes import PolygonMesh, shells, signed_volumes, triangulate
 from scbench.schemas.csg_union import Params
+from scbench.scoring.judge import judge
 
 BUILDER = TaskBuilder()
 
