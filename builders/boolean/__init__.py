@@ -84,14 +84,17 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Work each out by recursion over the ranks of the operators."""
-        return Answer(answer=_words(_truth_values(params), params.format))
+        return Answer(answer=_in_format(_truth_values(params), params.format))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the other value in several forms, and answers that are not truth values."""
         right, *others = _truth_values(params)
         opposites = [not value for value in (right, *others)]
-        word, opposite = _words([right, *others], params.format), _words(opposites, params.format)
-        strange = _words(opposites, "YES_NO" if params.format == "TRUE_FALSE" else "TRUE_FALSE")
+        word, opposite = (
+            _in_format([right, *others], params.format),
+            _in_format(opposites, params.format),
+        )
+        strange = _in_format(opposites, "YES_NO" if params.format == "TRUE_FALSE" else "TRUE_FALSE")
         wrong: dict[str, JsonValue] = {
             "other": opposite,
             "other_in_small_letters": f" {opposite.lower()}.",
@@ -105,7 +108,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "expression": params.expression,
         }
         if others:
-            wrong["first_one_other"] = _words([not right, *others], params.format)
+            wrong["first_one_other"] = _in_format([not right, *others], params.format)
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
@@ -209,7 +212,7 @@ def _shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:
     return [(deciding >> i & 1 == 1) == value for i in range(n)]
 
 
-def _words(values: Sequence[bool], notation: Format) -> str:
+def _in_format(values: Sequence[bool], notation: Format) -> str:
     return " ".join(LITERALS[notation][0 if value else 1] for value in values)
 
 

@@ -79,3 +79,19 @@ def test_a_leak_of_10_percent_is_found_and_none_is_not():
     assert result[:, 0].mean() > 0.85
     assert np.mean(result[:, 1]) == pytest.approx(0.1, abs=0.03)
     assert none[:, 0].mean() <= 0.08
+
+
+def test_text_tasks_are_no_part_of_the_overall_line_and_of_the_rungs():
+    tasks = ["two_segments", "csg_union", "dates"]
+    levels = dict.fromkeys(tasks, 4.0)
+    table = gap_table(*pair(levels | {"dates": 9.0}, levels, tasks), draws=400, fits=0)
+    assert (overall(table)["pairs"], overall(table)["verdict"]) == (16, ALIKE)
+    assert table.filter(pl.col("rung").is_not_null())["pairs"].to_list() == [2] * 8
+    texts = table.row(by_predicate=pl.col("task") == "dates", named=True)
+    assert texts["verdict"] == HIGHER
+    (line,) = (
+        gap_table(*pair(9.0, 4.0, ["dates"]), draws=400, fits=0)
+        .filter(pl.col("bucket") == "manifolds", pl.col("task").is_null())
+        .to_dicts()
+    )
+    assert line["verdict"] == HIGHER

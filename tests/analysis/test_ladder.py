@@ -10,6 +10,7 @@ from scbench.analysis.ladder import (
     ladder_sheets,
     ladder_table,
     level_pairs_sheets,
+    overall_levels,
     read_ladders,
     rung_table,
 )
@@ -157,3 +158,20 @@ def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):
     higher.with_columns(grader_version=pl.lit(2, pl.Int64)).write_parquet(paths[1])
     with pytest.raises(ResultsError, match="two_segments by versions 1, 2"):
         read_ladders(paths)
+
+
+def test_text_tasks_have_a_level_of_their_own_and_no_part_in_the_overall_one():
+    spatial, texts = {"two_segments": 3.0, "enumerate_edges": 6.0, "csg_union": 4.5}, ["dates"]
+    levels = {"m": spatial | {"dates": 7.5}, "n": {**spatial, "dates": 2.0}}
+    results = ladder_results(levels, [*TASKS, *texts])
+    alone = results.filter(pl.col("task") != "dates")
+    both, only = climbs_of(results, 60), climbs_of(alone, 60)
+    table, before = ladder_table(both), ladder_table(only)
+    assert table.filter(pl.col("bucket") != "manifolds").equals(before)
+    compared = compare_levels(both).filter(pl.col("bucket") != "manifolds")
+    assert compared.equals(compare_levels(only))
+    text = line(table, bucket="manifolds")
+    assert 6.5 < text["level"] < 8
+    said = overall_levels(results)
+    assert said.keys() == {(m, "no_tools", None, b) for m in "mn" for b in ("overall", "manifolds")}
+    assert said["m", "no_tools", None, "manifolds"].startswith(f"{text['level']:.1f} (")

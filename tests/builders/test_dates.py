@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.builders.dates import Space, TaskBuilder
+from scbench.base.seeding import Stream
+from scbench.builders.dates import Space, TaskBuilder, scenarios
 from scbench.catalog import get_task
 from scbench.scoring.judge import judge
 
@@ -145,3 +146,21 @@ def test_tiers_do_what_they_say(form):
             )
             assert len({case["instance"]["steps"][0][1] for case in cases}) >= 6
         assert all(case["input"].startswith(case["instance"]["opening"]) for case in cases)
+
+
+@pytest.mark.parametrize("links", [1, 5, 8, 12])
+def test_long_chains_are_told_of_two_scenarios(links):
+    for seed in range(30):
+        point = Space(tier=3, links=links, date_format="RELATIVE_OFFSET")
+        params = BUILDER.draw(point, Stream("links", seed))
+        assert len(params.steps) == links
+        assert len({*params.events}) == len(params.events) == links + 2
+        homes = {s.id for s in scenarios() if {*s.events} & {*params.events}}
+        assert len(homes) == (1 if links <= 5 else 2)
+        text = BUILDER.prompt(params).replace(params.opening, "Once.")
+        assert by_reading(text) == (BUILDER.target(params), links)
+
+
+def test_only_the_last_tier_has_links():
+    with pytest.raises(ValueError, match="links"):
+        Space(tier=2, links=3)

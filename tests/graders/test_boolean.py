@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
 from scbench.builders.boolean import Space, TaskBuilder
+from scbench.catalog import get_task
 from scbench.graders.boolean import evaluate
-from scbench.schemas.boolean import LITERALS
+from scbench.schemas.boolean import LITERALS, Params
+from scbench.scoring.judge import judge
 
 BUILDER = TaskBuilder()
 FORMATS = list(LITERALS)
@@ -94,3 +96,36 @@ def test_what_is_no_expression_has_no_value(expression):
 def test_true_and_false_are_equally_likely_even_in_long_rows(parameters):
     targets = [case["target"] for case in BUILDER.generate_random(count=600, **parameters)]
     assert 240 < targets.count("TRUE") < 360
+
+
+@pytest.mark.parametrize(
+    ("answer", "score"),
+    [
+        ("TRUE FALSE TRUE", 1),
+        ("true, false, true", 1),
+        ("1. TRUE\n2. FALSE\n3. TRUE", 1),
+        ("T F yes", 1),
+        ("TRUE FALSE", 0),
+        ("TRUE FALSE TRUE TRUE", 0),
+        ("TRUE FALSE FALSE", 0),
+        ("TRUE FALSE maybe", 0),
+        ("TRUE", 0),
+        (True, 0),
+    ],
+)
+def test_of_several_expressions_every_value_must_be_right(answer, score):
+    text = "TRUE OR FALSE\nTRUE AND FALSE\nNOT FALSE"
+    params = Params(expression=text, format="TRUE_FALSE")
+    (verdict,) = judge(get_task("boolean"), params, {"answer": answer})
+    assert verdict.score == score
+
+
+def test_several_expressions_are_drawn_each_as_one_would_be():
+    builder = TaskBuilder(Stream("several"))
+    for case in builder.generate_random(count=20, expressions=6, length=5):
+        params = Params.model_validate(case["instance"])
+        lines = params.expression.splitlines()
+        values = [by_rewriting(words_of(one, "TRUE", "FALSE"), "TRUE", "FALSE") for one in lines]
+        assert case["target"].split() == [LITERALS["TRUE_FALSE"][not value] for value in values]
+        assert builder.blind_floor(params) == 0.5**6
+        assert "each of these 6 expressions" in case["input"]
