@@ -48,7 +48,6 @@ def test_right_or_wrong_scores_are_near_wilsons_and_never_narrower():
 
 
 @given(scores)
-@settings(max_examples=200)
 def test_an_interval_holds_its_mean_inside_0_and_1_and_is_mirrored(values):
     low, high = interval(values)
     assert 0 <= low <= np.mean(values) + 1e-9

@@ -3,7 +3,7 @@
 from itertools import pairwise, product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -51,7 +51,6 @@ def cell_sets(draw):
     return set(grid) - gaps
 
 
-@settings(deadline=None)
 @given(free=cell_sets(), seed=st.integers(0, 9))
 def test_solver_finds_a_loop_exactly_where_plain_search_does(free, seed):
     loop = find_loop(free, Stream("plain", seed))
@@ -60,7 +59,6 @@ def test_solver_finds_a_loop_exactly_where_plain_search_does(free, seed):
         assert is_loop(loop, free)
 
 
-@settings(deadline=None)
 @given(free=cell_sets(), seed=st.integers(0, 9))
 def test_what_the_solver_rules_out_has_no_loop(free, seed):
     cover = find_cover(free, Stream("cover", seed))

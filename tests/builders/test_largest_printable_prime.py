@@ -119,11 +119,11 @@ def test_fresh_rules_keep_their_parameters_and_state_their_longest_prime(paramet
 
 def test_rules_under_which_greed_goes_far_are_thrown_away():
     shares = {1.0: [], 0.4: []}
-    for limit, found in shares.items():
+    for limit, outcome in shares.items():
         point = Space(
             group=2, digits=7, max_digits=8, min_height_mm=5.0, max_height_mm=20.0, greedy=limit
         )
         for seed in range(6):
             params = BUILDER.draw(point, Stream("greedy", seed))
-            found.append(len(greedy_number(params)) / params.best_digits)
+            outcome.append(len(greedy_number(params)) / params.best_digits)
     assert max(shares[0.4]) <= 0.4 < max(shares[1.0])

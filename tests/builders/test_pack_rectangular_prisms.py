@@ -104,7 +104,7 @@ edge = st.integers(1, 5)
         max_size=3,
     )
 )
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_every_packing_of_the_solver_is_one(counts):
     try:
         packing = pack(counts, 1)

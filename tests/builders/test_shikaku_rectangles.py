@@ -1,7 +1,7 @@
 """Shikaku: the paper's puzzles, the solver against brute force, and the parameters."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.base.errors import GenerationError
@@ -52,7 +52,6 @@ def test_solver_finds_what_brute_force_finds_in_any_grid(grid):
     assert brute_force(grid, limit=10**6) == all_solutions(grid)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32), width=st.integers(2, 6), height=st.integers(2, 6))
 def test_solver_finds_what_brute_force_finds_in_loose_puzzles(seed, width, height):
     rng = Stream("loose", seed)

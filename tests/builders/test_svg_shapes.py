@@ -31,7 +31,7 @@ def spaces(draw):
     )
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(spaces(), st.integers(0, 2**63))
 def test_the_outline_looks_like_the_shape_at_any_point(point, seed):
     params = BUILDER.draw(point, Stream("svg", seed))

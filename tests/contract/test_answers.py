@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
-from contract import JUNK, items, lengthy, places, score
+from contract import JUNK, items, lengthy, nth_item, places, score
 
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Prediction
@@ -30,41 +30,41 @@ LEVELS = 5
 
 def faults(schema: dict[str, Any]) -> list[str]:
     """What of a schema is outside of the common subset."""
-    found = [] if schema.get("type") == "object" and "anyOf" not in schema else ["root: no object"]
+    result = [] if schema.get("type") == "object" and "anyOf" not in schema else ["root: no object"]
     unions = 0
 
     def look(node: dict[str, Any], at: str, level: int) -> None:
         nonlocal unions
         if level > LEVELS:
-            found.append(f"{at}: deeper than {LEVELS} levels")
+            result.append(f"{at}: deeper than {LEVELS} levels")
         if "anyOf" in node:
             unions += 1
-            found.extend(f"{at}: {key}" for key in node.keys() - {"anyOf", "description"})
+            result.extend(f"{at}: {key}" for key in node.keys() - {"anyOf", "description"})
             for i, branch in enumerate(node["anyOf"]):
                 look(branch, f"{at}|{i}", level)
             return
         kind = node.get("type")
         if not isinstance(kind, str) or kind not in KEYWORDS:
-            found.append(f"{at}: type {kind!r}")
+            result.append(f"{at}: type {kind!r}")
             return
-        found.extend(f"{at}: {key}" for key in node.keys() - KEYWORDS[kind])
+        result.extend(f"{at}: {key}" for key in node.keys() - KEYWORDS[kind])
         if not all(isinstance(value, str) for value in node.get("enum", ())):
-            found.append(f"{at}: enum of other values than strings")
+            result.append(f"{at}: enum of other values than strings")
         if kind == "object":
             if node.get("additionalProperties") is not False:
-                found.append(f"{at}: open")
+                result.append(f"{at}: open")
             if set(node["required"]) != set(node["properties"]):
-                found.append(f"{at}: optional keys")
+                result.append(f"{at}: optional keys")
             for name, child in node["properties"].items():
                 look(child, f"{at}.{name}", level + 1)
         elif kind == "array":
             if not isinstance(node.get("items"), dict):
-                found.append(f"{at}: no items")
+                result.append(f"{at}: no items")
                 return
             look(node["items"], f"{at}[]", level + 1)
 
     look(schema, "root", 0)
-    return found + [f"{unions} anyOf"] * (unions > UNIONS)
+    return result + [f"{unions} anyOf"] * (unions > UNIONS)
 
 
 def test_every_provider_takes_the_schema_of_the_rows_and_it_takes_the_references(task):
@@ -94,10 +94,10 @@ def floated(value: Any) -> Any:
 
 
 def outcome(task, params, **fields):
-    found = grade_prediction(Prediction(id="a", **fields), task, params)
-    if found.status == "not_run":
-        raise CannotGrade(found.reason)
-    return found
+    result = grade_prediction(Prediction(id="a", **fields), task, params)
+    if result.status == "not_run":
+        raise CannotGrade(result.reason)
+    return result
 
 
 def test_a_whole_number_may_be_written_as_a_float(task):
@@ -113,10 +113,10 @@ def test_a_whole_number_may_be_written_as_a_float(task):
 
 def test_nothing_but_a_number_is_one(task):
     """At the first and the last number of a right answer."""
-    params, reference, _ = items(task.id)[0]
-    found = {path: part for path, part in parts(reference) if type(part) in {int, float}}
-    for path in [*found][:3] + [*found][-1:]:
-        for bad in (True, str(found[path]), None, [found[path]], math.nan, math.inf):
+    params, reference, _ = nth_item(task.id, 0)
+    result = {path: part for path, part in parts(reference) if type(part) in {int, float}}
+    for path in [*result][:3] + [*result][-1:]:
+        for bad in (True, str(result[path]), None, [result[path]], math.nan, math.inf):
             answer = {"it": json.loads(json.dumps(reference))}
             part = answer
             for key in ("it", *path[:-1]):
@@ -135,7 +135,7 @@ PYDANTIC = re.compile(
 
 
 def test_faults_of_shape_are_told_in_our_own_words(task):
-    params, reference, _ = items(task.id)[0]
+    params, reference, _ = nth_item(task.id, 0)
     junk = [*JUNK, [False, 2], [True] * 16, [1e300] * 3, float("nan"), {"x": {"y": []}}, -1, 0.5]
     said = set()
     # Of items of one list, the first two stand for all.
@@ -165,10 +165,10 @@ def test_a_prompt_is_no_answer(task):
     for params, _, _ in items(task.id):
         prompt = task.builder().prompt(params)
         for reply in (prompt, prompt[-300:], prompt.rpartition("\n\n")[2]):
-            found = outcome(task, params, response=reply)
-            made = {check.id for verdict in found.verdicts for check in verdict.checks}
-            assert found.status == "unparsed" or made == {"answer_schema"}, found.answer
-            assert not any(verdict.score for verdict in found.verdicts)
+            result = outcome(task, params, response=reply)
+            checks = {check.id for verdict in result.verdicts for check in verdict.checks}
+            assert result.status == "unparsed" or checks == {"answer_schema"}, result.answer
+            assert not any(verdict.score for verdict in result.verdicts)
 
 
 def test_every_prompt_says_in_the_same_words_which_object_counts(task):

@@ -14,11 +14,11 @@ from scbench.freezing.ladder_check import check_ladder
 @pytest.mark.parametrize("task", [get_task(name) for name in ladder().tasks], ids=str)
 def test_every_rung_can_be_drawn_solved_and_judged(task):
     held = ladder().tasks[task.id]
-    found = list(check_ladder(ladder(), [task.id], count=1, rising=False))
-    assert [problem for report in found for problem in report.problems] == []
+    result = list(check_ladder(ladder(), [task.id], count=1, rising=False))
+    assert [problem for report in result for problem in report.problems] == []
     assert len(held.rungs) >= 8
-    assert len(found) == len(held.all_rungs) > len(held.rungs), "something is beyond the top"
-    for report in found:
+    assert len(result) == len(held.all_rungs) > len(held.rungs), "something is beyond the top"
+    for report in result:
         assert len(report.measures) == 1
         assert 0 < report.prompt < MOST_PROMPT
         assert 0 < report.answer < MOST_ANSWER

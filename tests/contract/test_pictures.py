@@ -106,7 +106,7 @@ def drawn_wrong(task, params, answer):
 def test_wrong_answers_show_where_they_fail(task_id):
     """In the colours of what fails at its place, or in words where there is no place."""
     task = get_task(task_id)
-    seen = placed = fitting = 0
+    count = placed = fitting = 0
     for params, answer in wrong_answers(task):
         drawn = drawn_wrong(task, params, answer)
         if drawn is None:
@@ -120,8 +120,8 @@ def test_wrong_answers_show_where_they_fail(task_id):
         for panel in picture.panels:
             assert not overlaps(panel.view), panel.title
         assert {role for role, _ in picture.legend} <= roles_in(picture)
-        seen += 1
-        if seen == WRONG:
+        count += 1
+        if count == WRONG:
             break
     assert 4 * placed >= fitting, "many of them have a place"
 
@@ -141,15 +141,15 @@ def overlaps(view: object) -> list[tuple[str, str]]:
     """Return pairs of texts that stand on each other in a flat drawing."""
     if not isinstance(view, Drawing):
         return []
-    found = []
+    outcome = []
     for x, y, size, anchor, text in TEXT.findall(view.render("x")):
         words = html.unescape(text)
         wide = 0.5 * float(size) * len(words)
         left = float(x) - wide * {"start": 0, "middle": 0.5, "end": 1}[anchor]
-        found.append((left, float(y) - 0.72 * float(size), left + wide, float(y), words))
+        outcome.append((left, float(y) - 0.72 * float(size), left + wide, float(y), words))
     return [
         (one[4], other[4])
-        for one, other in combinations(found, 2)
+        for one, other in combinations(outcome, 2)
         if one[4].strip()
         and other[4].strip()
         and one[0] < other[2] - 1

@@ -19,19 +19,19 @@ IMPURE = {"datetime", "os", "random", "secrets", "time", "uuid"}
 def names_in(task: Task) -> set[str]:
     """Every name that a grader, or what it shares with others, imports, in functions too."""
     home = Path(find_spec(task.module("graders")).origin).parent
-    found = set()
+    result = set()
     for path in [*home.rglob("*.py"), *(home.parent / "shared").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             match node:
                 case ast.Import(names):
-                    found |= {alias.name for alias in names}
+                    result |= {alias.name for alias in names}
                 case ast.ImportFrom(module, names):
-                    found |= {f"{module or ''}.{alias.name}" for alias in names}
+                    result |= {f"{module or ''}.{alias.name}" for alias in names}
                 case ast.Attribute(ast.Name("np" | "numpy"), "random"):
-                    found.add("numpy.random")
+                    result.add("numpy.random")
                 case ast.Constant(str(text)) if ".builders." in text:
-                    found.add(text)
-    return found
+                    result.add(text)
+    return result
 
 
 IMPORT = """

@@ -66,5 +66,5 @@ def test_the_target_is_right_however_it_is_given(text_task):
         readable = readable_by(text_task, params)
         read = (from_response(text, shape, readable) for text in replies)
         given = [from_field(case.target, shape), *read]
-        for found in given:
-            assert score(text_task, params, found.value) == 1
+        for result in given:
+            assert score(text_task, params, result.value) == 1

@@ -26,11 +26,11 @@ def test_verdicts_on_stored_answers_are_those_written_down(task):
         return  # until a release holds the task, its grader may change
     assert version == task.grader_version, "run tools/golden_verdicts.py"
     params = [item.params for item in task.builder().paper()]
-    seen = set()
+    keys = set()
     scores: dict[str, list[tuple[str, float]]] = {}
     for instance_id, name, answer in GOLDEN.stored_answers(task):
         key = GOLDEN.key(instance_id, name, answer)
-        seen.add(key)
+        keys.add(key)
         assert key in written, f"{key} is new: run tools/golden_verdicts.py"
         if task.seconds > SECONDS and name == "reference":
             assert written[key].scores == (1.0,)  # verifying the release judges it: once is enough
@@ -42,7 +42,7 @@ def test_verdicts_on_stored_answers_are_those_written_down(task):
         scores.setdefault(instance_id, []).append((canonical_json(answer), score))
     for instance_id, judged in scores.items():
         remember(task, params[int(instance_id.partition("/")[2])], judged)
-    gone = {key for key in written if "\treal\t" not in key} - seen
+    gone = {key for key in written if "\treal\t" not in key} - keys
     assert not gone, f"{len(gone)} answers are gone: run tools/golden_verdicts.py"
 
 

@@ -37,7 +37,7 @@ def carve(rock, boxes, width, height=8):
 def pieces(cells):
     """Connected pieces, in the order of their first cells."""
     left = set(cells)
-    found = []
+    result = []
     for first in sorted(cells):
         if first in left:
             left.discard(first)
@@ -51,8 +51,8 @@ def pieces(cells):
                             left.discard(near)
                             piece.add(near)
                             queue.append(near)
-            found.append(piece)
-    return found
+            result.append(piece)
+    return result
 
 
 def settle(rock):
@@ -85,7 +85,7 @@ def drop(rock, water, x, y, width, height):
         if (x, y, z - 1) not in rock and (x, y, z - 1) not in water:
             z -= 1
             continue
-        seen = {(x, y): None}
+        region = {(x, y): None}
         queue = deque([(x, y)])
         side, way_down = False, None
         while queue and way_down is None:
@@ -98,8 +98,8 @@ def drop(rock, water, x, y, width, height):
                 continue
             for dx, dy in STEPS:
                 near = (a + dx, b + dy)
-                if near not in seen and (*near, z) not in rock:
-                    seen[near] = None
+                if near not in region and (*near, z) not in rock:
+                    region[near] = None
                     queue.append(near)
         if way_down is not None:
             x, y = way_down
@@ -107,7 +107,7 @@ def drop(rock, water, x, y, width, height):
             continue
         if side:
             return False
-        for a, b in reversed(seen):
+        for a, b in reversed(region):
             if (a, b, z) not in rock and (a, b, z) not in water:
                 water.add((a, b, z))
                 return True

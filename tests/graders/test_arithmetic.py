@@ -60,7 +60,7 @@ def deepest(text):
     return rounds
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=250)
 @given(spaces(), st.integers(0, 2**63))
 def test_builder_grader_and_python_agree_at_any_point(point, seed):
     params = BUILDER.draw(point, Stream("arithmetic", seed))
@@ -71,7 +71,7 @@ def test_builder_grader_and_python_agree_at_any_point(point, seed):
     assert BUILDER.target(params) == str(expected)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(spaces(), st.integers(0, 2**63))
 def test_cases_keep_their_parameters(point, seed):
     params = BUILDER.draw(point, Stream("knobs", seed))

@@ -62,7 +62,7 @@ def spaces(draw):
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(spaces(), st.integers(0, 2**63))
 def test_builder_grader_and_rewriting_agree_at_any_point(point, seed):
     params = BUILDER.draw(point, Stream("boolean", seed))

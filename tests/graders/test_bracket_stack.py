@@ -33,7 +33,7 @@ def balanced(text):
     return True
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150)
 @given(SPACES, st.integers(0, 2**63))
 def test_the_target_balances_the_sequence_at_any_point(point, seed):
     params = BUILDER.draw(point, Stream("brackets", seed))
@@ -46,7 +46,7 @@ def test_the_target_balances_the_sequence_at_any_point(point, seed):
     assert 1 <= BUILDER.facts(params)["depth"] <= point.max_depth
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**63))
 def test_no_other_ending_is_taken(seed):
     params = BUILDER.draw(Space(length=9, max_depth=3, kinds=2), Stream("endings", seed))

@@ -116,9 +116,9 @@ def test_unmerged_nested_solids_are_refused():
     assert failed(3, boxes(outer, inner)) == {"nesting"}
     # Turned round it is a void, so the body is hollow: I = V = 7000 of 8000.
     for turned in ({1}, {0}):  # and inside out
-        found = verdict(3, boxes(outer, inner, turned=turned))
-        assert found.metrics["score_by_volume"] == 0.8125
-        assert found.score == 0.25
+        result = verdict(3, boxes(outer, inner, turned=turned))
+        assert result.metrics["score_by_volume"] == 0.8125
+        assert result.score == 0.25
 
 
 # Inner walls.
@@ -155,10 +155,10 @@ def polyhedron_of(body, decimals=9):
 )
 def test_halves_joined_by_a_hair_a_ribbon_or_not_at_all_get_a_quarter(gap, hair, at):
     # Subtask 0 is a box of 18 x 10 x 10.
-    found = verdict(0, halves([-5] * 3, [13, 5, 5], gap, hair, at))
-    assert found.score == 0.25
-    assert found.metrics["score_by_volume"] > 0.95
-    area, walls = found.failed
+    result = verdict(0, halves([-5] * 3, [13, 5, 5], gap, hair, at))
+    assert result.score == 0.25
+    assert result.metrics["score_by_volume"] > 0.95
+    area, walls = result.failed
     assert (area.id, walls.id) == ("area", "inner_walls")
     assert area.details["union"] == walls.details["union"] == 920
     assert area.details["area"] > 1.1 * 920
@@ -172,10 +172,10 @@ def test_inner_walls_leave_a_quarter_of_a_point_at_most():
         ([([-5] * 3, [3, 5, 5]), ([4, -5, -5], [13, 5, 5])], 33 / 36, 0.25),
         ([([-5] * 3, [3.4, 5, 5])], 0.2, 0.2),
     ):
-        found = verdict(0, boxes(*ends))
-        assert "inner_walls" in {check.id for check in found.failed}
-        assert found.metrics["score_by_volume"] == pytest.approx(by_volume)
-        assert found.score == pytest.approx(score)
+        result = verdict(0, boxes(*ends))
+        assert "inner_walls" in {check.id for check in result.failed}
+        assert result.metrics["score_by_volume"] == pytest.approx(by_volume)
+        assert result.score == pytest.approx(score)
 
 
 def apart(solids, gap=0.015):
@@ -204,16 +204,16 @@ def test_eleven_tenths_of_the_area_are_the_limit():
     for length, fine in ((4.59, True), (4.61, False)):
         fin = Manifold.cube((length, 10, 0.0101)).translate((13, -5, 0))
         body = Manifold.cube((18, 10, 10)).translate((-5, -5, -5)) + fin
-        found = verdict(0, polyhedron_of(body))
-        assert ("area" not in {check.id for check in found.failed}) == fine, found.failed
+        result = verdict(0, polyhedron_of(body))
+        assert ("area" not in {check.id for check in result.failed}) == fine, result.failed
 
 
 def test_unions_of_another_kernel_keep_the_area_however_they_are_rounded():
     for params in PAPER[::4]:
         body = unite([solid_body(solid) for solid in params.solids])
         assert union_area(union_parts(params)) == pytest.approx(body.surface_area(), rel=1e-7)
-        found = judge(TASK, params, polyhedron_of(body, 3))[0]
-        assert not {"area", "inner_walls"} & {check.id for check in found.failed}
+        result = judge(TASK, params, polyhedron_of(body, 3))[0]
+        assert not {"area", "inner_walls"} & {check.id for check in result.failed}
 
 
 def cells_of(low, high):
@@ -253,9 +253,9 @@ def heaps(cells):
         waiting = [left.pop()]
         while waiting:
             near = itertools.product(*((k - 1, k, k + 1) for k in waiting.pop()))
-            found = left.intersection(near)
-            left -= found
-            waiting += found
+            result = left.intersection(near)
+            left -= result
+            waiting += result
     return count
 
 
@@ -281,14 +281,14 @@ def test_boxes_against_a_judge_of_cells(seed):
             taken |= cells_of(*ends)
     if not answer:
         return
-    found = judge(TASK, params, boxes(*answer))[0]
+    result = judge(TASK, params, boxes(*answer))[0]
     common, whole, own = (len(cells) / 8 for cells in (union & taken, union, taken))
     s = min(common, own) / whole - 0.5 * (whole + own - 2 * common) / whole
-    wanted = 1.0 if s > 0.95 else max(0.0, s)
+    expected = 1.0 if s > 0.95 else max(0.0, s)
     area = surface_of(union)
     most = 0.25 if sum(area_inside(ends, solids) for ends in answer) > 0.1 * area / 4 else 1
     kept = 0.5 if surface_of(taken) > 1.1 * area else 1
-    assert found.score == pytest.approx(min(most, wanted * kept), abs=1e-9)
+    assert result.score == pytest.approx(min(most, expected * kept), abs=1e-9)
     assert union_area(union_parts(params)) == pytest.approx(surface_of(union) / 4)
 
 
@@ -297,9 +297,9 @@ def test_an_inside_out_mesh_is_turned_round_and_noted():
         answer = reference(subtask)
         for face in answer["polyhedron"]["faces"]:
             face["vertex"].reverse()
-        found = verdict(subtask, answer)
-        assert found.score == 1
-        assert found.notes == ("the mesh is inside out; it was turned round",)
+        result = verdict(subtask, answer)
+        assert result.score == 1
+        assert result.notes == ("the mesh is inside out; it was turned round",)
 
 
 @pytest.mark.parametrize(

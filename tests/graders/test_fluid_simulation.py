@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.graders.fluid_simulation import earthworks, grade, rainfall
@@ -50,10 +50,10 @@ def failed(params, *boxes):
 
 
 def array(cells, width, height=8):
-    made = np.zeros((width, width, height), bool)
+    built = np.zeros((width, width, height), bool)
     for cell in cells:
-        made[cell] = True
-    return made
+        built[cell] = True
+    return built
 
 
 def cells(grid):
@@ -70,7 +70,7 @@ POND = air(6, 6, 2, 8, 8, 2)
 @st.composite
 def worlds(draw):
     width, height = draw(st.integers(4, 10)), draw(st.integers(3, 8))
-    made = plain.flat(width, height, draw(st.integers(1, height - 1)))
+    built = plain.flat(width, height, draw(st.integers(1, height - 1)))
     corner = st.tuples(*(st.integers(0, n - 1) for n in (width, width, height)))
     for low, other, material in draw(
         st.lists(st.tuples(corner, corner, st.sampled_from(["Air", "Rock"])), max_size=8)
@@ -80,16 +80,15 @@ def worlds(draw):
             "xyzMax": [max(pair) for pair in zip(low, other, strict=True)],
             "material": material,
         }
-        made = plain.carve(made, [box], width, height)
-    made ^= draw(st.sets(corner, max_size=40))  # single cells added and taken away
+        built = plain.carve(built, [box], width, height)
+    built ^= draw(st.sets(corner, max_size=40))  # single cells added and taken away
     columns = draw(st.lists(st.tuples(*[st.integers(0, width - 1)] * 2), min_size=1, max_size=5))
-    return made, width, height, columns
+    return built, width, height, columns
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(worlds())
-def test_fast_and_plain_simulation_agree_on_any_world(made):
-    start, width, height, columns = made
+def test_fast_and_plain_simulation_agree_on_any_world(built):
+    start, width, height, columns = built
     settled = plain.settle(start)
     fast_rock, fallen = settle(array(start, width, height))
     assert cells(fast_rock) == settled
@@ -103,10 +102,10 @@ def test_fast_and_plain_simulation_agree_on_any_world(made):
     assert [lake.surface for lake in measured.lakes] == [
         len({(x, y) for x, y, _ in lake}) for lake in lakes
     ]
-    seen = {
+    open_columns = {
         (x, y) for x, y, z in wet if not any((x, y, h) in settled for h in range(z, height - 1))
     }
-    assert set(measured.visible_columns) == seen
+    assert set(measured.visible_columns) == open_columns
     assert measured.roofed == len(
         {(x, y) for x, y, z in settled if any((x, y, h) not in settled for h in range(z))}
     )
@@ -151,10 +150,10 @@ def test_a_box_that_touches_a_protected_zone_is_ignored():
 def test_too_many_boxes_score_nothing_but_are_simulated():
     params = world(VOLUME, max_boxes=2)
     assert verdict(params, POND, POND).score == 1
-    found = verdict(params, POND, POND, None)
-    assert found.score == 0
-    assert [check.id for check in found.failed] == ["box_count", "boxes"]
-    assert found.metrics["water_voxels"] == 9
+    result = verdict(params, POND, POND, None)
+    assert result.score == 0
+    assert [check.id for check in result.failed] == ["box_count", "boxes"]
+    assert result.metrics["water_voxels"] == 9
 
 
 # The goals, each at its boundary.
@@ -259,15 +258,14 @@ def ring_by_the_words(lakes, side, width):
     return False
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.sets(st.tuples(st.integers(1, 7), st.integers(1, 7), st.integers(0, 1)), max_size=60),
     st.integers(1, 3),
 )
 def test_the_ring_is_what_its_words_say(wet, side):
     grid = array(wet, 9, 4)
-    found = dry_island(survey(np.zeros_like(grid), grid), side)
-    assert (found is not None) == ring_by_the_words(plain.pieces(wet), side, 9)
+    result = dry_island(survey(np.zeros_like(grid), grid), side)
+    assert (result is not None) == ring_by_the_words(plain.pieces(wet), side, 9)
 
 
 # Bounds and pictures.

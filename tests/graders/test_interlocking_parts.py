@@ -2,10 +2,12 @@
 
 import random
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
 import shapely
+from manifold3d import Manifold, Mesh64
 
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Prediction, Status
@@ -18,6 +20,7 @@ from scbench.builders.interlocking_parts import (
     to_ascii_stl,
     to_binary_stl,
     to_openscad,
+    to_triangles,
 )
 from scbench.catalog import get_task
 from scbench.graders import interlocking_parts
@@ -260,6 +263,38 @@ def raised(part, by, entry=11):
 def test_parts_within_2_mm_touch(gap, fine):
     parts = [part if i != 1 else raised(part, gap) for i, part in enumerate(right(small()))]
     assert scores(parts) == ("111111111" if fine else "111110111")
+
+
+def sheets(params, windows):
+    """The right parts filled up to sheets, with square windows."""
+    plan = layout(params)
+
+    def write(piece):
+        triangles = to_triangles(piece).reshape(-1, 3)
+        points, corners = np.unique(triangles, axis=0, return_inverse=True)
+        boxes = np.array(piece.boxes)
+        x, y = (plan.reach - params.bar / 2, boxes[:, 4].max() - params.bar / 2)
+        low = boxes[:, 1].min() + params.bar / 2
+        body = Manifold(Mesh64(points, corners.reshape(-1, 3).astype(np.uint64)))
+        body += Manifold.cube((2 * x, y - low, params.bar)).translate((-x, low, 0))
+        across, along = windows if not piece.upright else (windows[0], windows[0])
+        side = params.spacing.free + 20
+        tool = Manifold.cube((side, side, 3 * params.bar), center=True)
+        for i, j in product(range(across), range(along)):
+            at = (2 * x * (i + 0.5) / across - x, low + (y - low) * (j + 0.5) / along)
+            body -= tool.translate((*at, 0))
+        mesh = body.as_original().simplify(1e-5).to_mesh64()
+        return to_ascii_stl(np.asarray(mesh.vert_properties)[:, :3][mesh.tri_verts])
+
+    return [
+        {"fileContents": text, "fileType": "STL", "transform": list(matrix)}
+        for text, matrix in parts_of(params, plan, write)
+    ]
+
+
+def test_windows_all_over_sheets_make_no_cage_if_gaps_are_not_half():
+    parts = sheets(PAPER, (3, 3))
+    assert "sweeps too little of the" in message("cage", parts, PAPER)
 
 
 def test_the_mean_by_the_papers_stop_rule_is_a_metric():

@@ -19,12 +19,12 @@ def params(n, a, b, jumps, share=100, route=20):
     )
 
 
-def verdict(maze, wanted):
-    return grade(wanted, Answer(maze=tuple(maze.split("/"))))
+def verdict(maze, expected):
+    return grade(expected, Answer(maze=tuple(maze.split("/"))))
 
 
-def failed(maze, wanted):
-    return [check.id for check in verdict(maze, wanted).checks if check.passed is False]
+def failed(maze, expected):
+    return [check.id for check in verdict(maze, expected).checks if check.passed is False]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def every_route(n, heights, start, end):
     return routes
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(
     n=st.integers(2, 4),
     heights=st.lists(st.sampled_from([0, 2, 3, 5, 6, 8]), min_size=16, max_size=16),
@@ -142,8 +142,8 @@ def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
     cells = [str(height) for height in heights]
     cells[start], cells[end] = "A", "B"
     maze = "/".join("".join(cells[y * n : y * n + n]) for y in range(n))
-    wanted = params(n, heights[start], heights[end], 0, route=0)
-    result = verdict(maze, wanted)
+    expected = params(n, heights[start], heights[end], 0, route=0)
+    result = verdict(maze, expected)
     routes = every_route(n, heights, (start % n, start // n), (end % n, end // n))
     passed = {check.id: check.passed for check in result.checks}
     assert passed["route"] == bool(routes)
@@ -159,20 +159,20 @@ def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
         ]  # fmt: skip
         assert len(result.metrics["jumped_over"]) == len(over)
         share = 100 * len(routes[0]) // (n * n)
-        tight = wanted.model_copy(update={"min_route_percent": share, "jumps": len(over)})
+        tight = expected.model_copy(update={"min_route_percent": share, "jumps": len(over)})
         assert verdict(maze, tight).score == 1
         for change in ({"min_route_percent": share + 1}, {"jumps": len(over) + 1}):
             assert verdict(maze, tight.model_copy(update=change)).score == 0
 
 
 def test_ends_that_are_stated_must_be_met():
-    wanted = params(3, 5, 5, 1)
+    expected = params(3, 5, 5, 1)
     for ends, missed in [
         (((0, 0), (0, 2)), ""),
         (((0, 1), (0, 2)), "A is in row 0, column 0 (from 0), not in row 0, column 1."),
         (((0, 0), (2, 0)), "B is in row 0, column 2 (from 0), not in row 2, column 0."),
     ]:
-        stated = wanted.model_copy(update={"ends": ends})
+        stated = expected.model_copy(update={"ends": ends})
         result = verdict("A0B/888/222", stated)
         assert result.score == (not missed)
         assert [c.message for c in result.checks if c.passed is False] == [missed] * bool(missed)
@@ -180,4 +180,4 @@ def test_ends_that_are_stated_must_be_met():
         assert result.metrics["route"] == [[0, 0], [2, 0]]
     for wrong in ([[0, 0], [0, 0]], [[0, 0], [0, 3]], [[-1, 0], [0, 1]]):
         with pytest.raises(ValueError, match="ends"):
-            Params.model_validate({**wanted.model_dump(), "ends": wrong})
+            Params.model_validate({**expected.model_dump(), "ends": wrong})

@@ -26,12 +26,12 @@ def films_of(line):
     """Return genres and themes of the films that a line tells."""
     if line in KNOWN:
         return [KNOWN[line]]
-    told = []
+    report = []
     for name, *tags in (LISTED if "; genres: " in line else PROSE).findall(line):
         genres, themes = (set(re.split(", | and ", text)) for text in tags)
         assert (genres, themes) == KNOWN[name]
-        told.append((genres, themes))
-    return told
+        report.append((genres, themes))
+    return report
 
 
 def read(prompt):
@@ -39,18 +39,18 @@ def read(prompt):
     weights = re.search(r"gives the choice\s(\d+) points?, .* gives it (\d+) point", prompt)
     per_genre, per_theme = map(int, weights.groups()) if weights else (1, 1)
     _, above, _, below, *_ = prompt.split("\n\n")
-    told = [
+    report = [
         (MARK.match(line)[1], *film)
         for line in f"{above}\n{below}".splitlines()
         for film in films_of(MARK.sub("", line, count=1))
     ]
-    liked = [film for film in told if not film[0]]
+    liked = [film for film in report if not film[0]]
     points = {
         label: sum(
             per_genre * len(genres & liked_genres) + per_theme * len(themes & liked_themes)
             for _, liked_genres, liked_themes in liked
         )
-        for label, genres, themes in told
+        for label, genres, themes in report
         if label
     }
     return len(liked), points
@@ -69,7 +69,7 @@ def spaces(draw):
     )
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=200)
 @given(spaces(), st.integers(0, 2**63))
 def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
     params = BUILDER.draw(point, Stream("movies", seed))

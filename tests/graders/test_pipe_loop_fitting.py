@@ -98,9 +98,9 @@ def bow(k):
 
 @pytest.mark.parametrize("points", [5, 7, 9])
 def test_crossings_are_counted_exactly(points):
-    for wanted in range(points + 3):
-        expected = set() if wanted == points else {"crossings"}
-        assert failed(room(points, 4, wanted), bow(points)) == expected
+    for target in range(points + 3):
+        expected = set() if target == points else {"crossings"}
+        assert failed(room(points, 4, target), bow(points)) == expected
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_a_joint_is_straight_above_175_degrees(bend, straight):
 
 def test_a_joint_in_the_middle_lies_in_no_quadrant():
     square = [(2, 2), (3, 2), (3, 3), (2, 3)]
-    found = check(room(4, 4, 0, CoverQuadrants()), square, "coverage_quadrants").details
-    assert found["offenders"] == ["bottom left", "bottom right", "top left"]
+    result = check(room(4, 4, 0, CoverQuadrants()), square, "coverage_quadrants").details
+    assert result["offenders"] == ["bottom left", "bottom right", "top left"]
 
 
 def test_checks_without_a_loop_are_skipped_and_named():

@@ -104,7 +104,7 @@ def test_nearest_place_equals_a_plain_search_in_fractions(corners, side, share, 
         for p, q, d in zip(a, b, (dx, dy), strict=True)
     )
     given_point = tuple(Fraction(repr(x)) for x in point)
-    found = []
+    outcome = []
     for i in range(4):
         (ax, ay), (bx, by) = ring[i], ring[(i + 1) % 4]
         length2 = (bx - ax) ** 2 + (by - ay) ** 2
@@ -112,8 +112,8 @@ def test_nearest_place_equals_a_plain_search_in_fractions(corners, side, share, 
         t = min(max(t, Fraction(0)), Fraction(1))
         gap2 = (given_point[0] - ax - t * (bx - ax)) ** 2
         gap2 += (given_point[1] - ay - t * (by - ay)) ** 2
-        found.append((gap2, -length2, i, t))
-    gap2, minus_length2, i, t = min(found)
+        outcome.append((gap2, -length2, i, t))
+    gap2, minus_length2, i, t = min(outcome)
     spot = locate(frame_of(corners, 3), point)
     assert spot.place == (i * 1000 + round(t * 1000)) % 4000
     assert spot.near == (gap2 <= Fraction(1, 2000) ** 2 * -minus_length2)
@@ -171,8 +171,8 @@ def test_rules_of_segments_are_reported_together(segments, faults):
     assert failed(PAPER[4], segments) == faults
 
 
-@pytest.mark.parametrize("huge", [1e300, -1.7e308, 10**300, 10**400, 1e-320, 5e-324, 1e5, -0.0])
-@pytest.mark.parametrize("i", [1, 3, 23])
+@pytest.mark.parametrize("huge", [-1.7e308, 10**400, 5e-324, -0.0])
+@pytest.mark.parametrize("i", [1, 23])
 def test_extreme_numbers_are_graded(i, huge):
     rest = [[float(x) for x in corner] for corner in PAPER[i].corners]
     result = verdict(PAPER[i], [[[huge, 0.0], rest[2]], [rest[1], rest[3]]])

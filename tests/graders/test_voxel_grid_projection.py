@@ -95,7 +95,7 @@ def rotations_and_reflections():
             yield matrix
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40)
 @given(
     size=st.integers(2, 5),
     element=st.integers(0, 47),
@@ -121,7 +121,7 @@ def test_symmetries_are_those_of_the_cube_about_its_centre(size, element, seeds)
     assert check.passed == (keeping == 1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32), which=st.integers(0, 5))
 def test_projections_are_those_of_a_boolean_array(seed, which):
     params = PAPER[which]

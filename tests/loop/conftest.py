@@ -57,13 +57,13 @@ def all_stored() -> Mapping[str, Stored]:
     by_id = defaultdict(list)
     for reference in release.references():
         by_id[reference.id].append(reference)
-    found: dict[str, Stored] = {}
+    result: dict[str, Stored] = {}
     for instance in release.instances().values():
-        if instance.task not in found and by_id[instance.id]:
-            right = next(one for one in by_id[instance.id] if one.kind == "reference")
-            wrong = [one.answer for one in by_id[instance.id] if one.score < 1]
-            found[instance.task] = Stored(instance, right.answer, wrong)
-    return _Quiet(found)
+        if instance.task not in result and by_id[instance.id]:
+            right = next(item for item in by_id[instance.id] if item.kind == "reference")
+            wrong = [item.answer for item in by_id[instance.id] if item.score < 1]
+            result[instance.task] = Stored(instance, right.answer, wrong)
+    return _Quiet(result)
 
 
 @pytest.fixture(params=[task.id for task in available_tasks() if task.id in RELEASED])

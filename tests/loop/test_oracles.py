@@ -113,8 +113,8 @@ def test_what_was_done_can_be_undone_and_a_fault_changes_nothing(name):
         kind.model_fields["action"].annotation.__args__[0]: kind for kind in task.actions.ACTIONS
     }
     size = str(play.look().get("left", [[[]]])[0][0])
-    moves = [json.loads(json.dumps(one).replace('"a"', size)) for one in LEGAL[name]]
-    do, *faults, undo = (kinds[one["action"]].model_validate(one) for one in moves)
+    moves = [json.loads(json.dumps(item).replace('"a"', size)) for item in LEGAL[name]]
+    do, *faults, undo = (kinds[item["action"]].model_validate(item) for item in moves)
     before = play.look()
     after = play.step(do)
     assert after != before

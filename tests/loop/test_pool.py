@@ -71,10 +71,10 @@ def test_light_trials_are_over_while_every_heavy_step_waits(rows):
                 played(rows[name], setting, REPLIES[setting])
                 for setting, name in (kinds[i % len(kinds)] for i in range(58))
             ]
-            assert not any(one.done() for one in waiting)
+            assert not any(item.done() for item in waiting)
         finally:
             gate.set()
-        results = [one.result() for one in waiting]
+        results = [item.result() for item in waiting]
     assert all(line["turns"] for line in lines)
     plain = [played(rows[name], setting, said) for (setting, name), said in HEAVY.items()]
     assert results == plain * 2

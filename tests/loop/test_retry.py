@@ -36,7 +36,7 @@ def test_a_player_that_repairs_by_the_checks_ends_at_full_score(stored):
     assert outcome.status is Status.ANSWERED
     alone = Prediction(id=line.id, response=reply(stored.right))
     assert outcome.verdicts == grade_prediction(alone, stored.task, stored.params).verdicts
-    means = [None if one is None else sum(one) / len(one) for one in outcome.trial.scores]
+    means = [None if item is None else sum(item) / len(item) for item in outcome.trial.scores]
     assert means == [step.info["score"] for step in steps]
 
 
@@ -122,20 +122,22 @@ def test_going_through_the_choices_earns_nothing(all_stored):
         solved = guessed = 0.0
         for row in rows:
             params = task.params_model.model_validate_json(row.all_params)
-            solved += any(scbench.score(row, {"answer": one}) for one in params.options[:attempts])
+            solved += any(
+                scbench.score(row, {"answer": item}) for item in params.options[:attempts]
+            )
             guessed += floor_after(task.bucket, task.builder().blind_floor(params), attempts)
         assert abs(solved - guessed) / len(rows) < 0.12
 
 
 def test_more_is_told_the_more_is_disclosed(all_stored):
     stored = all_stored["two_segments"]
-    seen = {}
+    texts = {}
     for level in ("score", "checks", "places"):
         _, (step,) = stored.played([reply(stored.wrong[0])], disclose=level)
-        seen[level] = step.observation
-    assert "Checks that failed" not in seen["score"]
-    assert len(seen["score"]) < len(seen["checks"]) < len(seen["places"])
-    assert "{" not in seen["checks"]
+        texts[level] = step.observation
+    assert "Checks that failed" not in texts["score"]
+    assert len(texts["score"]) < len(texts["checks"]) < len(texts["places"])
+    assert "{" not in texts["checks"]
 
 
 def test_what_is_told_is_bounded_and_says_what_was_left_out():

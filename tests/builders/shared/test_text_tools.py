@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.brackets import draw_brackets, join_tokens
+from scbench.builders.shared.brackets import draw_brackets
 
 
 @given(st.integers(1, 60), st.integers(0, 9), st.floats(0, 1), st.integers(0, 2**32))
@@ -20,12 +20,3 @@ def test_brackets_match_and_none_is_idle(length, max_depth, prob_open, seed):
     assert all(end > start for start, end in spans)
     assert len(set(spans)) == len(spans)
     assert (0, length - 1) not in spans
-
-
-def test_blanks_are_dropped_with_their_chance_and_never_inside_a_token():
-    tokens = ["(", "NOT", "A", ")", "AND", "-", "12"]
-    assert join_tokens(tokens, 0.0, Stream("blanks")) == "(NOT A) AND - 12"
-    assert join_tokens(tokens, 1.0, Stream("blanks")) == "(NOTA)AND-12"
-    row = ["x"] * 2001
-    blanks = join_tokens(row, 0.25, Stream("blanks")).count(" ")
-    assert 1400 < blanks < 1600

@@ -24,20 +24,20 @@ def inside(params, points):
     return Inside(query="inside", points=points).observe(params)["points"]
 
 
-@pytest.mark.parametrize("number", range(1, 22, 4))
+@pytest.mark.parametrize("number", range(1, 22, 7))
 def test_volumes_are_those_of_mesh_booleans(number):
     params = PAPER[number]
     bodies = [solid_body(solid) for solid in params.solids]
     places = range(len(bodies))
     for some in [c for k in (1, 2, 3) for c in combinations(places, k)][:12]:
-        told = volume(params, *(i + 1 for i in some))
+        report = volume(params, *(i + 1 for i in some))
         chosen = [bodies[i] for i in some]
-        assert told["union"] == pytest.approx(reduce(lambda a, b: a + b, chosen).volume(), 1e-6)
+        assert report["union"] == pytest.approx(reduce(lambda a, b: a + b, chosen).volume(), 1e-6)
         common = reduce(lambda a, b: a ^ b, chosen).volume()
-        assert told["common"] == pytest.approx(common, rel=1e-6, abs=1e-4)
+        assert report["common"] == pytest.approx(common, rel=1e-6, abs=1e-4)
 
 
-@pytest.mark.parametrize("number", range(0, 22, 3))
+@pytest.mark.parametrize("number", range(0, 22, 7))
 def test_points_lie_where_simplices_of_the_vertices_have_them(number):
     rng = Stream("points asked for", number)
     params = PAPER[number]
@@ -46,8 +46,8 @@ def test_points_lie_where_simplices_of_the_vertices_have_them(number):
     low, high = every.min(axis=0), every.max(axis=0)
     points = [[rng.uniform(a, b) for a, b in zip(low, high, strict=True)] for _ in range(50)]
     there = [Delaunay(mesh).find_simplex(points) >= 0 for mesh in meshes]
-    told = inside(params, points)
-    assert told == ["".join("i" if h else "o" for h in row) for row in zip(*there, strict=True)]
+    report = inside(params, points)
+    assert report == ["".join("i" if h else "o" for h in row) for row in zip(*there, strict=True)]
     vertex = [round(value, 9) for value in meshes[0][0].tolist()]
     assert inside(params, [vertex])[0][0] == "s"
 

@@ -50,7 +50,7 @@ def random_boxes(rng, width, height):
     return boxes
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
     rng = Stream("rain asked for", seed)
     width, height = rng.between(8, 10), rng.between(5, 8)
@@ -58,16 +58,16 @@ def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
     carved = plain.carve(plain.flat(width, height), boxes, width, height)
     rock = plain.settle(carved)
     wet = plain.rain_on(rock, params.rain, width, height)
-    told = ask(Rain, params, boxes)
+    report = ask(Rain, params, boxes)
 
-    assert told["water"]["voxels"] == len(wet)
-    assert told["water"]["levels"] == {str(z): n for z, n in Counter(z for *_, z in wet).items()}
+    assert report["water"]["voxels"] == len(wet)
+    assert report["water"]["levels"] == {str(z): n for z, n in Counter(z for *_, z in wet).items()}
     open_air = {
         (x, y, z) for x, y, z in wet if not any((x, y, w) in rock for w in range(z, height - 1))
     }
-    assert told["visible"]["count"] == len({(x, y) for x, y, _ in open_air})
+    assert report["visible"]["count"] == len({(x, y) for x, y, _ in open_air})
     lakes = plain.pieces(wet)
-    assert told["lakes"]["count"] == len(lakes)
+    assert report["lakes"]["count"] == len(lakes)
     facts = [
         {
             "voxels": len(lake),
@@ -79,7 +79,7 @@ def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
         }
         for lake in sorted(lakes, key=len, reverse=True)
     ]
-    assert told["lakes"]["first"] == facts[:8]
+    assert report["lakes"]["first"] == facts[:8]
     deepest = (
         max(
             (sum(set(wet) >= {(x, y, w) for w in range(z, top + 1)} for top in range(z, height)))
@@ -88,8 +88,8 @@ def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
         if wet
         else 0
     )
-    assert told["deepest"]["voxels"] == deepest
-    assert (told["fallen_rock"]["voxels"] == 0) == (carved == rock)
+    assert report["deepest"]["voxels"] == deepest
+    assert (report["fallen_rock"]["voxels"] == 0) == (carved == rock)
 
     z = rng.between(0, height - 1)
     (x, u), (y, v) = (
@@ -104,12 +104,12 @@ def test_what_fell_and_where_drops_were_lost():
     slab = {"xyzMin": [2, 2, 5], "xyzMax": [4, 3, 6], "material": "Rock"}
     pit = {"xyzMin": [6, 6, 0], "xyzMax": [7, 6, 2], "material": "Air"}
     params = world(10, 8, rain=((6, 6), (2, 2)))
-    told = ask(Rain, params, [slab, pit, {"xyzMin": [0, 0, 0], "material": "Air"}])
-    assert told["fallen_rock"] == {"voxels": 12, "low": [2, 2, 3], "high": [4, 3, 4]}
-    assert told["drained"] == {"count": 2, "first": [[6, 6], [7, 6]]}
-    assert told["last_round"] == ["bottom", "bottom"]
-    assert told["ignored"]["count"] == 1
-    assert told["ignored"]["first"][0].startswith("box 2: ")
+    report = ask(Rain, params, [slab, pit, {"xyzMin": [0, 0, 0], "material": "Air"}])
+    assert report["fallen_rock"] == {"voxels": 12, "low": [2, 2, 3], "high": [4, 3, 4]}
+    assert report["drained"] == {"count": 2, "first": [[6, 6], [7, 6]]}
+    assert report["last_round"] == ["bottom", "bottom"]
+    assert report["ignored"]["count"] == 1
+    assert report["ignored"]["first"][0].startswith("box 2: ")
 
 
 @pytest.mark.parametrize(

@@ -48,15 +48,6 @@ def test_welding_closes_what_was_taken_apart():
     assert len(again.points) == len(triangles.points)
 
 
-def test_edges_are_counted_by_fault():
-    cube = mesh(Manifold.cube((1, 1, 1)))
-    assert count_edges(Shell(cube.points, cube.corners[1:])) == (3, 0, 0)
-    flipped = cube.corners.copy()
-    flipped[0] = flipped[0][::-1]
-    assert count_edges(Shell(cube.points, flipped)) == (0, 0, 3)
-    assert count_edges(Shell(cube.points, np.concatenate([cube.corners] * 2))) == (0, 18, 0)
-
-
 # ---- Rays ----
 
 
@@ -81,10 +72,10 @@ def test_rays_hit_what_slow_rays_hit(direction):
     origins = np.array([[rng.uniform(-20, 70), rng.uniform(-20, 50), rng.uniform(-20, 30)]
                         for _ in range(120)])  # fmt: skip
     ray = np.array(direction, dtype=float)
-    found = cast(origins, ray, triangles, Meter(1e9))
+    result = cast(origins, ray, triangles, Meter(1e9))
     wanted = [slow_ray(origin, ray, triangles) for origin in origins]
-    assert np.isfinite(found).sum() > 5
-    assert found == pytest.approx(wanted)
+    assert np.isfinite(result).sum() > 5
+    assert result == pytest.approx(wanted)
 
 
 def test_rays_are_counted_before_they_are_cast():
@@ -122,8 +113,8 @@ RULES = Survey(
 
 
 def test_a_survey_reads_the_thickness_of_a_block():
-    found = survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2))
-    assert found.values == (19.95, 19.95, 29.95, 29.95, 49.95, 49.95)
+    result = survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2))
+    assert result.values == (19.95, 19.95, 29.95, 29.95, 49.95, 49.95)
     only_x = survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0,))
     assert only_x.values == (49.95, 49.95)
 
@@ -139,7 +130,6 @@ def test_a_survey_skips_ends_of_bars_and_small_faces():
 
 
 @given(st.lists(POINT, min_size=1, max_size=15))
-@settings(max_examples=200, deadline=None)
 def test_no_direction_gives_a_narrower_strip(points):
     cloud = np.array(points, dtype=float)
     width = strip_width(cloud)
@@ -150,7 +140,7 @@ def test_no_direction_gives_a_narrower_strip(points):
 
 
 @given(st.lists(POINT, min_size=3, max_size=6, unique=True), st.integers(1, 9), st.randoms())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40)
 def test_a_point_is_in_the_grown_shape_if_its_square_meets_the_shape(points, by, rng):
     shape = CrossSection([np.array(points, dtype=float)], FillRule.NonZero)
     if shape.area() < 1:
@@ -169,8 +159,8 @@ def test_columns_pass_where_there_is_just_room():
     rules = {"height": 20, "free_reach": 10, "blocked_reach": 10, "ignored_area": 0.01}
     ring = Manifold.cube((100, 100, 10), True) - Manifold.cube((40, 40, 30), True)
     for side, free in ((39, True), (39.9, True), (40, False), (41, False)):
-        found = openings(ring, Spacing(**rules, free=side, blocked=side))
-        assert (found.free > 0) == free
-        assert found.free == found.unblocked == pytest.approx(max(0, 40 - side) ** 2, abs=1e-6)
+        result = openings(ring, Spacing(**rules, free=side, blocked=side))
+        assert (result.free > 0) == free
+        assert result.free == result.unblocked == pytest.approx(max(0, 40 - side) ** 2, abs=1e-6)
     above = ring.translate((500, -300, 26))
     assert openings(above, Spacing(**rules, free=39, blocked=39)).free == pytest.approx(400)

@@ -55,15 +55,15 @@ row = on_studs | st.tuples(near, near, level, turn)
 
 
 @given(st.lists(row, max_size=25))
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=60)
 def test_pairs_are_those_of_comparing_all_with_all(rows):
-    wanted, found = plain_pairs(rows), ours(rows)
+    expected, found = plain_pairs(rows), ours(rows)
     # Where a limit is met to the last digit, either may be right.
-    for pair in wanted.keys() ^ found.keys():
-        area, depth = {**wanted, **found}[pair]
+    for pair in expected.keys() ^ found.keys():
+        area, depth = {**expected, **found}[pair]
         assert abs(area - 1) < 1e-6 or abs(depth + 0.5) < 1e-6
-    for pair in wanted.keys() & found.keys():
-        assert found[pair] == pytest.approx(wanted[pair], abs=1e-5)
+    for pair in expected.keys() & found.keys():
+        assert found[pair] == pytest.approx(expected[pair], abs=1e-5)
 
 
 def test_crowds_are_not_compared():
@@ -76,7 +76,6 @@ def test_crowds_are_not_compared():
     st.floats(-40, 40), st.floats(-40, 40), st.floats(0, 360), st.sampled_from([0, 90, 180, 270]),
     st.tuples(st.integers(-3, 3), st.integers(-3, 3)),
 )  # fmt: skip
-@settings(deadline=None)
 def test_bricks_on_one_grid_fit_however_the_grid_is_turned(x, y, angle, quarter, studs):
     c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
     dx, dy = 8 * studs[0], 8 * studs[1]
@@ -108,7 +107,6 @@ def plain_misfits(bricks, label):
     ),
     st.sampled_from([0.0, 17.0, 45.0]),
 )  # fmt: skip
-@settings(deadline=None)
 def test_misfits_are_those_of_comparing_all_pairs_of_a_group(rows, turn):
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     places = [(8 * x + d, 8 * y - d, a) for x, y, d, a, _ in rows]
@@ -124,15 +122,15 @@ def test_groups_are_those_of_walking(count, links):
     lower, upper = (np.array(side, dtype=np.int64) for side in zip(*links, strict=True)) if links else (np.zeros(0, dtype=np.int64),) * 2  # fmt: skip  # noqa: E501
     label = groups(count, Pairs(lower, upper, lower * 0.0, lower * 0.0)).tolist()
     for start in range(count):
-        seen, waiting = {start}, [start]
+        group, waiting = {start}, [start]
         while waiting:
             at = waiting.pop()
             for a, b in links:
                 for here, there in ((a, b), (b, a)):
-                    if here == at and there not in seen:
-                        seen.add(there)
+                    if here == at and there not in group:
+                        group.add(there)
                         waiting.append(there)
-        assert label[start] == min(seen)
+        assert label[start] == min(group)
 
 
 def test_stances_measure_centre_and_support():
@@ -149,10 +147,3 @@ def test_stances_measure_centre_and_support():
     assert one.centre == (8.0, 0.0)
     assert one.outside == 0
     assert sorted(one.support) == [[-8, -16], [-8, 16], [8, -16], [8, 16]]
-
-
-def test_angles_are_exact_where_it_matters():
-    bricks = Bricks.of([(0, 0, 0, turn) for turn in (90, -90, 270, 450, 180, 0, -1e-20, 1e300)])
-    assert bricks.angle[:7].tolist() == [90, 90, 90, 90, 0, 0, 0]
-    assert bricks.cos[:4].tolist() == [0, 0, 0, 0]
-    assert 0 <= bricks.angle[7] < 180

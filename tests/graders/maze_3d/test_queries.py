@@ -27,7 +27,7 @@ def is_jump(heights, a, b):
     return heights[(r + s) // 2, (c + d) // 2] <= heights[a] - 2
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(16))
 def test_moves_are_those_of_the_words_of_the_prompt(seed):
     rng = Stream("mazes asked about", seed)
     n = rng.between(2, 7)
@@ -53,22 +53,22 @@ def test_moves_are_those_of_the_words_of_the_prompt(seed):
         if cell not in moves(legal[-1]):
             break
         legal.append(cell)
-    told = ask(Walk, params, maze, path=path)
+    report = ask(Walk, params, maze, path=path)
     end = legal[-1]
-    assert (told["wrong"] == "") == (legal == path)
-    assert told["wrong"] == "" or told["wrong"].startswith(f"cell {len(legal)} of the path")
-    assert (told["end"], told["height"]) == (list(end), heights[end])
-    assert told["steps"] == [list(b) for b in sorted(heights) if is_step(heights, end, b)]
-    assert told["jumps"] == [list(b) for b in sorted(heights) if is_jump(heights, end, b)]
+    assert (report["wrong"] == "") == (legal == path)
+    assert report["wrong"] == "" or report["wrong"].startswith(f"cell {len(legal)} of the path")
+    assert (report["end"], report["height"]) == (list(end), heights[end])
+    assert report["steps"] == [list(b) for b in sorted(heights) if is_step(heights, end, b)]
+    assert report["jumps"] == [list(b) for b in sorted(heights) if is_jump(heights, end, b)]
 
     reached, grown = set(), {path[0]}
     while grown - reached:
         reached |= grown
         grown = {b for a in reached for b in moves(a)}
     corner = [rng.below(n), rng.below(n)]
-    told = ask(Reach, params, maze, start=path[0], corner=corner)
-    assert told["cells"] == len(reached)
-    assert told["map"] == [
+    report = ask(Reach, params, maze, start=path[0], corner=corner)
+    assert report["cells"] == len(reached)
+    assert report["map"] == [
         "".join("o" if (r, c) in reached else "." for c in range(corner[1], n))
         for r in range(corner[0], n)
     ]
@@ -90,11 +90,3 @@ SMALL = Params(size=3, a_height=5, b_height=0, jumps=1)
 def test_what_is_no_maze_or_no_cell_is_refused(maze, path, why):
     with pytest.raises(QueryError, match=why):
         ask(Walk, SMALL, maze, path=path)
-
-
-def test_the_largest_map_fits_a_message():
-    params = Params(size=60, a_height=5, b_height=0, jumps=1)
-    told = ask(Reach, params, ["5" * 60] * 60, start=[0, 0])
-    assert told["cells"] == 3600
-    assert [len(row) for row in told["map"]] == [40] * 40
-    assert len(json.dumps(told)) <= 2000

@@ -71,17 +71,17 @@ coordinate = st.integers(0, 4).map(float) | st.builds(
 
 @given(st.lists(st.tuples(coordinate, coordinate), min_size=3, max_size=14))
 def test_contacts_are_those_of_rational_arithmetic(points):
-    found = contacts(np.array(points))
-    assert (found.crossings, found.touches) == slow_contacts(points)
+    result = contacts(np.array(points))
+    assert (result.crossings, result.touches) == slow_contacts(points)
 
 
 def test_signs_that_doubles_cannot_tell_are_right():
     # (0.1 + 0.2, ...) lies off the line through (0, 0) and (0.5, 0.5) by less than a rounding.
     x = np.nextafter(0.3, 1)
     points = [(0.0, 0.0), (0.5, 0.5), (0.5, 0.9), (0.3, x), (0.3, 0.2), (0.9, -1.0)]
-    found = contacts(np.array(points))
-    assert (found.crossings, found.touches) == slow_contacts(points)
-    assert (0, 3) in found.crossings
+    result = contacts(np.array(points))
+    assert (result.crossings, result.touches) == slow_contacts(points)
+    assert (0, 3) in result.crossings
 
 
 def test_cosines_of_known_angles():

@@ -102,7 +102,7 @@ PIECES += [" ", "\n", "\t", "\\\n", "\r\n", ",", "return", "f", "def", ":", "//"
 PIECES += ["1_0", "0x1", "2j", "''", "[", "if", "x2", "X", "\n    ", "\n\n", "()", "-x**2", "+y"]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=9).map("".join))
 def test_any_text_is_read_as_python_reads_it(body):
     for text in (HEAD + body, f"def f(x,y):return {body}", f"{HEAD}({body})"):
@@ -157,7 +157,7 @@ OPERATORS = {
 }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(FORMULAS)
 def test_signs_are_those_of_fractions(body):
     text = HEAD + body

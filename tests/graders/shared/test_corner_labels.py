@@ -99,21 +99,21 @@ def drawings_without_junction(ring):
     sides = crossed_sides(ring)
     n = len(sides)
     label = [ring[(side + 1) % len(ring)] for side in sides]
-    found = []
+    result = []
     for groups in partitions(list(range(n))):
         one_class = all(len({label[i] for i in group}) == 1 for group in groups)
         crossing = any(
             min(g) < min(h) < x < y for g, h in permutations(groups, 2) for x in g for y in h
         )
         if one_class and not crossing and 2 * (len(groups) - 1) == n:
-            found.append(
+            result.append(
                 [
                     (sides[a], sides[b])
                     for a, b in combinations(range(n), 2)
                     if not any(straddles(group, a, b) for group in groups)
                 ]
             )
-    return found if n else [[]]
+    return result if n else [[]]
 
 
 def test_squares_by_all_drawings():

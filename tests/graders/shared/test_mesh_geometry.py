@@ -40,7 +40,7 @@ def sampled_distance(p, q, steps=24):
     return float(np.sqrt(((a[:, None] - b) ** 2).sum(axis=2)).min())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), margin=st.sampled_from([0.0, 0.01, 0.5]))
 def test_close_pairs_are_those_whose_boxes_meet(seed, margin):
     corners = random_triangles(seed, 40)
@@ -56,7 +56,7 @@ def test_close_pairs_are_those_whose_boxes_meet(seed, margin):
     assert not expected or close_pairs(corners, margin, len(expected) - 1) is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), distance=st.sampled_from([0.05, 0.3, 1.0]))
 def test_nearness_agrees_with_sampled_distances(seed, distance):
     corners = random_triangles(seed, 2)
@@ -68,7 +68,7 @@ def test_nearness_agrees_with_sampled_distances(seed, distance):
         assert not near
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6))
 def test_triangles_cross_exactly_if_some_side_runs_through_the_other(seed):
     corners = random_triangles(seed, 2)
@@ -116,11 +116,11 @@ BASE = [[0, 0, 0], [4, 0, 0], [0, 4, 0]]
 def test_known_contacts(other, crossing, covering):
     corners = np.array([BASE, other], dtype=float)
     for turned in (corners, corners[::-1], corners[:, ::-1]):
-        found = find_contacts(turned, np.array([[0, 1]]), 0.01)
-        assert (len(found.crossing), len(found.covering)) == (crossing, covering)
+        result = find_contacts(turned, np.array([[0, 1]]), 0.01)
+        assert (len(result.crossing), len(result.covering)) == (crossing, covering)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 30))
 def test_triangles_of_a_star_shaped_face_have_its_area(seed, n):
     rng = random.Random(seed)
@@ -155,7 +155,7 @@ def box_solid(low, size):
     return solid_mesh(Box(kind="box", size=size, translation=middle))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(a_box, min_size=1, max_size=4), a_box)
 def test_boxes_on_a_grid_have_the_volumes_that_counting_cells_gives(solids, other):
     # Sides of all boxes lie in common planes all the time, which is where booleans are delicate.
@@ -204,7 +204,7 @@ def as_body(solid):
     return to_body(mesh.points, triangulate(mesh).corners)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_turned_solids_have_the_volumes_of_mesh_booleans(seed):
     rng = random.Random(seed)

@@ -32,12 +32,12 @@ def test_references_are_written_as_solids(task_id):
     ours = sum(theirs(mesh.points, mesh.faces).volume for mesh in meshes)
     assert ours > 0, "faces look outwards"
     for form in FORMS:
-        found = trimesh.load(io.BytesIO(solid_file(meshes, form)), file_type=form, force="mesh")
-        assert found.volume == pytest.approx(ours, rel=1e-4)
-        assert len(found.faces) == sum(len(mesh.faces) for mesh in meshes)
+        result = trimesh.load(io.BytesIO(solid_file(meshes, form)), file_type=form, force="mesh")
+        assert result.volume == pytest.approx(ours, rel=1e-4)
+        assert len(result.faces) == sum(len(mesh.faces) for mesh in meshes)
         axis = 1 if form == "glb" else 2  # glTF has y upwards
         high = max(float(mesh.points[:, 2].max()) for mesh in meshes)
-        assert found.bounds[1][axis] == pytest.approx(high, rel=1e-4)
+        assert result.bounds[1][axis] == pytest.approx(high, rel=1e-4)
     if VOLUMES[task_id]:
         bodies = sum(len(mesh.points) for mesh in meshes) / 4
         assert ours == pytest.approx(bodies * VOLUMES[task_id])

@@ -60,14 +60,14 @@ def grown(points, slack):
 
 def height(points, x):
     """The lowest and highest point of a convex ring on an upright line, if it reaches it."""
-    found = []
+    result = []
     for (ax, ay), (bx, by) in pairwise([*points, points[0]]):
         if min(ax, bx) < x < max(ax, bx):
-            found.append(ay + (by - ay) * (x - ax) / (bx - ax))
-    return (min(found), max(found)) if found else None
+            result.append(ay + (by - ay) * (x - ax) / (bx - ax))
+    return (min(result), max(result)) if result else None
 
 
-def exact_area(rings, wanted):
+def exact_area(rings, expected):
     """Area where a rule of membership in convex rings holds, by upright strips."""
     edges = [edge for points in rings for edge in pairwise([*points, points[0]])]
     events = {x for points in rings for x, _ in points}
@@ -84,7 +84,7 @@ def exact_area(rings, wanted):
         levels = sorted({y for span in spans if span for y in span})
         for low, high in pairwise(levels):
             y = (low + high) / 2
-            if wanted([span is not None and span[0] < y < span[1] for span in spans]):
+            if expected([span is not None and span[0] < y < span[1] for span in spans]):
                 total += (high - low) * (right - left)
     return total
 
@@ -111,8 +111,8 @@ def test_areas_agree_with_exact_fractions(seed):
     spill = exact_area(
         rings, lambda member: not member[0] and any(member[1:n]) and not any(member[n:])
     )
-    seen = cover(target, shapes, SLACK)
-    assert seen.covered == pytest.approx(float(covered), abs=1e-9)
-    assert seen.difference == pytest.approx(float(difference), abs=1e-9)
-    assert seen.spill == pytest.approx(float(spill), abs=1e-9)
-    assert 0 < seen.spill < seen.difference
+    shadow = cover(target, shapes, SLACK)
+    assert shadow.covered == pytest.approx(float(covered), abs=1e-9)
+    assert shadow.difference == pytest.approx(float(difference), abs=1e-9)
+    assert shadow.spill == pytest.approx(float(spill), abs=1e-9)
+    assert 0 < shadow.spill < shadow.difference

@@ -42,10 +42,10 @@ def can_be_parted(a, b):
 
 def test_cuts_agree_with_linear_programming():
     bodies = random_bodies(24, 1.6, seed=2)
-    found = {pair[:2] for pair in cuts(bodies, 0.0, 10**6).pairs}
+    result = {pair[:2] for pair in cuts(bodies, 0.0, 10**6).pairs}
     pairs = {(i, j) for j in range(24) for i in range(j)}
     cut = {(i, j) for i, j in pairs if not can_be_parted(bodies[i], bodies[j])}
-    assert found == cut
+    assert result == cut
     assert 20 < len(cut) < len(pairs) - 20
 
 

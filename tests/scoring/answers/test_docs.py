@@ -33,8 +33,8 @@ def rows(*headings: str) -> list[list[str]]:
 def test_a_rule_holds_for_its_example(rule, reply, counts):
     assert rule.endswith(".")
     text = re.match(r"`(.*)`(?: \(cut\))?$", reply)[1].replace("\\|", "|")
-    found = from_response(text, PATH)
-    assert (found and found.value) == (None if counts == "nothing" else json.loads(counts[1:-1]))
+    result = from_response(text, PATH)
+    assert (result and result.value) == (None if counts == "nothing" else json.loads(counts[1:-1]))
 
 
 READERS = {
@@ -59,8 +59,8 @@ def test_a_sentence_is_no_list_of_words():
     task = get_task("pattern_interference")
     said = "The answer is valid: the counts are [3, 4, 5]."
     for text, value in ((said, None), (f'{{"answer": [90]}}\n{said}', [90])):
-        found = from_response(text, shape_of(task.answer_model), lambda _: True)
-        assert (found and found.value) == (value and {"answer": value})
+        result = from_response(text, shape_of(task.answer_model), lambda _: True)
+        assert (result and result.value) == (value and {"answer": value})
 
 
 @pytest.mark.parametrize("form", ["{}", "Here it is:\n```\n{}\n```"])
@@ -69,8 +69,8 @@ def test_a_maze_and_a_function_count_alone(form):
         ("maze_3d", "A10\n2B3"),
         ("polynomial_curve_fitting", "def f(x, y): return x"),
     ):
-        found = from_response(form.format(text), shape_of(get_task(task).answer_model))
-        assert [*found.value.values()] == [text]
+        result = from_response(form.format(text), shape_of(get_task(task).answer_model))
+        assert [*result.value.values()] == [text]
 
 
 def test_what_is_recorded():
@@ -91,5 +91,5 @@ def test_what_is_recorded():
         ('<think>[1]</think>{"path": [2]}', "dropped_reasoning"),
         ('{"Path": [2]}', "key_case"),
     ):
-        found = from_response(text, PATH)
-        assert (found.value, found.repairs) == ({"path": [2]}, (repair,))
+        result = from_response(text, PATH)
+        assert (result.value, result.repairs) == ({"path": [2]}, (repair,))
