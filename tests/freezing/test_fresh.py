@@ -9,7 +9,6 @@ import pytest
 
 from scbench.base.canonical import content_hash
 from scbench.base.errors import GenerationError, ReleaseError, WorkSpentError
-from scbench.base.seeding import Stream
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
 from scbench.freezing.experiment import experiment_of, plan
 from scbench.freezing.fresh import REPEATS, draw, gather, run
@@ -48,24 +47,6 @@ def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
     found = cases(GOLDEN.SEED, *blocks, workers=workers)
     hashes = {drawn.planned.task.id: content_hash(list(drawn.cases)) for drawn in found}
     assert hashes == {task_id: GOLDEN.stored()[task_id][1] for task_id in drawable}
-
-
-def test_cases_are_those_of_generate_random_with_a_stream_of_that_name():
-    (drawn,) = cases(5, {"id": "boolean", "count": 40, "length": 7})
-    parameters = (
-        get_task("boolean").builder.space(length=7).model_dump(mode="json", exclude={"count"})
-    )
-    stream = Stream("generate", 5, "boolean", parameters)
-    expected = get_task("boolean").builder(stream).generate_random(count=40, **parameters)
-    assert list(drawn.cases) == expected
-
-
-def test_adding_a_point_never_changes_another():
-    alone = cases(5, {"id": "boolean", "count": 20, "length": 9})
-    grid = {"length": [4, 9, 12], "format": ["T_F", "TRUE_FALSE"]}
-    more = cases(5, {"id": "arithmetic", "count": 3}, {"id": "boolean", "count": 20, "grid": grid})
-    same = [drawn for drawn in more if drawn.planned.parameters == alone[0].planned.parameters]
-    assert [drawn.cases for drawn in same] == [alone[0].cases]
 
 
 def test_nothing_is_drawn_twice_in_the_whole_experiment():

@@ -1,9 +1,6 @@
 """The reward function for TRL, called by the lines of the trainer that call one."""
 
 import ast
-import json
-import os
-import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
@@ -54,43 +51,6 @@ def call(pytestconfig):
         return eval(expression, space)  # noqa: S307
 
     return make
-
-
-@pytest.mark.parametrize(
-    "asked", [{"trials": False, "curriculum": False}, {"trials": True, "curriculum": True}]
-)
-def test_a_tiny_model_is_trained_for_twenty_steps(asked, tmp_path, pytestconfig):
-    """What a trainer sees; no claim that anything is learnt."""
-    cache = pytestconfig.cache.mkdir("packages")
-    folder = installed(cache, "trl==1.16.0", "torch==2.13.0")
-    program = Path(__file__).parents[1] / "fixtures" / "tiny_grpo.py"
-    silent = {"TRL_EXPERIMENTAL_SILENCE": "1", "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", program, json.dumps(asked | {"out": str(tmp_path)})],
-        env=os.environ | silent | {"PYTHONPATH": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["parameters"] < 10_000
-    steps = [line for line in told["log"] if "reward" in line]
-    assert [line["step"] for line in steps] == [*range(1, 21)]
-    rewards = [line["reward"] for line in steps]
-    assert all(0 <= reward <= 1 for reward in rewards)
-    assert max(rewards) > 0
-    # Rollouts that differ are what a step is made of.
-    assert all((line["grad_norm"] > 0) == (line["reward_std"] > 0) for line in steps)
-    source = "TrialEnvironment" if asked["trials"] else "scbench_score"
-    assert [line[f"rewards/{source}/mean"] for line in steps] == rewards
-    reported = [score for last in told["last"].values() for _, score in last]
-    assert len(reported) == 4 * 20
-    rungs = [line[name] for line in steps for name in line if name.startswith("rung/")]
-    assert min(rungs) == 1  # where it is right most often
-    assert told["counts"]["drawn"] >= 20
-    if asked["curriculum"]:
-        assert {rung for last in told["last"].values() for rung, _ in last} != {1}
 
 
 def test_completions_as_text_and_as_messages_get_the_scores_of_the_command(call):
