@@ -110,9 +110,9 @@ def test_images_arrive_in_order_beside_rows_without(load, copy, forge, datasets,
     write_table(copy / data_file("enumerate_edges"), instance_table(rows))
     forge(copy)
     assert find_release(str(copy)).instances()["enumerate_edges/00"].images == pictures
-    found = load(str(copy), "enumerate_edges", split="test", streaming=streaming)
-    assert found.features["images"] == datasets.List(datasets.Image())
-    undecoded = found.cast_column("images", datasets.List(datasets.Image(decode=False)))
+    loaded = load(str(copy), "enumerate_edges", split="test", streaming=streaming)
+    assert loaded.features["images"] == datasets.List(datasets.Image())
+    undecoded = loaded.cast_column("images", datasets.List(datasets.Image(decode=False)))
     first, second, *_ = undecoded
     assert [image["bytes"] for image in first["images"]] == list(pictures)
     assert [image["path"] for image in first["images"]] == [

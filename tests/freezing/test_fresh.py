@@ -44,8 +44,8 @@ def test_cases_of_a_seed_are_those_written_down(task_id):
 def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
     drawable = [task_id for task_id in GOLDEN.stored() if task_id not in ungraded]
     blocks = [{"id": task_id, "count": GOLDEN.COUNT} for task_id in drawable]
-    found = cases(GOLDEN.SEED, *blocks, workers=workers)
-    hashes = {drawn.planned.task.id: content_hash(list(drawn.cases)) for drawn in found}
+    texts = cases(GOLDEN.SEED, *blocks, workers=workers)
+    hashes = {drawn.planned.task.id: content_hash(list(drawn.cases)) for drawn in texts}
     assert hashes == {task_id: GOLDEN.stored()[task_id][1] for task_id in drawable}
 
 
@@ -53,9 +53,9 @@ def test_nothing_is_drawn_twice_in_the_whole_experiment():
     # The two formats print different words, but the two chances of brackets give the same texts.
     grid = {"prob_open": [0.1, 0.9], "format": ["T_F", "BINARY"]}
     block = {"id": "boolean", "length": 3, "max_depth": 0, "prob_negation": 0, "count": 30}
-    found = inputs(5, {**block, "grid": grid})
-    assert len(found) == 120
-    assert max(Counter(found).values()) == 1
+    texts = inputs(5, {**block, "grid": grid})
+    assert len(texts) == 120
+    assert max(Counter(texts).values()) == 1
 
 
 @pytest.mark.parametrize("task_id", OURS)
@@ -72,9 +72,9 @@ def test_neighbouring_seeds_share_no_items(task_id):
     drawn = [drawn for seed in (41, 42, 43) for drawn in cases(seed, block)]
     for reason in filter(None, (part.reason for part in drawn)):
         raise GenerationError(reason)
-    found = [case["input"] for part in drawn for case in part.cases]
-    assert len(found) == 3 * count
-    assert len(set(found)) == len(found)
+    texts = [case["input"] for part in drawn for case in part.cases]
+    assert len(texts) == 3 * count
+    assert len(set(texts)) == len(texts)
 
 
 def test_an_exhausted_space_ends_with_the_reason():

@@ -57,10 +57,10 @@ def test_files_are_the_schemas(whole):
 @pytest.fixture(scope="module")
 def stored(whole) -> dict[str, list[Reference]]:
     """The answers that are stored for each instance."""
-    found = {}
+    by_id = {}
     for ref in find_release(str(whole)).references():
-        found.setdefault(ref.id, []).append(ref)
-    return found
+        by_id.setdefault(ref.id, []).append(ref)
+    return by_id
 
 
 @pytest.mark.parametrize("task_id", TASKS)
@@ -122,7 +122,7 @@ def test_answer_schema_agrees_with_the_package(whole, stored, task_id):
     schema = published(whole, f"{task_id}.answer")
     model = get_task(task_id).answer_model
     own = [ref for refs in stored.values() for ref in refs if ref.id.startswith(f"{task_id}/")]
-    seen = set()
+    verdicts = set()
     for ref in own[:: max(1, len(own) // 20)]:
         value = json.loads(ref.answer)
         rng = random.Random(f"{ref.id} {ref.name}")
@@ -132,8 +132,8 @@ def test_answer_schema_agrees_with_the_package(whole, stored, task_id):
                 valid = schema.is_valid(in_rows(task_id, candidate))
                 taken = accepts(model, candidate)
                 assert valid <= taken if task_id in LENIENT else valid == taken, candidate
-                seen.add(valid)
-    assert seen == {True, False}
+                verdicts.add(valid)
+    assert verdicts == {True, False}
 
 
 TURN = {"action": "x", "observation": "no"}

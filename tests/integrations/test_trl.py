@@ -65,10 +65,10 @@ def test_completions_as_text_and_as_messages_get_the_scores_of_the_command(call)
         ]
         for text in texts
     ]
-    told = []
+    logged = []
     scores = [one.score for one in replies.values()]
-    assert call(inputs, texts, lambda *pair: told.append(pair)) == scores
-    assert told == [("scbench_scored", 1.0)]
+    assert call(inputs, texts, lambda *pair: logged.append(pair)) == scores
+    assert logged == [("scbench_scored", 1.0)]
     assert call(inputs, talks, lambda *_: None) == scores
     assert call(inputs, [[{"role": "tool", "content": "x"}]] * len(inputs)) == [0.0] * len(inputs)
 
@@ -89,10 +89,10 @@ def test_what_cannot_be_graded_is_none_and_counted(call):
     here = [float(i % 5 == 0) for i in range(16)]
     program = {"fileContents": "print(1)", "fileType": "Python Generating STL", "transform": here}
     answer = str({"parts": [program]}).replace("'", '"')
-    told = []
+    logged = []
     inputs = [{"prompt": "Q", "id": "interlocking_parts/00"}, {"prompt": "Q", "id": "maze_3d/00"}]
-    assert call(inputs, [answer, "no"], lambda *pair: told.append(pair)) == [None, 0.0]
-    assert told == [("scbench_scored", 0.5)]
+    assert call(inputs, [answer, "no"], lambda *pair: logged.append(pair)) == [None, 0.0]
+    assert logged == [("scbench_scored", 0.5)]
 
 
 def test_a_data_set_without_ids_is_refused(call):
