@@ -261,6 +261,15 @@ def test_bad_archive_is_refused_and_nothing_is_taken_out(check, tmp_path, name):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_an_encrypted_zip_is_refused(check, tmp_path):
+    data = bytearray(zipped([("README.md", b"a", FILE)]))
+    for mark in (b"PK\x03\x04", b"PK\x01\x02"):  # the flag stands in both headers
+        data[data.index(mark) + (6 if mark == b"PK\x03\x04" else 8)] |= 1
+    path = tmp_path / "x.zip"
+    path.write_bytes(data)
+    assert [found.code for found in check(path).problems][:1] == ["encrypted"]
+
+
 def test_a_header_that_claims_gigabytes_takes_no_memory(check, tmp_path):
     info = tarfile.TarInfo("x")
     info.type = tarfile.XHDTYPE
