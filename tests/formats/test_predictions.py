@@ -216,6 +216,14 @@ def test_no_bytes_behind_a_magic_number_make_reading_fail(tmp_path_factory, data
         assert isinstance(entry, Line | Problem)
 
 
+def test_a_window_too_large_is_refused(tmp_path):
+    options = zstandard.ZstdCompressionParameters(window_log=29, write_content_size=False)
+    packer = zstandard.ZstdCompressor(compression_params=options).compressobj()
+    [problem] = read_file(tmp_path / "p", packer.compress(GOOD) + packer.flush())
+    assert (problem.code, problem.line) == ("unreadable", 1)
+    assert "memory" in problem.message
+
+
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
 def test_a_bomb_is_one_long_line_and_is_never_held(tmp_path, name):
     size = 2**28
