@@ -5,11 +5,12 @@ import fcntl
 import gc
 import json
 import os
+import pickle
 import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import count
@@ -22,9 +23,12 @@ import polars as pl
 import pytest
 from pydantic import BaseModel
 
+from scbench.base.canonical import sha256
 from scbench.base.errors import ScbenchError
 from scbench.catalog import Task, get_task
+from scbench.freezing import freeze, verify
 from scbench.freezing.freeze import build_release
+from scbench.freezing.frozen_task import FrozenTask
 from scbench.grading.rows.columns import column_types
 from scbench.machine.physics import VARIABLE
 from scbench.release.load import Release, find_release
@@ -139,6 +143,34 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A folder of caches of this run of tests alone, empty at its start, for commands too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(shared(tmp_path_factory) / "cache"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Draw a task's picture once for all processes, which takes most of building a small release.
+
+    Whatever it shows, instances, answers and their scores, is part of the name it is kept under.
+    """
+    folder = shared(tmp_path_factory) / "drawn"
+    folder.mkdir(exist_ok=True)
+    draw = freeze.pictures
+
+    def pictures(frozen: Sequence[FrozenTask], workers: int) -> dict[str, bytes]:
+        files = {}
+        for part in frozen:
+            rows = [row.content_hash for row in part.instances]
+            path = folder / sha256(repr((part.task.id, rows, part.references)))
+            if not path.exists():
+                new = path.with_suffix(f".{os.getpid()}")
+                new.write_bytes(pickle.dumps(draw([part], workers)))
+                new.rename(path)
+            files |= pickle.loads(path.read_bytes())  # noqa: S301  (our own)
+        return files
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(freeze, "pictures", pictures)
+        patch.setattr(verify, "pictures", pictures)
         yield
 
 

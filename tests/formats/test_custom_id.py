@@ -19,7 +19,7 @@ def every_id() -> list[str]:
 
 
 def test_every_id_of_the_release_and_a_drawn_twin_fits_with_sample_and_budget(every_id):
-    seen = set()
+    texts = set()
     assert len(every_id) > 6000
     for row_id in [name for held in every_id for name in (held, f"b001f663:{held}")]:
         for sample, budget in ((0, None), (99, None), (0, 0), (15, 131_072)):
@@ -27,8 +27,8 @@ def test_every_id_of_the_release_and_a_drawn_twin_fits_with_sample_and_budget(ev
             text = asked.custom_id
             assert re.fullmatch("[A-Za-z0-9_-]{1,64}", text)
             assert read_custom_id(text) == asked
-            seen.add(text)
-    assert len(seen) == 2 * 4 * len(every_id)
+            texts.add(text)
+    assert len(texts) == 2 * 4 * len(every_id)
 
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,9}/[a-z0-9_]{1,5}(-[a-z0-9_]{1,5}){0,2}", fullmatch=True)

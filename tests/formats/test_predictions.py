@@ -216,6 +216,14 @@ def test_no_bytes_behind_a_magic_number_make_reading_fail(tmp_path_factory, data
         assert isinstance(entry, Line | Problem)
 
 
+def test_a_window_too_large_is_refused(tmp_path):
+    options = zstandard.ZstdCompressionParameters(window_log=29, write_content_size=False)
+    packer = zstandard.ZstdCompressor(compression_params=options).compressobj()
+    [problem] = read_file(tmp_path / "p", packer.compress(GOOD) + packer.flush())
+    assert (problem.code, problem.line) == ("unreadable", 1)
+    assert "memory" in problem.message
+
+
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
 def test_a_bomb_is_one_long_line_and_is_never_held(tmp_path, name):
     size = 2**28
@@ -309,8 +317,8 @@ def test_a_pipe_that_gives_one_byte_at_a_time_is_read(pack):
     ],
 )
 def test_usage_is_understood_under_the_names_of_providers(usage, counts):
-    found = parse_line(json.dumps({"id": "a/00", "usage": usage}).encode(), 1)
-    given = found.prediction.usage
+    parsed = parse_line(json.dumps({"id": "a/00", "usage": usage}).encode(), 1)
+    given = parsed.prediction.usage
     assert (given.input_tokens, given.output_tokens, given.reasoning_tokens) == counts
 
 
@@ -330,14 +338,14 @@ def test_other_encodings_are_named_and_nothing_is_guessed(tmp_path, encoding, na
     path = tmp_path / "p.jsonl"
     path.write_bytes(pack('{"id": "a/00"}\n{"id": "a/01"}\n'.encode(encoding)))
     with open_predictions(str(path)) as stream:
-        (found,) = read_predictions(stream, hashlib.sha256())
-    assert (found.code, found.line) == ("unreadable", 1)
-    assert f"this is {name} text" in found.message
+        (parsed,) = read_predictions(stream, hashlib.sha256())
+    assert (parsed.code, parsed.line) == ("unreadable", 1)
+    assert f"this is {name} text" in parsed.message
 
 
 def test_keys_that_nobody_reads_are_kept_for_a_warning():
-    found = parse_line(b'{"id": "a/00", "modell": "m", "finish_reson": "stop", "zzz": 1}', 1)
-    assert found.unread == ("modell", "finish_reson", "zzz")
+    parsed = parse_line(b'{"id": "a/00", "modell": "m", "finish_reson": "stop", "zzz": 1}', 1)
+    assert parsed.unread == ("modell", "finish_reson", "zzz")
     said = list(unread_keys({"modell": 2, "finish_reson": 1, "instance_id": 1, "zzz": 1}))
     assert said[0].endswith("in 2 lines; is it meant for 'model'?")
     assert [line.rpartition("; ")[2] for line in said[1:3]] == [

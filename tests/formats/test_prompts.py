@@ -27,8 +27,8 @@ PICTURED, PLAIN = "polynomial_curve_fitting/04", "two_segments/07"
 @pytest.fixture(scope="module")
 def held():
     release = find_release()
-    found = chosen_instances(release, None, {PICTURED, PLAIN})
-    return {instance.id: instance for instance in found}
+    chosen = chosen_instances(release, None, {PICTURED, PLAIN})
+    return {instance.id: instance for instance in chosen}
 
 
 def line(held, form, row_id=PICTURED, **settings):
@@ -60,9 +60,9 @@ def test_chat_lines_are_those_of_the_documentation(held):
 
 @pytest.mark.parametrize("form", LIMITS)
 def test_plain_lines_hold_no_schema_and_no_picture_where_there_is_none(held, form):
-    made = json.dumps(line(held, form, PLAIN))
-    assert "schema" not in made
-    assert "image/png" not in made
+    body = json.dumps(line(held, form, PLAIN))
+    assert "schema" not in body
+    assert "image/png" not in body
 
 
 @pytest.mark.parametrize("form", [Form.OPENAI_CHAT, Form.OPENAI_RESPONSES, Form.ANTHROPIC])
@@ -77,8 +77,8 @@ def test_what_a_provider_would_refuse_is_refused_before(form):
 
 def test_files_end_before_either_limit():
     lines = [b"x" * size + b"\n" for size in (3, 3, 3, 9, 1, 1, 1, 1)]
-    made = [list(block) for block in blocks(lines, Limits(3, 10))]
-    assert [[len(line) - 1 for line in block] for block in made] == [
+    body = [list(block) for block in blocks(lines, Limits(3, 10))]
+    assert [[len(line) - 1 for line in block] for block in body] == [
         [3, 3],
         [3],
         [9],

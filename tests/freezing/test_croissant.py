@@ -54,12 +54,12 @@ def test_its_validator_has_nothing_to_say_and_reads_every_row(pictured):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["issues"] == []
+    output = json.loads(done.stdout)
+    assert output["issues"] == []
     release = find_release(str(pictured))
     rows = release.instances()
     for task in release.manifest.tasks:
-        read = found["records"][task]
+        read = output["records"][task]
         assert [row[f"{task}/id"] for row in read] == [
             row.id for row in rows.values() if row.task == task
         ]
@@ -68,9 +68,9 @@ def test_its_validator_has_nothing_to_say_and_reads_every_row(pictured):
             assert row[f"{task}/prompt"] == stored.prompt
             assert row[f"{task}/seed"] == stored.seed
             assert len(row[f"{task}/images"]) == len(stored.images)
-    assert any(row["polynomial_curve_fitting/images"] for row in found["records"][task])
+    assert any(row["polynomial_curve_fitting/images"] for row in output["records"][task])
     stored = release.references()
-    assert [row["references/answer"] for row in found["records"]["references"]] == [
+    assert [row["references/answer"] for row in output["records"]["references"]] == [
         ref.answer for ref in stored
     ]
 

@@ -135,9 +135,9 @@ def test_an_experiment_survives_its_record():
     ],
 )
 def test_values_of_the_command_line_take_the_type_of_their_parameter(task, parameter, text, value):
-    found = read_parameter(get_task(task).builder.space, parameter, text)
-    assert found == value
-    assert type(found) is type(value)
+    parsed = read_parameter(get_task(task).builder.space, parameter, text)
+    assert parsed == value
+    assert type(parsed) is type(value)
 
 
 def test_the_manifolds_are_all_text_tasks_and_about_five_thousand_cases():

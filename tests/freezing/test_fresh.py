@@ -9,7 +9,6 @@ import pytest
 
 from scbench.base.canonical import content_hash
 from scbench.base.errors import GenerationError, ReleaseError, WorkSpentError
-from scbench.base.seeding import Stream
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
 from scbench.freezing.experiment import experiment_of, plan
 from scbench.freezing.fresh import REPEATS, draw, gather, run
@@ -45,36 +44,18 @@ def test_cases_of_a_seed_are_those_written_down(task_id):
 def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
     drawable = [task_id for task_id in GOLDEN.stored() if task_id not in ungraded]
     blocks = [{"id": task_id, "count": GOLDEN.COUNT} for task_id in drawable]
-    found = cases(GOLDEN.SEED, *blocks, workers=workers)
-    hashes = {drawn.planned.task.id: content_hash(list(drawn.cases)) for drawn in found}
+    texts = cases(GOLDEN.SEED, *blocks, workers=workers)
+    hashes = {drawn.planned.task.id: content_hash(list(drawn.cases)) for drawn in texts}
     assert hashes == {task_id: GOLDEN.stored()[task_id][1] for task_id in drawable}
-
-
-def test_cases_are_those_of_generate_random_with_a_stream_of_that_name():
-    (drawn,) = cases(5, {"id": "boolean", "count": 40, "length": 7})
-    parameters = (
-        get_task("boolean").builder.space(length=7).model_dump(mode="json", exclude={"count"})
-    )
-    stream = Stream("generate", 5, "boolean", parameters)
-    expected = get_task("boolean").builder(stream).generate_random(count=40, **parameters)
-    assert list(drawn.cases) == expected
-
-
-def test_adding_a_point_never_changes_another():
-    alone = cases(5, {"id": "boolean", "count": 20, "length": 9})
-    grid = {"length": [4, 9, 12], "format": ["T_F", "TRUE_FALSE"]}
-    more = cases(5, {"id": "arithmetic", "count": 3}, {"id": "boolean", "count": 20, "grid": grid})
-    same = [drawn for drawn in more if drawn.planned.parameters == alone[0].planned.parameters]
-    assert [drawn.cases for drawn in same] == [alone[0].cases]
 
 
 def test_nothing_is_drawn_twice_in_the_whole_experiment():
     # The two formats print different words, but the two chances of brackets give the same texts.
     grid = {"prob_open": [0.1, 0.9], "format": ["T_F", "BINARY"]}
     block = {"id": "boolean", "length": 3, "max_depth": 0, "prob_negation": 0, "count": 30}
-    found = inputs(5, {**block, "grid": grid})
-    assert len(found) == 120
-    assert max(Counter(found).values()) == 1
+    texts = inputs(5, {**block, "grid": grid})
+    assert len(texts) == 120
+    assert max(Counter(texts).values()) == 1
 
 
 @pytest.mark.parametrize("task_id", OURS)
@@ -91,9 +72,9 @@ def test_neighbouring_seeds_share_no_items(task_id):
     drawn = [drawn for seed in (41, 42, 43) for drawn in cases(seed, block)]
     for reason in filter(None, (part.reason for part in drawn)):
         raise GenerationError(reason)
-    found = [case["input"] for part in drawn for case in part.cases]
-    assert len(found) == 3 * count
-    assert len(set(found)) == len(found)
+    texts = [case["input"] for part in drawn for case in part.cases]
+    assert len(texts) == 3 * count
+    assert len(set(texts)) == len(texts)
 
 
 def test_an_exhausted_space_ends_with_the_reason():

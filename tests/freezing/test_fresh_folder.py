@@ -95,12 +95,12 @@ class Stopped(Exception):  # noqa: N818
 
 
 def stop_after(points: int):
-    left = [points]
+    points_left = [points]
 
     def on_cases(_: int) -> None:
-        if not left[0]:
+        if not points_left[0]:
             raise Stopped
-        left[0] -= 1
+        points_left[0] -= 1
 
     return on_cases
 

@@ -62,10 +62,10 @@ def test_load_dataset_scbench_works_literally_from_the_root(tmp_path):
         check=False,
     )
     manifest = find_release(NEWEST).manifest
-    wanted = [
+    expected = [
         sum(record.instances for record in manifest.default_records.values()),
         manifest.tasks["delaunay_triangulation"].instances,
         sum(record.scores for record in manifest.default_records.values()),
         sum(manifest.tasks[name].instances for name in manifest.named_tasks(["manifolds"])),
     ]
-    assert done.stdout.split() == list(map(str, wanted)), done.stderr
+    assert done.stdout.split() == list(map(str, expected)), done.stderr

@@ -64,12 +64,12 @@ class BrokenError(Exception):
 
 def test_an_interrupted_copy_is_completed(sound, memory, monkeypatch):
     system, url = memory
-    write, left = type(system).pipe_file, [4]
+    write, writes = type(system).pipe_file, [4]
 
     def give_up(self, path, value, **options):
-        if not left[0]:
+        if not writes[0]:
             raise BrokenError("the wire is cut\nhere")
-        left[0] -= 1
+        writes[0] -= 1
         return write(self, path, value, **options)
 
     monkeypatch.setattr(type(system), "pipe_file", give_up)
@@ -79,7 +79,7 @@ def test_an_interrupted_copy_is_completed(sound, memory, monkeypatch):
         publish_to_target(open_release(sound), url)
     folder = url.removeprefix("memory:/") + "/0.0.1"
     assert MANIFEST not in files(system, folder)
-    left[0] = 1000
+    writes[0] = 1000
     publish_to_target(open_release(sound), url)
     assert files(system, folder) == contents(sound)
 

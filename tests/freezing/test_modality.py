@@ -45,9 +45,9 @@ def test_each_run_grades_one_config(results):
     assert {name: config_in(path) for name, path in results.items()} == {
         "text": "", "rungs": "ladder", "seen": "pictures",
     }  # fmt: skip
-    seen = pl.read_parquet(results["seen"] / "results.parquet")
-    assert seen["release"].unique().to_list() == ["3.0.0a1+pictures"]
-    assert (seen.height, seen["score"].sum()) == (8 + 2 * 6 + 2 * 18, 56 - len(BLIND))
+    pictured = pl.read_parquet(results["seen"] / "results.parquet")
+    assert pictured["release"].unique().to_list() == ["3.0.0a1+pictures"]
+    assert (pictured.height, pictured["score"].sum()) == (8 + 2 * 6 + 2 * 18, 56 - len(BLIND))
 
 
 def test_the_gap_is_that_of_the_same_instances(results):

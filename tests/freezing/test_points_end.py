@@ -30,9 +30,9 @@ def test_every_space_has_corners_to_look_at():
     for task in available_tasks():
         ends = sweep.ends_of(task)
         assert ends.keys() == task.builder.space.model_fields.keys() - {"count"}
-        found = list(sweep.corners(task, 3))
-        assert len(found) > len(ends)
-        for parameters in found:
+        corners = list(sweep.corners(task, 3))
+        assert len(corners) > len(ends)
+        for parameters in corners:
             task.builder.space.model_validate(parameters)
 
 

@@ -152,14 +152,16 @@ BREAKS = {
 def test_a_broken_upload_is_told_and_completed_by_a_retry(hub, sound, at):
     method, path, how = BREAKS[at]
     hub.fail(method, path, how, times=50)
-    told = ""
+    message = ""
     try:
         publish(sound)
     except HubError as error:
-        told = str(error)
+        message = str(error)
     # Older clients of the Hub list nothing while they publish.
     unasked = at == "listing" and not hub.count(method, path)
-    assert unasked or re.search(r"connection to the Hub (failed|broke).*same command again", told)
+    assert unasked or re.search(
+        r"connection to the Hub (failed|broke).*same command again", message
+    )
     hub.faults.clear()
     publish(sound)
     assert_published(hub, sound)

@@ -29,8 +29,8 @@ def test_a_rung_in_python_is_that_of_the_command(tmp_path):
     assert folder.manifest.is_ladder
     held = find_release(str(tmp_path / "out")).instances()
     ours = scbench.generate("two_segments", 4, 9, rung=3)
-    assert [one.id for one in ours] == [*held]
-    assert [one.content_hash for one in ours] == [one.content_hash for one in held.values()]
+    assert [item.id for item in ours] == [*held]
+    assert [item.content_hash for item in ours] == [item.content_hash for item in held.values()]
     with pytest.raises(ExperimentError, match="rung or parameters"):
         scbench.generate("two_segments", rung=3, segments=2)
     with pytest.raises(ExperimentError, match="no rung 99"):
@@ -43,21 +43,21 @@ def test_ranks_together_draw_what_one_would():
         first(4, ["two_segments", "arithmetic", "dates"], seed=5, rank=rank, world=3)
         for rank in range(3)
     ]
-    assert [one for turn in zip(*shards, strict=True) for one in turn] == alone
-    assert Counter(one.task for one in alone) == dict.fromkeys(
+    assert [item for turn in zip(*shards, strict=True) for item in turn] == alone
+    assert Counter(item.task for item in alone) == dict.fromkeys(
         ("two_segments", "arithmetic", "dates"), 4
     )
-    assert len({tuple(one.task for one in alone[i : i + 3]) for i in (0, 3, 6, 9)}) > 1
-    other = first(12, ["two_segments", "arithmetic", "dates"], seed=6)
-    assert not {one.prompt for one in alone} & {one.prompt for one in other}
-    assert len({one.id for one in (*alone, *other)}) == 24
+    assert len({tuple(item.task for item in alone[i : i + 3]) for i in (0, 3, 6, 9)}) > 1
+    second = first(12, ["two_segments", "arithmetic", "dates"], seed=6)
+    assert not {item.prompt for item in alone} & {item.prompt for item in second}
+    assert len({item.id for item in (*alone, *second)}) == 24
 
 
 def test_data_that_a_release_holds_is_never_drawn(monkeypatch):
     release = find_release()
     for part in (release, release.ladder(), release.terse()):
         held = part.instances(["two_segments"]).values()
-        assert {data_hash(one) for one in held} <= frozen_hashes("two_segments")
+        assert {data_hash(item) for item in held} <= frozen_hashes("two_segments")
     taken = first(3, "arithmetic", seed=1)
     hashes = frozenset(map(data_hash, taken))
     monkeypatch.setattr(module, "frozen_hashes", lambda _: hashes)
@@ -93,16 +93,16 @@ def played(curriculum, one, level, groups, luck):
 @pytest.mark.parametrize("level", [2, 5, 7])
 def test_a_curriculum_goes_where_half_of_the_rollouts_succeed(level):
     curriculum, luck = Curriculum(), random.Random(level)
-    (one,) = scbench.generate("hamiltonian_loop", rung=1)
-    rungs = played(curriculum, one, level, 40, luck)
+    (item,) = scbench.generate("hamiltonian_loop", rung=1)
+    rungs = played(curriculum, item, level, 40, luck)
     assert abs(sum(rungs[10:]) / 30 - level) < 0.7
     # A model that learns is followed.
-    rungs = played(curriculum, one, level + 2, 40, luck)
+    rungs = played(curriculum, item, level + 2, 40, luck)
     assert abs(sum(rungs[15:]) / 25 - level - 2) < 0.8
     state = json.loads(json.dumps(curriculum.state))
-    other = Curriculum()
-    other.state = state
-    assert other.rung("hamiltonian_loop") == curriculum.rung("hamiltonian_loop")
+    second = Curriculum()
+    second.state = state
+    assert second.rung("hamiltonian_loop") == curriculum.rung("hamiltonian_loop")
 
 
 def test_a_stream_draws_from_the_rung_of_its_curriculum():
@@ -110,8 +110,8 @@ def test_a_stream_draws_from_the_rung_of_its_curriculum():
     middle = rung_of(next(stream).id)
     for score in (1.0, 0.0):
         for _ in range(8):
-            one = next(stream)
-            stream.curriculum.report(one, [score] * 8 + [None])
+            item = next(stream)
+            stream.curriculum.report(item, [score] * 8 + [None])
         assert (rung_of(next(stream).id) - middle) * (1 if score else -1) > 0
     (plain,) = scbench.generate("arithmetic")
     with pytest.raises(ExperimentError, match="on no rung"):
@@ -121,6 +121,6 @@ def test_a_stream_draws_from_the_rung_of_its_curriculum():
 def test_a_stream_goes_on_in_another_process():
     stream = scbench.stream(["two_segments", "hamiltonian_loop"], curriculum=True, seed=8)
     stream.curriculum.report(next(stream), [1.0] * 8)
-    other = pickle.loads(pickle.dumps(stream))  # noqa: S301  (our own)
-    assert [next(other) for _ in range(4)] == [next(stream) for _ in range(4)]
-    assert other.counts == stream.counts
+    second = pickle.loads(pickle.dumps(stream))  # noqa: S301  (our own)
+    assert [next(second) for _ in range(4)] == [next(stream) for _ in range(4)]
+    assert second.counts == stream.counts

@@ -18,7 +18,6 @@ from typer.testing import CliRunner
 from scbench.base.errors import CannotGrade, ReleaseError
 from scbench.catalog import all_tasks
 from scbench.cli.main import app
-from scbench.freezing.freeze import pictures
 from scbench.freezing.frozen_task import freeze_task
 from scbench.freezing.tables import read_table, write_table
 from scbench.freezing.verify import _check_manifest, verify_release
@@ -29,21 +28,12 @@ DATA = "data/enumerate_edges.parquet"
 OTHER = "data/shikaku_rectangles.parquet"
 SCHEMA = "schemas/enumerate_edges.answer.json"
 FROZEN = cache(freeze_task)
-DRAWN: dict[tuple[str, ...], dict[str, bytes]] = {}
-
-
-def drawn(frozen, workers):
-    key = tuple(part.task.id for part in frozen)
-    if key not in DRAWN:
-        DRAWN[key] = pictures(frozen, workers)
-    return DRAWN[key]
 
 
 @pytest.fixture(autouse=True)
 def quick_builders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Build and draw each task once: that is pure, and here it is the comparison that is tested."""
+    """Build each task once: that is pure, and here it is the comparison that is tested."""
     monkeypatch.setattr("scbench.freezing.frozen_task.freeze_task", FROZEN)
-    monkeypatch.setattr("scbench.freezing.verify.pictures", drawn)
 
 
 def edit_manifest(root: Path, change) -> None:

@@ -99,10 +99,10 @@ def test_a_file_without_them_is_whole(release, predictions, tmp_path):
     assert grade(release, predictions, tmp_path / "a").exit_code == 1
     assert grade(release, predictions, tmp_path / "b", exclude_withdrawn=True).exit_code == 0
     tasks = choose_tasks(release, None)
-    found = check_file(str(predictions), release, tasks, partial=False)
-    assert {problem.code for problem in found.problems} == {"incomplete"}
-    found = check_file(str(predictions), release, tasks, partial=False, exclude_withdrawn=True)
-    assert found.problems == []
+    checked = check_file(str(predictions), release, tasks, partial=False)
+    assert {problem.code for problem in checked.problems} == {"incomplete"}
+    checked = check_file(str(predictions), release, tasks, partial=False, exclude_withdrawn=True)
+    assert checked.problems == []
 
 
 @pytest.mark.parametrize(

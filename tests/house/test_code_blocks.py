@@ -99,10 +99,10 @@ def extras(words: list[str]) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_and_their_options_exist(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = {
+    faults = {
         shlex.join(words): fault(words) for code in blocks(page, "sh") for words in commands(code)
     }
-    assert {line: why for line, why in found.items() if why} == {}
+    assert {line: why for line, why in faults.items() if why} == {}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -30,13 +30,13 @@ def run(*command: object, cwd: Path = ROOT, **env: str) -> subprocess.CompletedP
 @pytest.fixture(scope="module")
 def sources() -> dict[str, ast.Module]:
     """Every module of the package, by its path in it; links are followed."""
-    found = {}
+    faults = {}
     for folder, _, names in os.walk(ROOT / "scbench", followlinks=True):
         for path in (Path(folder, name) for name in names if name.endswith(".py")):
             name = path.relative_to(ROOT / "scbench").as_posix()
-            found[name] = ast.parse(path.read_text("utf-8"))
-    assert {"base/model.py", "graders/csg_union/__init__.py"} <= found.keys()
-    return found
+            faults[name] = ast.parse(path.read_text("utf-8"))
+    assert {"base/model.py", "graders/csg_union/__init__.py"} <= faults.keys()
+    return faults
 
 
 def imported(tree: ast.Module) -> set[str]:
@@ -80,16 +80,16 @@ def test_asking_for_help_loads_nothing_heavy(tmp_path, module):
 def test_nothing_executes_or_unpickles_data(sources):
     calls = {"eval", "exec", "compile", "__import__"}
     modules = {"pickle", "marshal", "shelve", "code", "dill"}
-    found = [
+    faults = [
         (name, node.lineno)
         for name, tree in sources.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in calls
     ]
-    found += [
+    faults += [
         (name, what) for name, tree in sources.items() for what in modules & {*imported(tree)}
     ]
-    assert found == []
+    assert faults == []
 
 
 def test_only_pictures_name_a_single_task(sources):
@@ -100,27 +100,27 @@ def test_only_pictures_name_a_single_task(sources):
     tasks = {name for name in all_tasks() if "_" in name}
     assert "delaunay_triangulation" in tasks
     homes = ("builders/", "graders/", "schemas/", "report/pictures/")
-    found = {
+    faults = {
         name
         for name, tree in sources.items()
         if not name.startswith(homes)
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value in tasks
     }
-    assert found == set()
+    assert faults == set()
 
 
 def test_graders_have_no_clock_no_randomness_and_no_files(sources):
     barred = {"random", "time", "datetime", "secrets", "os", "uuid", "resources"}
     graders = {name: tree for name, tree in sources.items() if name.startswith("graders/")}
-    found = [(name, what) for name, tree in graders.items() for what in barred & imported(tree)]
-    found += [
+    faults = [(name, what) for name, tree in graders.items() for what in barred & imported(tree)]
+    faults += [
         (name, node.lineno)
         for name, tree in graders.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and ast.unparse(node) in {"np.random", "numpy.random"}
     ]
-    assert found == []
+    assert faults == []
 
 
 def test_ci_runs_the_commands_of_the_readme_in_order():
@@ -152,7 +152,7 @@ def test_versions_agree():
 def test_no_pattern_repeats_a_group_possessively(sources):
     """Python 3.11.0 to 3.11.4 match those wrongly, and a score may not depend on that."""
     possessive = re.compile(r"\)[*+?]\+|\)\{[\d,]+\}\+|\(\?>")
-    found = [
+    faults = [
         (name, node.lineno)
         for name, tree in sources.items()
         for node in ast.walk(tree)
@@ -160,4 +160,4 @@ def test_no_pattern_repeats_a_group_possessively(sources):
         and isinstance(node.value, str)
         and possessive.search(node.value)
     ]
-    assert found == []
+    assert faults == []

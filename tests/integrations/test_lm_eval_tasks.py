@@ -22,9 +22,7 @@ FOLDER = Path(str(files("scbench.integrations"))) / "lm_eval"
 def test_every_task_and_bucket_of_the_release_has_a_file():
     records = find_release().manifest.tasks
     buckets: dict[str, list[str]] = {}
-    wanted = {
-        FOLDER / name for name in ("scbench.yaml", "images.yaml", "terse.yaml", "ladder.yaml")
-    }
+    paths = {FOLDER / name for name in ("scbench.yaml", "images.yaml", "terse.yaml", "ladder.yaml")}
     for task, record in records.items():
         path = FOLDER / record.bucket / f"{task}.yaml"
         assert yaml.safe_load(path.read_text()) == {
@@ -33,7 +31,7 @@ def test_every_task_and_bucket_of_the_release_has_a_file():
             "dataset_kwargs": {"tasks": task},
         }
         buckets.setdefault(record.bucket, []).append(f"scbench_{task}")
-        wanted.add(path)
+        paths.add(path)
     for bucket, tasks in buckets.items():
         path = FOLDER / bucket / f"_{bucket}.yaml"
         assert yaml.safe_load(path.read_text()) == {
@@ -41,10 +39,10 @@ def test_every_task_and_bucket_of_the_release_has_a_file():
             "group": f"scbench_{bucket}",
             "task": tasks,
         }
-        wanted.add(path)
+        paths.add(path)
     whole = yaml.safe_load((FOLDER / "scbench.yaml").read_text())
     assert whole["task"] == [f"scbench_{name}" for name in buckets if name != "manifolds"]
-    assert {*FOLDER.rglob("*.yaml")} == wanted
+    assert {*FOLDER.rglob("*.yaml")} == paths
 
 
 @pytest.fixture
@@ -56,15 +54,15 @@ def documents():
 def test_prompts_with_pictures_are_named_and_a_task_of_their_own(documents, caplog):
     instances = find_release().instances(["polynomial_curve_fitting"])
     pictured = [row_id for row_id, one in instances.items() if one.images]
-    found = documents["load"](tasks="polynomial_curve_fitting")["test"]
-    assert found["id"] == [row_id for row_id in instances if row_id not in pictured]
+    documents_loaded = documents["load"](tasks="polynomial_curve_fitting")["test"]
+    assert documents_loaded["id"] == [row_id for row_id in instances if row_id not in pictured]
     assert (
         f"left out, for their pictures (see scbench_images): {', '.join(pictured)}" in caplog.text
     )
     with pytest.raises(PredictionsError, match="needs its own run"):
         documents["load"](images=True)
-    found = runpy.run_path(str(FOLDER / "documents.py"))["load"](images=True)["test"]
-    assert found["id"] == pictured
+    documents_loaded = runpy.run_path(str(FOLDER / "documents.py"))["load"](images=True)["test"]
+    assert documents_loaded["id"] == pictured
 
 
 def test_a_prompt_that_was_asked_without_its_pictures_has_no_score(documents, caplog):

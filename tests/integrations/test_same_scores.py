@@ -148,22 +148,22 @@ def inspect_logs(folder: Path, replies: Replies) -> list[Path]:
 
 def written(folder: Path, replies: Replies) -> dict[str, list[Path]]:
     """Return what each way writes for replies."""
-    found = {
+    files_by_way = {
         way: [lines(folder / f"{way}.jsonl", [make(*pair) for pair in replies.items()])]
         for way, make in LINES.items()
     }
-    found["lighteval"] = [lighteval(folder / "details.parquet", replies)]
+    files_by_way["lighteval"] = [lighteval(folder / "details.parquet", replies)]
     if find_spec("inspect_ai") is not None:
-        found |= {f"inspect {p.suffix}": [p] for p in inspect_logs(folder, replies)}
+        files_by_way |= {f"inspect {p.suffix}": [p] for p in inspect_logs(folder, replies)}
     tasks = [f"scbench_{row_id.removesuffix('/00')}" for row_id in replies]
     with playing(replies) as served:
-        found["lm-eval"] = run_lm_eval(
+        files_by_way["lm-eval"] = run_lm_eval(
             served.url, tasks, 1, folder / "lm-eval", {"release": "3.0.0a1"}
         )
     instances = find_release().instances()
     assert sorted(served.asked) == sorted(instances[row_id].prompt for row_id in replies)
     assert all(one["max_tokens"] == 32768 and one["stop"] == [] for one in served.requests)
-    return found
+    return files_by_way
 
 
 def test_the_same_replies_give_the_same_rows_by_every_way(tmp_path):
@@ -174,20 +174,20 @@ def test_the_same_replies_give_the_same_rows_by_every_way(tmp_path):
         for way, paths in files.items():
             mapped = MAPPED if way == "table" else None
             assert gather([*map(str, paths)], sink, ImportOptions(mapped, way)).problems == []
-    wanted = expected(replies)
-    assert {status for status, _ in wanted.values()} == {
+    expected_rows = expected(replies)
+    assert {status for status, _ in expected_rows.values()} == {
         "answered",
         "refused",
         "unparsed",
         "truncated",
     }
-    assert len({score for _, score in wanted.values()}) == 3
+    assert len({score for _, score in expected_rows.values()}) == 3
     unsaid = {
         row_id: ("unparsed" if status == "truncated" else status, score)
-        for row_id, (status, score) in wanted.items()
+        for row_id, (status, score) in expected_rows.items()
     }
     assert graded(path, tmp_path / "graded") == {
-        way: unsaid if way in SAYS_NO_REASON else wanted for way in files
+        way: unsaid if way in SAYS_NO_REASON else expected_rows for way in files
     }
     logged = [json.loads(path.read_text()) for path in files["lm-eval"]]
     assert all(line["doc"]["release"] == "3.0.0a1" for line in logged)

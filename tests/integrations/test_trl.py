@@ -1,9 +1,6 @@
 """The reward function for TRL, called by the lines of the trainer that call one."""
 
 import ast
-import json
-import os
-import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
@@ -56,43 +53,6 @@ def call(pytestconfig):
     return make
 
 
-@pytest.mark.parametrize(
-    "asked", [{"trials": False, "curriculum": False}, {"trials": True, "curriculum": True}]
-)
-def test_a_tiny_model_is_trained_for_twenty_steps(asked, tmp_path, pytestconfig):
-    """What a trainer sees; no claim that anything is learnt."""
-    cache = pytestconfig.cache.mkdir("packages")
-    folder = installed(cache, "trl==1.16.0", "torch==2.13.0")
-    program = Path(__file__).parents[1] / "fixtures" / "tiny_grpo.py"
-    silent = {"TRL_EXPERIMENTAL_SILENCE": "1", "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", program, json.dumps(asked | {"out": str(tmp_path)})],
-        env=os.environ | silent | {"PYTHONPATH": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["parameters"] < 10_000
-    steps = [line for line in told["log"] if "reward" in line]
-    assert [line["step"] for line in steps] == [*range(1, 21)]
-    rewards = [line["reward"] for line in steps]
-    assert all(0 <= reward <= 1 for reward in rewards)
-    assert max(rewards) > 0
-    # Rollouts that differ are what a step is made of.
-    assert all((line["grad_norm"] > 0) == (line["reward_std"] > 0) for line in steps)
-    source = "TrialEnvironment" if asked["trials"] else "scbench_score"
-    assert [line[f"rewards/{source}/mean"] for line in steps] == rewards
-    reported = [score for last in told["last"].values() for _, score in last]
-    assert len(reported) == 4 * 20
-    rungs = [line[name] for line in steps for name in line if name.startswith("rung/")]
-    assert min(rungs) == 1  # where it is right most often
-    assert told["counts"]["drawn"] >= 20
-    if asked["curriculum"]:
-        assert {rung for last in told["last"].values() for rung, _ in last} != {1}
-
-
 def test_completions_as_text_and_as_messages_get_the_scores_of_the_command(call):
     replies = stored_replies()
     inputs = [{"prompt": "Q", "id": row_id, "difficulty": "easy"} for row_id in replies]
@@ -105,10 +65,10 @@ def test_completions_as_text_and_as_messages_get_the_scores_of_the_command(call)
         ]
         for text in texts
     ]
-    told = []
+    logged = []
     scores = [one.score for one in replies.values()]
-    assert call(inputs, texts, lambda *pair: told.append(pair)) == scores
-    assert told == [("scbench_scored", 1.0)]
+    assert call(inputs, texts, lambda *pair: logged.append(pair)) == scores
+    assert logged == [("scbench_scored", 1.0)]
     assert call(inputs, talks, lambda *_: None) == scores
     assert call(inputs, [[{"role": "tool", "content": "x"}]] * len(inputs)) == [0.0] * len(inputs)
 
@@ -129,10 +89,10 @@ def test_what_cannot_be_graded_is_none_and_counted(call):
     here = [float(i % 5 == 0) for i in range(16)]
     program = {"fileContents": "print(1)", "fileType": "Python Generating STL", "transform": here}
     answer = str({"parts": [program]}).replace("'", '"')
-    told = []
+    logged = []
     inputs = [{"prompt": "Q", "id": "interlocking_parts/00"}, {"prompt": "Q", "id": "maze_3d/00"}]
-    assert call(inputs, [answer, "no"], lambda *pair: told.append(pair)) == [None, 0.0]
-    assert told == [("scbench_scored", 0.5)]
+    assert call(inputs, [answer, "no"], lambda *pair: logged.append(pair)) == [None, 0.0]
+    assert logged == [("scbench_scored", 0.5)]
 
 
 def test_a_data_set_without_ids_is_refused(call):

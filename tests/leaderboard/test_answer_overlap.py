@@ -53,10 +53,10 @@ def test_right_answers_prove_nothing(warned):
 
 def test_a_copy_is_noticed_with_number_and_share(warned):
     mine, own = noise(1), noise(2)
-    (found,) = warned(mine, lambda i, ref: (mine if i % 2 else own)(i, ref))
-    assert (found.level, found.code, found.file) == ("warning", "alike", "predictions.jsonl")
-    assert "borealis" in found.message
-    assert "13 of 27 long answers (48%)" in found.message
+    (finding,) = warned(mine, lambda i, ref: (mine if i % 2 else own)(i, ref))
+    assert (finding.level, finding.code, finding.file) == ("warning", "alike", "predictions.jsonl")
+    assert "borealis" in finding.message
+    assert "13 of 27 long answers (48%)" in finding.message
 
 
 @pytest.mark.parametrize(

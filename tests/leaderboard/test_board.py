@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 
 from scbench.analysis.paper import paper_table
+from scbench.analysis.results import check_results
+from scbench.base.errors import ResultsError
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
 from scbench.grading.means import MEANS
@@ -14,7 +16,7 @@ from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import SCHEMA, flat_rows, make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.folder import open_submission, pack
-from scbench.leaderboard.grade import grade_submission, read_receipt
+from scbench.leaderboard.grade import grade_submission, read_receipt, results_hash
 from scbench.leaderboard.page import write_board
 from scbench.leaderboard.validate import release_finder
 from scbench.release.load import find_release
@@ -170,6 +172,26 @@ def test_a_receipt_does_not_outlive_a_failed_grading(entry, check, tmp_path):
     (entry.folder / "claimed.json").write_text('{"scores": {"overall": 1.0}}')
     grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
     assert not (tmp_path / "out/receipt.json").exists()
+
+
+def test_the_hash_of_results_is_of_rows_not_of_files(entry, check, tmp_path):
+    graded = grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
+    frame = pl.read_parquet(tmp_path / "out/results.parquet")
+    frame.write_parquet(tmp_path / "again.parquet", compression="snappy")
+    assert (
+        results_hash(pl.read_parquet(tmp_path / "again.parquet")) == graded.receipt.results_sha256
+    )
+    check_results(frame)
+    elsewhere = frame.with_columns(metrics=pl.lit('{"machine":"another"}'))
+    assert results_hash(elsewhere) == graded.receipt.results_sha256
+    assert results_hash(frame.reverse()) != graded.receipt.results_sha256
+
+
+def test_an_unfit_submission_is_not_graded(entry, check, tmp_path):
+    (entry.folder / "x").write_text("")
+    with pytest.raises(ResultsError, match="has problems"):
+        grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture(scope="module")

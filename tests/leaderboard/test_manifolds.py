@@ -28,9 +28,9 @@ def test_an_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_pat
     lines = [*kit.answers(mixed), {"id": "boolean/00", "model": "aurora-large", "response": "x"}]
     kit.write(tmp_path / "predictions.jsonl", lines)
     with open_submission(tmp_path) as opened:
-        (found,) = validate(opened, release_finder([mixed])).problems
-    assert (found.code, found.line) == ("not_in_release", len(lines))
-    assert found.message == "boolean is in release 0.0.2, but no task of the leaderboard"
+        (finding,) = validate(opened, release_finder([mixed])).problems
+    assert (finding.code, finding.line) == ("not_in_release", len(lines))
+    assert finding.message == "boolean is in release 0.0.2, but no task of the leaderboard"
 
 
 def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):
@@ -45,15 +45,15 @@ def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):
         for line in lines:
             line["run"] = {"effort": "high"}
         kit.write(folder / "predictions.jsonl", lines)
-    found = collect(
+    finding = collect(
         tmp_path / "entries",
         tmp_path / "site",
         release_finder([mixed]),
         WorkerLimits(1, 120, 0),
         reports=False,
     )
-    assert not found.refused
-    board = make_board(found)
+    assert not finding.refused
+    board = make_board(finding)
     spatial, texts = board["boards"]
     assert (spatial["tasks_of"], texts["tasks_of"]) == ("spatial", "manifolds")
     assert (spatial["buckets"], texts["buckets"]) == ({"overall": 8}, {"overall": 5})
@@ -64,7 +64,7 @@ def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):
     right, answered, n, g = 3, 5, 5, overall["floor"]
     assert overall["normalized"] == pytest.approx((right - g * answered) / (n * (1 - g)))
     assert [entry["tasks_of"] for entry in board["history"]] == ["manifolds", "spatial"]
-    receipts = {entry.name: entry.receipt for entry in found.entries}
+    receipts = {entry.name: entry.receipt for entry in finding.entries}
     assert receipts["boreal"].tasks_of == "manifolds"
     assert [run.effort for run in receipts["boreal"].run] == ["high"]
     page = render_board(board)

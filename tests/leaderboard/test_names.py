@@ -89,9 +89,9 @@ def about_of(kit, **changes):
 )
 def test_who_may_submit_for_an_organisation(kit, known, changes, submitter, codes):
     about = about_of(kit, **changes)
-    found = list(check_organisation(about, read_organisations(known), submitter))
-    assert [finding.code for finding in found] == codes
-    for finding in found:
+    findings = list(check_organisation(about, read_organisations(known), submitter))
+    assert [finding.code for finding in findings] == codes
+    for finding in findings:
         assert (finding.level == "warning") == (finding.code == "unknown_organisation")
 
 
@@ -117,7 +117,7 @@ def test_two_submissions_beside_each_other(kit):
     mine = about_of(kit)
     (same,) = alike(mine, about_of(kit), "other")
     assert (same.level, same.code) == ("problem", "duplicate_submission")
-    (same, seen) = alike(mine, about_of(kit, model="\u0410urora"), "other")
+    (same, warning) = alike(mine, about_of(kit, model="\u0410urora"), "other")
     assert same.code == "duplicate_submission"
-    assert (seen.level, seen.code) == ("warning", "look_alike")
+    assert (warning.level, warning.code) == ("warning", "look_alike")
     assert list(alike(mine, about_of(kit, model="Borealis"), "other")) == []

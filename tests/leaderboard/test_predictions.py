@@ -21,14 +21,14 @@ def warnings(entry, check):
         entry.lines(apply)
         done = check(entry.folder)
         assert not done.problems
-        return [(found.code, found.line) for found in done.findings], done
+        return [(codes.code, codes.line) for codes in done.findings], done
 
     return run
 
 
 def test_a_row_without_answer_lowers_the_coverage_and_says_so(warnings):
-    found, done = warnings(answer=None, status="blocked")
-    assert found == [("coverage", None)]
+    codes, done = warnings(answer=None, status="blocked")
+    assert codes == [("coverage", None)]
     assert (done.checked.expected, done.checked.scored) == (27, 26)
     assert "1 blocked: coverage is 26 of 27 scores" in done.findings[0].message
 

@@ -153,16 +153,16 @@ def test_bad_submission_is_refused_with_the_right_message(entry, check, monkeypa
     spoil, code, file, words, line = BAD[name]
     spoil(entry)
     done = check(entry.folder)
-    found = [finding for finding in done.problems if finding.code == code]
-    assert found, done.findings
-    assert {finding.file for finding in found} == {file}
-    text = as_text(found[0], "x")
+    findings = [finding for finding in done.problems if finding.code == code]
+    assert findings, done.findings
+    assert {finding.file for finding in findings} == {file}
+    text = as_text(findings[0], "x")
     assert words in text
     assert text.isprintable()
-    assert found[0].todo
+    assert findings[0].todo
     if line is not None:
-        assert found[0].line == line
-    assert "\n" not in as_annotation(found[0], "x")
+        assert findings[0].line == line
+    assert "\n" not in as_annotation(findings[0], "x")
     # One fault, one kind of finding, but for those that follow from it.
     follows = {
         "incomplete",
@@ -179,7 +179,7 @@ def test_all_problems_are_found_at_once_and_in_order(entry, check):
     entry.edit("organisation:", "organization:")
     (entry.folder / "notes.txt").write_text("x")
     done = check(entry.folder)
-    assert [found.code for found in done.problems] == [
+    assert [findings.code for findings in done.problems] == [
         "missing_key", "unknown_key", "unexpected_file",
     ]  # fmt: skip
     entry.edit("organization:", "organisation:")
@@ -187,7 +187,7 @@ def test_all_problems_are_found_at_once_and_in_order(entry, check):
     at(entry, 9, setting="tools")
     at(entry, 5, sample=4)
     done = check(entry.folder)
-    assert [(found.code, found.line) for found in done.problems] == [
+    assert [(findings.code, findings.line) for findings in done.problems] == [
         ("incomplete", None),
         ("unknown_id", 3),
         ("sample_out_of_range", 5),
@@ -255,10 +255,19 @@ def test_bad_archive_is_refused_and_nothing_is_taken_out(check, tmp_path, name):
     path.write_bytes(data)
     done = check(path)
     assert not done.opened.files
-    found = [finding for finding in done.problems if finding.code == code]
-    assert found, done.findings
-    assert words in as_text(found[0], "x")
+    findings = [finding for finding in done.problems if finding.code == code]
+    assert findings, done.findings
+    assert words in as_text(findings[0], "x")
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_encrypted_zip_is_refused(check, tmp_path):
+    data = bytearray(zipped([("README.md", b"a", FILE)]))
+    for mark in (b"PK\x03\x04", b"PK\x01\x02"):  # the flag stands in both headers
+        data[data.index(mark) + (6 if mark == b"PK\x03\x04" else 8)] |= 1
+    path = tmp_path / "x.zip"
+    path.write_bytes(data)
+    assert [found.code for found in check(path).problems][:1] == ["encrypted"]
 
 
 def test_a_header_that_claims_gigabytes_takes_no_memory(check, tmp_path):
@@ -267,7 +276,7 @@ def test_a_header_that_claims_gigabytes_takes_no_memory(check, tmp_path):
     info.size = 8 * 2**30
     path = tmp_path / "x.tar"
     path.write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(2048))
-    assert [found.code for found in check(path).problems] == ["archive_bomb"]
+    assert [findings.code for findings in check(path).problems] == ["archive_bomb"]
 
 
 @pytest.mark.parametrize("suffix", [".zip", ".tar.gz", ".tar.zst"])

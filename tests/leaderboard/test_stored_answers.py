@@ -47,47 +47,47 @@ def other(text: str) -> str:
 
 
 def test_nothing_but_references_is_marked_with_the_counts_by_task(frozen):
-    _, right, told = frozen
-    found = copied(right, told)
-    assert found.marked
-    assert found.references["hamiltonian_loop"] == found.of["hamiltonian_loop"] == 10
-    assert found.references.keys() & ONE_ANSWER == set()
-    assert found.count >= 100
-    assert "hamiltonian_loop 10 of 10" in str(found)
+    _, right, telling = frozen
+    overlap = copied(right, telling)
+    assert overlap.marked
+    assert overlap.references["hamiltonian_loop"] == overlap.of["hamiltonian_loop"] == 10
+    assert overlap.references.keys() & ONE_ANSWER == set()
+    assert overlap.count >= 100
+    assert "hamiltonian_loop 10 of 10" in str(overlap)
 
 
 def test_a_model_that_gets_everything_right_by_itself_is_not(frozen):
-    _, right, told = frozen
+    _, right, telling = frozen
     # What has one right answer is as the reference has it; of what has many, another is given.
     own = [
         (row, text if row.partition("/")[0] in ONE_ANSWER else other(text)) for row, text in right
     ]
-    found = copied(own, told)
-    assert found.count == 0
-    assert sum(found.of.values()) >= 100
+    overlap = copied(own, telling)
+    assert overlap.count == 0
+    assert sum(overlap.of.values()) >= 100
 
 
 def test_a_reference_is_known_whatever_it_is_written_like(frozen):
-    _, right, told = frozen
+    _, right, telling = frozen
 
     def respelt(text: str) -> str:
         answer = json.loads(text, parse_int=float)  # 1.0 for 1
         return json.dumps({"why": "padding", **dict(reversed(answer.items()))})
 
     loops = [(row, respelt(text)) for row, text in right if row.startswith("hamiltonian_loop")]
-    assert copied(loops, told).references == {"hamiltonian_loop": 10}
+    assert copied(loops, telling).references == {"hamiltonian_loop": 10}
 
 
 def test_counter_references_are_counted_apart(frozen):
-    release, _, told = frozen
+    release, _, telling = frozen
     wrong = [
         (ref.id, ref.answer)
         for ref in release.references()
         if ref.name == "one_missing" and ref.id.startswith("hamiltonian_loop/")
     ]
-    found = copied(wrong, told)
-    assert found.references == {}
-    assert found.counter_references == {"hamiltonian_loop": 10}
+    overlap = copied(wrong, telling)
+    assert overlap.references == {}
+    assert overlap.counter_references == {"hamiltonian_loop": 10}
 
 
 REWRITES = {

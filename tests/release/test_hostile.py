@@ -20,7 +20,6 @@ from scbench.freezing.tables import read_table
 from scbench.freezing.verify import verify_release
 from scbench.release.load import find_release, open_release
 from scbench.release.manifest import MANIFEST, REFERENCES, Manifest
-from scbench.release.sources import MOST_BYTES
 
 DATA = "data/enumerate_edges.parquet"
 STEERING = "\x1b[31mred\x1b]0;t\x07 <script>alert(1)</script> \u202e\u2066\u200b\x9b &\"'"
@@ -72,12 +71,14 @@ def test_a_file_that_is_no_plain_one_is_refused_at_once(replaced, name, kind, mo
     assert any(name in problem for problem in verify_release(root))
 
 
-def test_a_size_that_the_manifest_makes_up_is_not_believed(copy, forge):
+def test_a_size_that_the_manifest_makes_up_is_not_believed(copy, monkeypatch):
+    most = 10**7
+    for module in ("release.sources", "freezing.verify"):
+        monkeypatch.setattr(f"scbench.{module}.MOST_BYTES", most)
     with (copy / DATA).open("r+b") as file:
-        file.truncate(MOST_BYTES + 10)
-
+        file.truncate(most + 10)
     record = json.loads((copy / MANIFEST).read_text("utf-8"))
-    record["files"][DATA]["bytes"] = MOST_BYTES + 10
+    record["files"][DATA]["bytes"] = most + 10
     text = Manifest.model_validate(record).sealed().text()
     (copy / MANIFEST).write_text(text, "utf-8")
     problems = verify_release(copy)

@@ -13,9 +13,9 @@ ID = "two_segments-07-S2-B900"
 
 def read(reader, entry: dict, kind: str) -> dict:
     assert kind_of(entry) == kind
-    (made,) = reader(entry)
-    assert made.request == ("two_segments/07", 2, 900)
-    return {"model": made.model, **made.fields}
+    (fields,) = reader(entry)
+    assert fields.request == ("two_segments/07", 2, 900)
+    return {"model": fields.model, **fields.fields}
 
 
 def posted(body: object, code: int = 200, error: object = None) -> dict:
@@ -43,15 +43,15 @@ def chat(finish: str | None, content: str | None = "{}", **message: object) -> d
     ],
 )
 def test_how_a_chat_reply_ended(finish, status):
-    made = chat(finish)
-    assert made.get("status") == status
-    assert made["response"] == "{}"
-    assert made.get("finish_reason") == finish
+    fields = chat(finish)
+    assert fields.get("status") == status
+    assert fields["response"] == "{}"
+    assert fields.get("finish_reason") == finish
 
 
 def test_a_refusal_keeps_its_words():
-    made = chat("stop", None, refusal="I will not.")
-    assert (made["status"], made["response"]) == ("refused", "I will not.")
+    fields = chat("stop", None, refusal="I will not.")
+    assert (fields["status"], fields["response"]) == ("refused", "I will not.")
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_a_refusal_keeps_its_words():
 )
 def test_calls_that_failed(response, error, said):
     entry = {"id": "b", "custom_id": ID, "response": response, "error": error}
-    made = read(openai, entry, "OpenAI batch")
+    fields = read(openai, entry, "OpenAI batch")
     status = "blocked" if said.startswith("content_filter") else "api_error"
-    assert made == {"model": None, "status": status, "error": said}
+    assert fields == {"model": None, "status": status, "error": said}
 
 
 CALL = {"function": {"arguments": '{"a": 1}'}}
@@ -106,9 +106,9 @@ def test_lines_of_other_clouds_are_read_or_refused_by_name(entry, kind, said):
         with pytest.raises(PredictionsError, match=said):
             list(_READERS[kind](entry, Counter()))
         return
-    (made,) = _READERS[kind](entry, Counter())
-    assert made.request == ("two_segments/07", 2, 900)
-    assert said.items() <= made.fields.items()
+    (fields,) = _READERS[kind](entry, Counter())
+    assert fields.request == ("two_segments/07", 2, 900)
+    assert said.items() <= fields.fields.items()
 
 
 def responses(**body: object) -> dict:
@@ -161,9 +161,9 @@ def message(stop: str | None, **more: object) -> dict:
     ],
 )
 def test_how_a_message_ended(stop, status):
-    made = message(stop)
-    assert made.get("status") == status
-    assert (made["response"], made["reasoning"], made["finish_reason"]) == ("{}", "hm", stop)
+    fields = message(stop)
+    assert fields.get("status") == status
+    assert (fields["response"], fields["reasoning"], fields["finish_reason"]) == ("{}", "hm", stop)
 
 
 def test_what_a_message_used_with_its_cache():
@@ -225,10 +225,10 @@ def test_how_a_candidate_ended(finish, status):
 
 
 def test_a_blocked_prompt_and_an_error():
-    made = google({"promptFeedback": {"blockReason": "SAFETY"}})
-    assert (made["status"], made["finish_reason"]) == ("blocked", "SAFETY")
-    made = google(None, error={"code": 3, "message": "m"})
-    assert (made["status"], made["error"]) == ("api_error", "3: m")
+    fields = google({"promptFeedback": {"blockReason": "SAFETY"}})
+    assert (fields["status"], fields["finish_reason"]) == ("blocked", "SAFETY")
+    fields = google(None, error={"code": 3, "message": "m"})
+    assert (fields["status"], fields["error"]) == ("api_error", "3: m")
     assert google({"usageMetadata": {}})["status"] == "api_error"
 
 
@@ -249,8 +249,8 @@ def test_no_shape_raises(junk, place):
     bodies = [junk, body, {"choices": [body]}, {"choices": [{"message": body}]}]
     for one in bodies:
         assert len(list(openai({"custom_id": ID, "response": {"body": one}}))) == 1
-        told = {"type": "succeeded", "message": one}
-        assert len(list(anthropic({"custom_id": ID, "result": told}))) == 1
+        message = {"type": "succeeded", "message": one}
+        assert len(list(anthropic({"custom_id": ID, "result": message}))) == 1
         assert len(list(gemini({"key": ID, "response": one}))) == 1
 
 

@@ -26,12 +26,12 @@ REPLIES = {
 def taken(path, **wanted) -> tuple[list[dict], list[str]]:
     """Return the predictions that a file gives, and its problems; every line is a valid one."""
     sink = io.BytesIO()
-    found = gather([str(path)], sink, ImportOptions(**wanted))
+    gathered = gather([str(path)], sink, ImportOptions(**wanted))
     lines = sink.getvalue().splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
         assert parse_line(line, number).prediction
-        assert found.origin(number)[0] == str(path)
-    return [json.loads(line) for line in lines], [str(problem) for problem in found.problems]
+        assert gathered.origin(number)[0] == str(path)
+    return [json.loads(line) for line in lines], [str(problem) for problem in gathered.problems]
 
 
 def written(tmp_path, entries, name="file.jsonl"):
@@ -51,8 +51,8 @@ def chat(row_id, text):
 
 
 def claude(row_id, text):
-    told = {"model": "M", "stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
-    result = {"type": "succeeded", "message": told}
+    by_id = {"model": "M", "stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
+    result = {"type": "succeeded", "message": by_id}
     return {"custom_id": RequestKey(row_id).custom_id, "result": result}
 
 
@@ -166,20 +166,20 @@ def test_an_error_file_without_a_model_is_of_the_model_of_its_output_file(tmp_pa
     good = written(tmp_path, [chat("two_segments/07", "x")], "out.jsonl")
     error = {"code": "batch_expired", "message": "m"}
     failed = [{"id": "b", "custom_id": "two_segments-08", "response": None, "error": error}]
-    left = {"custom_id": "two_segments-09", "status": "not_run", "error": "needs vision"}
-    bad = written(tmp_path, [*failed, left], "err.jsonl")
+    request = {"custom_id": "two_segments-09", "status": "not_run", "error": "needs vision"}
+    bad = written(tmp_path, [*failed, request], "err.jsonl")
     sink = io.BytesIO()
-    found = gather([str(bad), str(good)], sink)
+    gathered = gather([str(bad), str(good)], sink)
     lines = [json.loads(line) for line in sink.getvalue().splitlines()]
-    assert found.problems == []
+    assert gathered.problems == []
     assert {line["model"] for line in lines} == {"M"}
     assert [line.get("status") for line in lines] == [None, "api_error", "not_run"]
-    assert [found.origin(number) for number in (1, 2, 3)] == [
+    assert [gathered.origin(number) for number in (1, 2, 3)] == [
         (str(good), 1),
         (str(bad), 1),
         (str(bad), 2),
     ]
-    assert "err.jsonl: OpenAI batch (1), requests left out (1)" in found.recognised
+    assert "err.jsonl: OpenAI batch (1), requests left out (1)" in gathered.recognised
 
 
 def test_of_two_models_an_error_is_given_to_neither(tmp_path):
@@ -223,11 +223,11 @@ def test_a_rollout_that_failed_is_no_answer(tmp_path):
     three["traces"][0]["calls"] = [{"model": "M", "finish_reason": "length", "usage": call}] * 2
     lines, problems = taken(written(tmp_path, [one, two, three]))
     assert problems == []
-    told = {line["id"]: line for line in lines}
-    assert told["two_segments/07"]["error"] == "ModelError: m"
-    assert told["two_segments/08"]["error"] == "lost"
-    assert told["two_segments/09"]["status"] == "truncated"
-    assert told["two_segments/09"]["usage"] == {"input_tokens": 14, "output_tokens": 10}
+    by_id = {line["id"]: line for line in lines}
+    assert by_id["two_segments/07"]["error"] == "ModelError: m"
+    assert by_id["two_segments/08"]["error"] == "lost"
+    assert by_id["two_segments/09"]["status"] == "truncated"
+    assert by_id["two_segments/09"]["usage"] == {"input_tokens": 14, "output_tokens": 10}
 
 
 def test_what_cannot_be_placed_is_named_and_the_rest_is_read(tmp_path):
@@ -249,9 +249,9 @@ def test_our_own_lines_are_copied_as_they_stand_problems_and_all(tmp_path):
     path.write_bytes(gzip.compress(data))
     assert is_own(str(path))
     sink = io.BytesIO()
-    found = gather([str(path), str(path)], sink)
+    gathered = gather([str(path), str(path)], sink)
     assert sink.getvalue() == (data + b"\n") * 2
-    assert [found.origin(n)[1] for n in range(1, 9)] == [1, 2, 3, 4] * 2
+    assert [gathered.origin(n)[1] for n in range(1, 9)] == [1, 2, 3, 4] * 2
 
 
 @pytest.mark.parametrize(
@@ -305,14 +305,14 @@ def test_nothing_in_a_file_raises(tmp_path_factory, values):
     path.write_bytes(b"".join(json.dumps(value).encode() + b"\n" for value in values))
     try:
         sink = io.BytesIO()
-        found = gather([str(path)], sink)
+        gathered = gather([str(path)], sink)
     except PredictionsError:
         return
     lines = sink.getvalue().splitlines(keepends=True)
-    assert len(lines) + len(found.problems) <= sum(1 for _ in values) * 4
+    assert len(lines) + len(gathered.problems) <= sum(1 for _ in values) * 4
     for number in range(1, len(lines) + 1):
-        found.origin(number)
-        if found.kinds != [{"predictions": len(lines)}]:
+        gathered.origin(number)
+        if gathered.kinds != [{"predictions": len(lines)}]:
             jiter.from_json(lines[number - 1])
 
 

@@ -122,33 +122,35 @@ def log(request, tmp_path):
 def test_every_sample_comes_with_what_became_of_it(log):
     assert not is_own(str(log))
     sink = io.BytesIO()
-    found = gather([str(log)], sink)
+    gathered = gather([str(log)], sink)
     lines = [json.loads(line) for line in sink.getvalue().splitlines()]
     assert {line["model"] for line in lines} == {"M"}
-    told = {(line["id"], line.get("sample", 0)): line for line in lines}
-    assert len(told) == len(SAMPLES) - 1
-    first = told["two_segments/07", 0]
+    by_sample = {(line["id"], line.get("sample", 0)): line for line in lines}
+    assert len(by_sample) == len(SAMPLES) - 1
+    first = by_sample["two_segments/07", 0]
     assert first["response"] == '{"segments": []}'
     assert first["usage"] == {"input_tokens": 129, "output_tokens": 5, "reasoning_tokens": 2}
-    assert told["two_segments/07", 1]["response"] == "again"
-    again = told["two_segments/08", 3]
+    assert by_sample["two_segments/07", 1]["response"] == "again"
+    again = by_sample["two_segments/08", 3]
     assert (again["budget"], again["reasoning"], again["response"]) == (900, "hm", "y")
-    assert told["two_segments/17", 0]["budget"] == 64
-    status = {row_id[-2:]: line.get("status") for (row_id, _), line in told.items()}
+    assert by_sample["two_segments/17", 0]["budget"] == 64
+    status = {row_id[-2:]: line.get("status") for (row_id, _), line in by_sample.items()}
     assert status == {
         **dict.fromkeys(("07", "08", "12", "17", "18", "19")),
         **dict.fromkeys(("09", "10", "15"), "truncated"),
         **dict.fromkeys(("13", "14", "16", "20", "22", "24"), "api_error"),
         **dict.fromkeys(("11", "23"), "blocked"),
     }
-    errors = {row_id[-2:]: line["error"] for (row_id, _), line in told.items() if "error" in line}
+    errors = {
+        row_id[-2:]: line["error"] for (row_id, _), line in by_sample.items() if "error" in line
+    }
     assert (errors["22"], errors["23"], errors["24"]) == ("too long", "flagged", "400 bad: no")
-    assert "response" not in told["two_segments/23", 0]
-    assert told["two_segments/13", 0]["error"] == "lost"
-    assert told["two_segments/20", 0]["error"] == "openai.InternalServerError: 500 - no"
-    assert len(found.problems) == 1
-    assert '"99" is neither the id of an item' in str(found.problems[0])
-    assert found.recognised == f"{log}: Inspect log ({len(SAMPLES)})"
+    assert "response" not in by_sample["two_segments/23", 0]
+    assert by_sample["two_segments/13", 0]["error"] == "lost"
+    assert by_sample["two_segments/20", 0]["error"] == "openai.InternalServerError: 500 - no"
+    assert len(gathered.problems) == 1
+    assert '"99" is neither the id of an item' in str(gathered.problems[0])
+    assert gathered.recognised == f"{log}: Inspect log ({len(SAMPLES)})"
 
 
 def test_samples_before_a_damaged_one_are_read(tmp_path):
@@ -158,9 +160,9 @@ def test_samples_before_a_damaged_one_are_read(tmp_path):
     write_archive(path, members.items())
     sink = io.BytesIO()
     gathered = gather([str(path)], sink)
-    told = [str(problem) for problem in gathered.problems]
+    by_sample = [str(problem) for problem in gathered.problems]
     assert sink.getvalue().count(b"\n") == 2
-    assert f"{path}, line 3: reading stopped here: inspect_ai cannot read" in told[-1]
+    assert f"{path}, line 3: reading stopped here: inspect_ai cannot read" in by_sample[-1]
 
 
 def test_an_archive_takes_no_more_than_a_child_may_hold(tmp_path, monkeypatch):
