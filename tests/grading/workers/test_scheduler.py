@@ -125,6 +125,7 @@ def test_a_worker_killed_from_outside_costs_at_most_one_row(when, gate):
 
 def test_workers_that_cannot_start_end_the_run_with_a_reason(monkeypatch):
     monkeypatch.setattr("scbench.grading.workers.pool.start_worker", refuse_to_start)
+    monkeypatch.setattr("scbench.grading.workers.pool._BARREN", 2)
     with pytest.raises(EngineError, match="died before they could grade anything"):
         outcomes(scheduler(workers=1), [item(0)])
 
