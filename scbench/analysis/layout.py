@@ -209,6 +209,8 @@ _NARROWEST = 40
 _GUTTER = "  "
 _LEAST = 12
 """Signs that a column of words has at least, before the table is broken."""
+_WHOLE = 40
+"""Signs that columns which name rows may share so that no word in them is broken."""
 
 
 class _Table:
@@ -228,6 +230,11 @@ class _Table:
             min(size, max(_LEAST * (1 + (i >= self.keys)), cell_len(head)) if folds[i] else size)
             for i, (size, head) in enumerate(zip(self.full, sheet.heads, strict=True))
         ]
+        spare = _WHOLE - sum(self.least[: self.keys])
+        for i in range(self.keys):
+            words = (cell_len(word) for row in sheet.rows for word in row[i].split())
+            more = max(0, min(max(words, default=0) - self.least[i], spare))
+            self.least[i], spare = self.least[i] + more, spare - more
 
     def room(self, columns: Sequence[int], sizes: Sequence[int]) -> int:
         """Return the signs that columns take side by side."""

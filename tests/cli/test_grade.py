@@ -137,15 +137,15 @@ def test_an_incomplete_file_is_a_problem_unless_it_is_meant_to_be(grade, write_l
 
 
 def test_a_grader_that_fails_is_not_a_model_that_fails(grade, write_lines, tmp_path):
-    answers = [{"bit": 0, "mood": "raise"}, {"bit": 1, "mood": "hang"}, {"bit": 0}, {"bit": 0}]
+    answers = [{"bit": 0, "mood": "raise"}, {"bit": 1, "mood": "exit"}, {"bit": 0}, {"bit": 0}]
     path = write_lines(*(row(i, answer=answer) for i, answer in enumerate(answers)))
-    done = grade(path, "--tasks", "parity", "--out", "out", "--timeout", "2")
+    done = grade(path, "--tasks", "parity", "--out", "out")
     assert done.returncode == 3
     frame = results(tmp_path / "out")
     assert frame["status"].to_list() == ["grader_error", "grader_error", "answered", "answered"]
     assert frame["score"].to_list() == [None, None, 1.0, 1.0]
     assert "line 1: parity/00: RuntimeError: this grader fails (moods.py:" in done.stderr
-    assert "line 2: parity/01: no verdict within 2 s; tried twice" in done.stderr
+    assert "line 2: parity/01: the worker process died (exit code 7); tried twice" in done.stderr
 
 
 def test_formats_hold_the_same_numbers(grade, write_lines, tmp_path):
@@ -178,15 +178,12 @@ def test_a_closed_pipe_changes_neither_results_nor_exit_code(parity_release, wri
     line = (
         f"{BIN / 'scbench-grade'} {path} --release {parity_release.root} --tasks parity --out out"
     )
-    for reader in ("| true", "2>&1 | true"):
-        script = f"set -o pipefail; {line} {reader}"
-        done = subprocess.run(
-            ["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, check=False
-        )
-        assert done.returncode == 1
-        assert "Traceback" not in done.stderr
-        assert "BrokenPipe" not in done.stderr
-        assert results(tmp_path / "out").height == 4
+    script = f"set -o pipefail; {line} 2>&1 | true"
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert results(tmp_path / "out").height == 4
 
 
 def test_self_test_of_the_installed_release_passes(command):

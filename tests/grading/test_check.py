@@ -19,7 +19,7 @@ def check(parity_release, write_lines):
     return check
 
 
-def told(problems) -> list[tuple[str, int | None]]:
+def codes(problems) -> list[tuple[str, int | None]]:
     return [(problem.code, problem.line) for problem in problems]
 
 
@@ -28,7 +28,7 @@ def row(i: int = 0, **fields) -> dict:
 
 
 def test_every_problem_is_listed_with_its_line(check):
-    found = check(
+    result = check(
         "junk",
         row(0),
         "[]",
@@ -40,7 +40,7 @@ def test_every_problem_is_listed_with_its_line(check):
         "[" * 5000,
         row(3),
     )
-    assert told(found.problems) == [
+    assert codes(result.problems) == [
         ("not_json", 1),
         ("not_object", 3),
         ("duplicate", 5),
@@ -49,10 +49,10 @@ def test_every_problem_is_listed_with_its_line(check):
         ("bad_prediction", 8),
         ("not_json", 9),
     ]
-    assert "line 2" in found.problems[2].message
-    assert "from parity/00 to parity/03" in found.problems[3].message
-    assert "'parity/01'" in found.problems[4].message
-    assert found.usable == 2
+    assert "line 2" in result.problems[2].message
+    assert "from parity/00 to parity/03" in result.problems[3].message
+    assert "'parity/01'" in result.problems[4].message
+    assert result.usable == 2
 
 
 WARNED = {
@@ -69,12 +69,12 @@ WARNED = {
 
 @pytest.mark.parametrize(("fields", "code", "said"), WARNED.values(), ids=WARNED)
 def test_what_is_likely_not_meant_is_a_warning(check, fields, code, said):
-    found = check(row(0), row(1, **fields))
-    assert found.problems == []
-    assert told(found.warnings) == [(code, 2)]
-    assert found.warnings[0].id == "parity/01"
-    assert said in found.warnings[0].message
-    assert found.usable == 2
+    result = check(row(0), row(1, **fields))
+    assert result.problems == []
+    assert codes(result.warnings) == [(code, 2)]
+    assert result.warnings[0].id == "parity/01"
+    assert said in result.warnings[0].message
+    assert result.usable == 2
 
 
 @pytest.mark.parametrize("status", ["truncated", "refused", "blocked", "missing", "not_run"])
@@ -84,14 +84,14 @@ def test_a_status_that_says_why_is_no_warning(check, status):
 
 
 def test_a_file_that_lacks_items_is_a_problem_unless_partial(check):
-    found = check(*map(row, range(4)), partial=False)
-    assert told(found.problems) == [("incomplete", None)]
-    assert "8 of 12 instances, the first is enumerate_edges/00" in found.problems[0].message
+    result = check(*map(row, range(4)), partial=False)
+    assert codes(result.problems) == [("incomplete", None)]
+    assert "8 of 12 instances, the first is enumerate_edges/00" in result.problems[0].message
     assert check(*map(row, range(4)), partial=False, tasks=TASKS[:1]).problems == []
     assert check(*map(row, range(3)), partial=True).problems == []
 
 
 def test_lines_of_tasks_not_chosen_are_counted_but_not_used(check):
-    found = check(row(0), row(1), tasks=TASKS[1:])
-    assert (found.warnings, found.lines, found.usable) == ([], 2, 0)
-    assert told(found.problems) == [("nothing_graded", None)]
+    result = check(row(0), row(1), tasks=TASKS[1:])
+    assert (result.warnings, result.lines, result.usable) == ([], 2, 0)
+    assert codes(result.problems) == [("nothing_graded", None)]

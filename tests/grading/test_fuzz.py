@@ -74,8 +74,8 @@ ACTS = {
 def test_what_a_target_may_not_do_is_found_before_it_happens(tools, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tools["fuzz_guard"].install()
-    found = tools["fuzz"].attempt(ACTS[name], b"x")
-    assert found.place.startswith("ForbiddenError"), found
+    result = tools["fuzz"].attempt(ACTS[name], b"x")
+    assert result.place.startswith("ForbiddenError"), result
     assert not list(tmp_path.iterdir())
     (tmp_path / "afterwards").write_text("all is allowed again")
 
@@ -99,7 +99,7 @@ def die(data):
         signal.raise_signal(signal.SIGTERM)
 
 fuzz_targets.make = lambda _: fuzz_inputs.Target(die, [b"?"], [b"!"])
-sys.argv[1:] = ["line", "--runs", "400", "--plain", "--save", sys.argv[2]]
+sys.argv[1:] = ["line", "--runs", "2000", "--plain", "--save", sys.argv[2]]
 sys.exit(fuzz.main())
 """
 

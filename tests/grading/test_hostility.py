@@ -109,13 +109,13 @@ def lines_of_all():
 @pytest.mark.parametrize("name", BOMBS)
 def test_bombs_are_read_or_refused(name):
     make, code = BOMBS[name]
-    (found,) = read_predictions(io.BytesIO(make() + b"\n"), SimpleNamespace(update=len))
+    (result,) = read_predictions(io.BytesIO(make() + b"\n"), SimpleNamespace(update=len))
     if code is None:
-        assert isinstance(found, Line)
+        assert isinstance(result, Line)
     else:
-        assert found.code == code
-        assert len(str(found)) < 1000
-        assert str(found).isprintable()
+        assert result.code == code
+        assert len(str(result)) < 1000
+        assert str(result).isprintable()
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -128,9 +128,9 @@ def test_replies_are_searched_in_linear_time(task_id, name):
     paper = builder.paper()
     params = paper[0].params if paper else _drawn(task)
     with a_minute_of_work():
-        found = grade_prediction(prediction, task, params)
-    assert found.status in {Status.ANSWERED, Status.UNPARSED, Status.REFUSED}
-    assert found.verdicts[0].score == 0
+        result = grade_prediction(prediction, task, params)
+    assert result.status in {Status.ANSWERED, Status.UNPARSED, Status.REFUSED}
+    assert result.verdicts[0].score == 0
 
 
 def _drawn(task):

@@ -154,9 +154,9 @@ def test_a_flood_of_problems_is_counted_and_written_down(options, parity_release
     assert len(report.problems) == len(report.summary["problems"]) == SUMMARISED
     assert report.summary["problem_counts"] == {"not_json": 2500, "duplicate": 2}
     file = tmp_path / "out" / "problems.jsonl"
-    told = [json.loads(line) for line in file.read_text().splitlines()]
-    assert [it["line"] for it in told] == [*range(1, 2501), 2502, 2503]
-    assert told[-1]["run"] == ["unnamed", None, 0, None]
+    codes = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [it["line"] for it in codes] == [*range(1, 2501), 2502, 2503]
+    assert codes[-1]["run"] == ["unnamed", None, 0, None]
     report = grade_file(options(lines[-1:], partial=True))
     assert not report.problems
     assert not file.exists(), "it told of another run"

@@ -12,8 +12,8 @@ def write(tmp_path, value):
 
 
 def test_one_object_is_of_all_runs_and_the_last_that_fits_counts(tmp_path):
-    found = read_run_file(write(tmp_path, {"effort": "high", "tools": []}))
-    assert metadata_of("any", None, None, found) == '{"effort":"high","tools":[]}'
+    result = read_run_file(write(tmp_path, {"effort": "high", "tools": []}))
+    assert metadata_of("any", None, None, result) == '{"effort":"high","tools":[]}'
     listed = read_run_file(
         write(tmp_path, [{"effort": "low"}, {"model": "b", "budget": 8, "effort": "high"}])
     )

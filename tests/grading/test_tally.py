@@ -33,11 +33,11 @@ def report(tmp_path_factory):
 def test_portions_change_nothing(report, monkeypatch, portion):
     monkeypatch.setattr("scbench.grading.summary._ROWS", portion)
     weights = find_release().weights()
-    found = tally(report.path, weights)
+    result = tally(report.path, weights)
     rows = report.results
     for by in ("bucket", "task"):
-        assert found.tables[by].equals(score_table(rows, by, weights)), "to the last bit"
-    assert found.rows == rows.height
-    assert found.unscored == rows["score"].null_count() > 0
-    assert found.outside == outside_release(rows).to_dicts()
-    assert found.tasks == set(rows["task"])
+        assert result.tables[by].equals(score_table(rows, by, weights)), "to the last bit"
+    assert result.rows == rows.height
+    assert result.unscored == rows["score"].null_count() > 0
+    assert result.outside == outside_release(rows).to_dicts()
+    assert result.tasks == set(rows["task"])

@@ -148,6 +148,15 @@ def test_runs_can_be_named(found):
         run_pairs(found, "gpt-5.2 tools")
 
 
+def test_two_runs_are_a_pair_and_three_must_be_named(make_results):
+    rows = make_results(*({"model": m, "setting": None, "score": 1.0} for m in "abc"))
+    three = states(rows, label(rows, []))
+    with pytest.raises(ResultsError, match=r"name two of these runs .*: 'a', 'b', 'c'"):
+        run_pairs(three)
+    two = three.filter(pl.col("model") != "b")
+    assert run_pairs(two) == [(("a", None, None), ("c", None, None))]
+
+
 def test_labels_of_other_candidates_are_refused(make_results):
     rows = make_results(*MIXED)
     labels = label(rows, MODES)

@@ -21,9 +21,9 @@ def chunks(data: bytes, shard: Shard = Shard()) -> list[Chunk | Problem]:  # noq
     return list(cut(read_blocks(io.BytesIO(data), hashlib.sha256()), shard))
 
 
-def numbered(found) -> dict[int, bytes]:
+def numbered(result) -> dict[int, bytes]:
     lines = {}
-    for chunk in found:
+    for chunk in result:
         if isinstance(chunk, Chunk):
             for number, start, end in chunk.lines():
                 assert number not in lines
@@ -47,13 +47,13 @@ def test_shards_hold_every_line_once_as_it_stands(data, total):
 
 
 def test_first_chunks_are_small_and_later_ones_large():
-    found = chunks(b"{}\n" * 20_000)
-    sizes = [chunk.data.count(b"\n") for chunk in found]
+    result = chunks(b"{}\n" * 20_000)
+    sizes = [chunk.data.count(b"\n") for chunk in result]
     assert sizes[:48] == [32] * 16 + [128] * 16 + [512] * 16
     assert set(sizes[48:-1]) == {1024}
-    assert sum(sizes) == sum(chunk.length for chunk in found) == 20_000
-    assert [chunk.place for chunk in found] == list(range(len(found)))
-    assert [chunk.first for chunk in found][:2] == [1, 33]
+    assert sum(sizes) == sum(chunk.length for chunk in result) == 20_000
+    assert [chunk.place for chunk in result] == list(range(len(result)))
+    assert [chunk.first for chunk in result][:2] == [1, 33]
 
 
 def test_a_problem_ends_a_chunk_and_is_told_by_the_shard_that_holds_the_line():

@@ -125,12 +125,12 @@ def one_by_one(release, line, instance, outcome) -> list[Row]:
 @pytest.mark.parametrize("row_id", ["two_segments/03", "interlocking_parts/00"])
 def test_columns_give_the_rows_that_are_made_one_by_one(release, index, row_id):
     instance = release.instances()[row_id]
-    made, rows = RowMaker(Completer(index)), []
+    product, rows = RowMaker(Completer(index)), []
     for line, outcome in zip(lines(row_id), OUTCOMES, strict=True):
         whole = outcome._replace(scores=outcome.scores * instance.scores)
-        made.add(Head.of(line, index.known_ids.positions[row_id]), whole)
+        product.add(Head.of(line, index.known_ids.positions[row_id]), whole)
         rows += one_by_one(release, line, instance, whole)
-    found = pl.read_ipc(io.BytesIO(encode(made.frame())))
+    found = pl.read_ipc(io.BytesIO(encode(product.frame())))
     assert found.schema == column_types()
     assert found.equals(pl.DataFrame(list(map(asdict, rows)), schema=column_types()))
 

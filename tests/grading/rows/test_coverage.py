@@ -41,16 +41,16 @@ IDS = list(INSTANCES)
 
 
 def coverage(*chosen: str) -> Coverage:
-    wanted = [row_id for row_id in IDS if not chosen or task_of(row_id) in chosen]
-    others = frozenset(IDS).difference(wanted)
-    return Coverage(KnownIds(wanted, list(HELD), chosen or list(HELD), unchosen=others))
+    expected = [row_id for row_id in IDS if not chosen or task_of(row_id) in chosen]
+    others = frozenset(IDS).difference(expected)
+    return Coverage(KnownIds(expected, list(HELD), chosen or list(HELD), unchosen=others))
 
 
 def graded(book: Coverage, line: Line) -> str | None:
     """Admit a line; return the id of its instance if it is graded."""
-    found = book.admit_line(line)
-    assert found.problem is None
-    return book.known_ids.ids[found.position] if found.kind is LineKind.GRADED else None
+    result = book.admit_line(line)
+    assert result.problem is None
+    return book.known_ids.ids[result.position] if result.kind is LineKind.GRADED else None
 
 
 def line(row_id: str, number: int = 1, **fields) -> Line:
@@ -62,11 +62,11 @@ def line(row_id: str, number: int = 1, **fields) -> Line:
 def problem(row_id: str) -> Problem:
     admission = coverage().admit_line(line(row_id, 7))
     assert admission.kind is LineKind.UNKNOWN
-    found = admission.problem
-    assert (found.code, found.line, found.id) == ("unknown_id", 7, row_id)
-    assert found.message.startswith(f"no item {row_id!r} in this release.")
-    assert found.message.isprintable()
-    return found
+    result = admission.problem
+    assert (result.code, result.line, result.id) == ("unknown_id", 7, row_id)
+    assert result.message.startswith(f"no item {row_id!r} in this release.")
+    assert result.message.isprintable()
+    return result
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,10 @@ def test_a_duplicate_names_both_lines_and_which_is_graded():
     for number in (9, 12):
         admission = book.admit_line(line("two_segments/03", number, response="other"))
         assert (admission.kind, admission.position) == (LineKind.DUPLICATE, 3)
-        found = admission.problem
-        assert (found.code, found.line, found.id) == ("duplicate", number, "two_segments/03")
-        assert "was answered on line 5 already" in found.message
-        assert "line 5 is graded, this one is not" in found.message
+        result = admission.problem
+        assert (result.code, result.line, result.id) == ("duplicate", number, "two_segments/03")
+        assert "was answered on line 5 already" in result.message
+        assert "line 5 is graded, this one is not" in result.message
 
 
 @pytest.mark.parametrize(
@@ -205,10 +205,10 @@ def test_ids_of_another_origin_get_no_wrong_hint(row_id, said):
 )
 def test_a_line_about_other_content_is_a_problem_with_its_number(given, fits):
     known = generated("b001f663", "two_segments", 2)
-    found = known.of_another(line("b001f663:two_segments/01", 7, instance_hash=given))
-    assert (found is None) == fits
-    if found:
-        assert (found.line, found.code) == (7, "other_instance")
+    result = known.of_another(line("b001f663:two_segments/01", 7, instance_hash=given))
+    assert (result is None) == fits
+    if result:
+        assert (result.line, result.code) == (7, "other_instance")
 
 
 def test_nothing_graded_is_a_problem_that_says_which_option_helps():
@@ -224,3 +224,10 @@ def test_nothing_graded_is_a_problem_that_says_which_option_helps():
     outside = coverage()
     outside.admit_line(line("csg_union/00"))
     assert "--release" in outside.nothing_graded().message
+
+
+def test_unknown_keys_are_counted_and_few_are_kept():
+    book = coverage()
+    for i in range(300):
+        book.admit_line(line("two_segments/00", i + 1, modell="x", **{f"k{i}": 1}))
+    assert (book.unread["modell"], len(book.unread)) == (300, 100)

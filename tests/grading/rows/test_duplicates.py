@@ -15,11 +15,11 @@ from scbench.scoring.answers.extract import Extraction
 
 def test_an_answer_travels_as_it_was_found_and_its_key_ignores_order():
     one, other = ({"b": 1.0, "a": [1, "é"]}, {"a": [1, "é"], "b": 1.0})
-    found = FoundAnswer.of(Extraction(one, "fence", ("unwrapped_fence",)), "parity/00")
-    assert found[1:] == ('{"b":1.0,"a":[1,"é"]}', "fence", ["unwrapped_fence"])
-    assert FoundAnswer.of(Extraction(other, "whole"), "parity/00").key == found.key
-    assert FoundAnswer.of(Extraction(other, "whole"), "parity/01").key != found.key
-    assert FoundAnswer.of(Extraction({"b": 1}, "whole"), "parity/00").key != found.key
+    result = FoundAnswer.of(Extraction(one, "fence", ("unwrapped_fence",)), "parity/00")
+    assert result[1:] == ('{"b":1.0,"a":[1,"é"]}', "fence", ["unwrapped_fence"])
+    assert FoundAnswer.of(Extraction(other, "whole"), "parity/00").key == result.key
+    assert FoundAnswer.of(Extraction(other, "whole"), "parity/01").key != result.key
+    assert FoundAnswer.of(Extraction({"b": 1}, "whole"), "parity/00").key != result.key
 
 
 @pytest.mark.parametrize("value", ["\ud800", float("nan")])

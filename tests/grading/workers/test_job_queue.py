@@ -21,8 +21,8 @@ def add(to: JobQueue, *tasks: str, size: int = 2) -> None:
         to.add(WorkItem(line, b"x" * size, f"{task}/00"), task)
 
 
-def names(found) -> list[str]:
-    return ["chunk" if isinstance(it.work, Chunk) else it.work[0].instance_id for it in found]
+def names(result) -> list[str]:
+    return ["chunk" if isinstance(it.work, Chunk) else it.work[0].instance_id for it in result]
 
 
 def taken(from_: JobQueue, count: int, *, vacant=True, light=2) -> list[str]:

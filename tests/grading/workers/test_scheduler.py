@@ -30,11 +30,11 @@ def scheduler(seconds: float = 2, workers: int = 2, memory: float = 4, heavy=())
 
 
 def outcomes(run: Scheduler, items) -> dict:
-    found = {}
+    result = {}
     for done, outcome in run.run(items):
-        assert done.line not in found, "an item came back twice"
-        found[done.line] = outcome
-    return found
+        assert done.line not in result, "an item came back twice"
+        result[done.line] = outcome
+    return result
 
 
 @pytest.fixture
@@ -70,18 +70,18 @@ def test_an_item_that_takes_long_is_named_with_its_steps(gate):
 )
 def test_a_grader_that_misbehaves_costs_one_row(mood, seconds, reason, heavy):
     run = scheduler(seconds=seconds, memory=1, heavy=heavy)
-    found = outcomes(run, [item(i, 0, mood if i == 70 else "") for i in range(140)])
-    assert found.keys() == set(range(140))
-    assert found[70].status == Status.GRADER_ERROR
-    assert found[70].reason == f"{reason}; tried twice"
+    result = outcomes(run, [item(i, 0, mood if i == 70 else "") for i in range(140)])
+    assert result.keys() == set(range(140))
+    assert result[70].status == Status.GRADER_ERROR
+    assert result[70].reason == f"{reason}; tried twice"
     if seconds > 60:  # within two seconds a busy machine may not come to the others
-        assert all(found[i].scores[0].score == 1 for i in found if i != 70)
+        assert all(result[i].scores[0].score == 1 for i in result if i != 70)
     assert any(reason in incident for incident in run.incidents), "the run must say so"
 
 
 def children(before: AbstractSet[int] = frozenset()) -> set[int]:
     """Processes that grade, grandchildren below the fork server, but those of before."""
-    found = set()
+    result = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -90,8 +90,8 @@ def children(before: AbstractSet[int] = frozenset()) -> set[int]:
             except OSError:
                 continue
             if int(parent[1]) == os.getpid() and stat[0] != "Z":
-                found.add(int(entry.name))
-    return found - before
+                result.add(int(entry.name))
+    return result - before
 
 
 @pytest.mark.parametrize("when", ["busy", "idle"])
@@ -115,16 +115,17 @@ def test_a_worker_killed_from_outside_costs_at_most_one_row(when, gate):
 
     thread = threading.Thread(target=killer)
     thread.start()
-    found = outcomes(run, items())
+    result = outcomes(run, items())
     thread.join()
     assert killed.is_set()
-    assert found.keys() == set(range(140))
-    assert all(outcome.scores[0].score == 1 for outcome in found.values()), "retried alone"
+    assert result.keys() == set(range(140))
+    assert all(outcome.scores[0].score == 1 for outcome in result.values()), "retried alone"
     assert run.incidents
 
 
 def test_workers_that_cannot_start_end_the_run_with_a_reason(monkeypatch):
     monkeypatch.setattr("scbench.grading.workers.pool.start_worker", refuse_to_start)
+    monkeypatch.setattr("scbench.grading.workers.pool._BARREN", 2)
     with pytest.raises(EngineError, match="died before they could grade anything"):
         outcomes(scheduler(workers=1), [item(0)])
 
@@ -151,11 +152,11 @@ def test_leaving_early_stops_the_workers():
     until(lambda: not children(before))
 
 
-@pytest.mark.parametrize(("given", "wanted"), [(None, (5.0, 120.0)), (2.0, (2.0, 2.0))])
-def test_a_trial_in_a_loop_has_the_time_of_its_verdicts(given, wanted):
+@pytest.mark.parametrize(("given", "expected"), [(None, (5.0, 120.0)), (2.0, (2.0, 2.0))])
+def test_a_trial_in_a_loop_has_the_time_of_its_verdicts(given, expected):
     keys = {"heavy/00": ("heavy", "{}"), "light/00": ("light", "{}")}
     scheduler = Scheduler(keys, WorkerLimits(1, given, 0), {"heavy": 5.0})
-    for (name, _), seconds in zip(keys.items(), wanted, strict=True):
+    for (name, _), seconds in zip(keys.items(), expected, strict=True):
         item = WorkItem(1, b"", name)
         assert scheduler.job((item,)).seconds == seconds
         assert scheduler.job((item._replace(looped=True),)).seconds == 10 * seconds

@@ -41,8 +41,8 @@ def test_items_come_back_with_their_line_numbers(worker):
 
 def test_an_answer_that_was_found_before_is_judged_as_it_was_found(worker):
     given = item(1, b'{"id":"parity/01","answer":{"bit":1}}')
-    found = WorkItem(1, b'{"bit":1}', "parity/01", ("fence", ["unwrapped_fence"]))
-    outcome = grade_item(found)
+    result = WorkItem(1, b'{"bit":1}', "parity/01", ("fence", ["unwrapped_fence"]))
+    outcome = grade_item(result)
     assert (outcome.source, outcome.repairs) == ("fence", ["unwrapped_fence"])
     assert outcome._replace(source="answer", repairs=[]) == grade_item(given)
 
@@ -56,6 +56,6 @@ def test_an_answer_that_was_found_before_is_judged_as_it_was_found(worker):
     ],
 )
 def test_an_item_that_cannot_be_judged_is_a_grader_error(worker, broken, reason):
-    found = grade_item(broken)
-    assert found.status == "grader_error"
-    assert found.reason.startswith(reason)
+    result = grade_item(broken)
+    assert result.status == "grader_error"
+    assert result.reason.startswith(reason)
