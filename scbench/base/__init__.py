@@ -1,3 +1,3 @@
 """What everything stands on: the model of the data, errors, canonical JSON, seeds, intervals."""
 
-__version__ = "3.0.0a1"
+__version__ = "3.0.0"

@@ -31,7 +31,7 @@ def read(row):
 
 @pytest.fixture(scope="module")
 def release():
-    return find_release("3.0.0a1")
+    return find_release("3.0.0")
 
 
 @pytest.fixture(scope="module")

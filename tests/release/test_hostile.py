@@ -174,7 +174,7 @@ COMMANDS = {
         "--out",
         "s.html",
     ],
-    "diff": ["release", "diff", "r", "3.0.0a1"],
+    "diff": ["release", "diff", "r", "3.0.0"],
     "verify": ["release", "verify", "r", "--workers", "1"],
 }
 
