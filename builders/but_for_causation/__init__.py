@@ -87,11 +87,11 @@ class Space(Point):
 
     @model_validator(mode="after")
     def _story_has_as_many(self) -> Self:
-        most = min(len(setting.events) for setting in settings())
-        if self.events + self.distractors > most:
+        limit = min(len(setting.events) for setting in settings())
+        if self.events + self.distractors > limit:
             raise ValueError(
-                f"events ({self.events}) and distractors ({self.distractors}) are more than {most} "
-                "together"
+                f"events ({self.events}) and distractors ({self.distractors}) are more than "
+                f"{limit} together"
             )
         return self
 

@@ -34,7 +34,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     words = LITERALS[params.format]
     right = [evaluate(line, *words) for line in params.expression.splitlines()]
-    values = _read_values(answer.answer, len(right))
+    values = read_values(answer.answer, len(right))
     amount = "one truth value" if len(right) == 1 else f"{len(right)} truth values"
     wrong = f"{quote(answer.answer)} is not {amount}."
     if checks.readable(values, wrong, "There is no truth value."):
@@ -44,7 +44,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return checks.binary()
 
 
-def _read_values(answer: Value, n: int) -> list[bool] | None:
+def read_values(answer: Value, n: int) -> list[bool] | None:
     """Return the truth values that an answer lists; None unless there are so many."""
     parts = [answer] if n == 1 else entries(answer) or ()
     values = [value for value in map(truth, parts) if value is not None]

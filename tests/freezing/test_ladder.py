@@ -1,7 +1,6 @@
 """The table of rungs, what is drawn by it, and the config ladder of releases."""
 
 import json
-import math
 import shutil
 from dataclasses import replace
 from itertools import pairwise
@@ -130,8 +129,8 @@ def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(
     *_, second, top = found.values()
     # What can be had without insight is no measure of how easy a rung may be.
     floors = [find_release().floors()[name] for name in find_release().instances([task.id])]
-    plain = zip(paper, floors, strict=True)
-    assert found[1] < min([m for m, floor in plain if floor <= MOST_FLOOR], default=math.inf)
+    if 3 * sum(floor > MOST_FLOOR for floor in floors) <= len(floors):
+        assert found[1] < min(paper)
     assert second > max(paper), "at least two rungs are above the paper's hardest instance"
     assert top > max(paper)
 

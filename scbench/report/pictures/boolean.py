@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from scbench.graders.shared.short_answers import truth
+from scbench.graders.boolean import evaluate, read_values
 from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture
 from scbench.schemas.boolean import LITERALS, Answer, Params
@@ -12,8 +13,16 @@ _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the tree; with a wrong answer, the first step that would give it if it were mistaken."""
+    """Draw the tree; with a wrong answer, the first step that would give it if it were mistaken.
+
+    Of several expressions, that is the first with a wrong value, or else the first of all.
+    """
     true, false = LITERALS[params.format]
+    lines = params.expression.splitlines()
+    values = read_values(answer.answer, len(lines)) if answer is not None else None
+    right = [evaluate(line, true, false) for line in lines]
+    faults = [i for i, value in enumerate(values or ()) if value != right[i]]
+    at = faults[0] if faults else 0
 
     def value(words: str, below: Sequence[bool]) -> bool:
         match words:
@@ -34,5 +43,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         lambda _words, _below, value: [not value],
         prefix="NOT",
     )
-    answered = None if answer is None else truth(answer.answer)
-    return tree_picture(_WORD.findall(params.expression), rules, answered, verdicts)
+    answered = None if values is None else values[at]
+    picture = tree_picture(_WORD.findall(lines[at]), rules, answered, verdicts)
+    if len(lines) == 1:
+        return picture
+    return replace(picture, caption=f"Expression {at + 1} of {len(lines)}. {picture.caption}")

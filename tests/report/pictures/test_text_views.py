@@ -10,7 +10,7 @@ from scbench.graders.arithmetic import evaluate
 from scbench.graders.boolean import evaluate as evaluate_boolean
 from scbench.report.pictures.arithmetic import _RULES
 from scbench.report.pictures.shared.expression_trees import first_slip, parsed, worked_out
-from scbench.schemas.boolean import LITERALS
+from scbench.schemas.boolean import LITERALS, Params
 
 
 def test_trees_have_the_value_that_graders_find():
@@ -21,9 +21,8 @@ def test_trees_have_the_value_that_graders_find():
 
 def test_logic_has_the_value_that_graders_find(drawn):
     for params, right, _ in islice(items("boolean"), 40):
-        value = LITERALS[params.format][
-            not evaluate_boolean(params.expression, *LITERALS[params.format])
-        ]
+        expression, *_ = params.expression.splitlines()
+        value = LITERALS[params.format][not evaluate_boolean(expression, *LITERALS[params.format])]
         text = drawn("boolean", right, params=params).text
         first = text.split("\n")[0]
         assert first.endswith(f"= {value}") or first == value or "too many" in first
@@ -42,3 +41,10 @@ def test_the_first_step_whose_slip_gives_the_answer(expression, given, step, val
     at, slip = first_slip(nodes, _RULES, given)
     assert (nodes[at].words, slip) == (step, value)
     assert first_slip(nodes, _RULES, 10**6) is None
+
+
+def test_of_several_expressions_the_first_wrong_one_is_drawn(drawn):
+    params = Params(expression="TRUE OR FALSE\nTRUE AND FALSE\nNOT FALSE", format="TRUE_FALSE")
+    picture = drawn("boolean", {"answer": "TRUE TRUE FALSE"}, params=params)
+    assert picture.caption.startswith("Expression 2 of 3. ")
+    assert picture.text.startswith("AND = FALSE  <- TRUE?")
