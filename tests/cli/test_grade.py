@@ -4,10 +4,10 @@ import csv
 import gzip
 import io
 import json
-import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import polars as pl
 import pytest
 import zstandard
@@ -175,13 +175,8 @@ def test_text_from_the_file_cannot_style_the_terminal(grade, write_lines):
 
 def test_a_closed_pipe_changes_neither_results_nor_exit_code(parity_release, write_lines, tmp_path):
     path = write_lines(row(0), "{", name="p.jsonl")
-    line = (
-        f"{BIN / 'scbench-grade'} {path} --release {parity_release.root} --tasks parity --out out"
-    )
-    script = f"set -o pipefail; {line} 2>&1 | true"
-    done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
+    line = f"scbench-grade {path} --release {parity_release.root} --tasks parity --out out"
+    done = commands.run("bash", "-c", f"set -o pipefail; {line} 2>&1 | true", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
     assert results(tmp_path / "out").height == 4
 

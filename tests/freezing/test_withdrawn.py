@@ -1,7 +1,6 @@
 """Withdrawn instances: named with reasons, kept in the data, left out of scores on request."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -34,11 +33,6 @@ def predictions(release, tmp_path) -> Path:
     path = tmp_path / "predictions.jsonl"
     path.write_text("\n".join(example_predictions(release)), "utf-8")
     return path
-
-
-def run(*args: object) -> subprocess.CompletedProcess[str]:
-    command = [BIN / str(args[0]), *map(str, args[1:])]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_they_stay_in_the_data_and_stand_in_manifest_and_card(release):

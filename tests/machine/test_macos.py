@@ -7,9 +7,11 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from commands import run
 
 from scbench.builders.interlocking_parts import TaskBuilder
 
@@ -58,17 +60,7 @@ def macos(tmp_path):
     )
     (tmp_path / "sitecustomize.py").write_text(start)
 
-    def run(*command: object) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [BIN / str(command[0]), *map(str, command[1:])],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    return run
+    return partial(run, cwd=tmp_path, PYTHONPATH=tmp_path)
 
 
 def test_all_is_graded_there_but_programs(macos, tmp_path):
