@@ -219,7 +219,7 @@ def known(log: Path) -> tuple[dict[str, set[str]], dict[str, float]]:
 def affordable(tests: list[str], seconds: dict[str, float]) -> list[str]:
     """Return the first tests, which are the cheapest, up to what a fault may cost."""
     total, count = 0.0, 0
-    for count, test in enumerate(tests[:MOST], 1)  # noqa: B007:
+    for count, test in enumerate(tests[:MOST], 1):  # noqa: B007
         total += seconds[test]
         if total > BUDGET:
             break
