@@ -4,15 +4,12 @@ import csv
 import gzip
 import io
 import json
-import sys
-from pathlib import Path
 
 import commands
 import polars as pl
 import pytest
 import zstandard
 
-BIN = Path(sys.executable).parent
 RIGHT = {"parity/00": 0, "parity/01": 1, "parity/02": 0, "parity/03": 0}
 
 

@@ -2,17 +2,13 @@
 
 import json
 import shutil
-import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 from commands import run
 
 from scbench.freezing.example import example_predictions
 from scbench.release.load import find_release
-
-BIN = Path(sys.executable).parent
 
 # Loaded by every Python process that is started with its folder on the path, workers included.
 BLOCK = """

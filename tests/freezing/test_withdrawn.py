@@ -1,7 +1,6 @@
 """Withdrawn instances: named with reasons, kept in the data, left out of scores on request."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import Release, open_release
 
 REASONS = {"enumerate_edges/02": "its third square is drawn twice", "shikaku_rectangles/05": "old"}
-BIN = Path(sys.executable).parent
 
 
 @pytest.fixture(scope="module")

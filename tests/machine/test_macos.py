@@ -8,14 +8,12 @@ import os
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 from commands import run
 
 from scbench.builders.interlocking_parts import TaskBuilder
 
-BIN = Path(sys.executable).parent
 GONE = """
 import ctypes, os, platform, sys, sysconfig
 sysconfig.get_config_vars()  # reads a file that is named by the platform
