@@ -1,12 +1,12 @@
 """The catalogue: what it lists, how it names what it does not, and tasks of other packages."""
 
-import subprocess
 import sys
 from importlib import import_module
 from importlib.metadata import EntryPoint
 from typing import get_args
 
 import pytest
+from commands import python
 
 import scbench.catalog
 from scbench.base.errors import CatalogError
@@ -78,8 +78,7 @@ def test_the_catalogue_imports_no_task():
         "print([name for name in sys.modules for room in ('schemas', 'builders', 'graders') "
         "if name.startswith(f'scbench.{room}.')])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert python(code).strip() == "[]"
 
 
 # Tasks of other packages.
@@ -156,9 +155,7 @@ def test_an_entry_point_must_name_a_task(declare):
 
 
 def test_versions_of_graders_are_known_without_importing_them():
-    told = subprocess.run(
-        [sys.executable, "-c", VERSIONS], capture_output=True, text=True, check=True
-    ).stdout
+    told = python(VERSIONS)
     for task in all_tasks().values():
         assert f"{task.id} {import_module(task.module('graders')).VERSION}\n" in told
     assert told.endswith("nothing imported\n")

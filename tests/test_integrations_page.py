@@ -1,13 +1,12 @@
 """Every block of docs/integrations.md is run, in order, in one folder."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import commands
 import polars as pl
 from loopback import Loopback
 
@@ -87,15 +86,7 @@ def test_the_blocks_run_one_after_the_other(tmp_path, monkeypatch):
 
 def run(folder: Path, block: str) -> None:
     prepare(folder, block)
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", block],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-    )
-    assert done.returncode == 0, done.stderr
+    done = commands.run("bash", "-euo", "pipefail", "-c", block, cwd=folder, code=0)
     assert "Traceback" not in done.stderr
     if "chat/output.jsonl" in block:
         summary = json.loads((folder / "graded" / "summary.json").read_text())

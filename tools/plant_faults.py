@@ -1,16 +1,23 @@
-"""How sharp the tests are: plant faults in a copy of the tree, one at a time, and see who notices.
+"""How sharp the tests are: plant faults in copies of the tree, one at a time, and see who notices.
 
 ::
 
-    python tools/plant_faults.py faults.jsonl                # some 300 faults; hours
+    python tools/plant_faults.py faults.jsonl --touch        # first: which quick tests come by them
+    python tools/plant_faults.py faults.jsonl                # then some 300 faults; two hours
     python tools/plant_faults.py faults.jsonl --sample 40    # the first 40 of them
     python tools/plant_faults.py faults.jsonl --suites deep  # then survivors against the deep tests
     python tools/plant_faults.py faults.jsonl --list         # what was planted and by what caught
 
 A fault is another operator, another constant, a check that is dropped or a branch that is swapped.
-Which ones are planted follows from hashes of their places, so that everybody plants the same. The
-tests beside the module run first, then the quick suite up to its first failure. Each result is a
-line of the file at once, and what stands there is not tried again.
+Which ones are planted follows from hashes of their places, so that everybody plants the same.
+
+``--touch`` runs the quick suite once, with a probe where each fault would be: beside the results it
+writes down which tests evaluate it, in this process or in one they start. A fault is then tried on
+those alone, the ones beside its module first, then the cheapest, up to `BUDGET` seconds and `MOST`
+tests; on all beside it where none is known to come by (what runs at an import). The deep tests are
+those of its room. So it does not see what only a dearer test would notice, nor a test that reads
+the source, nor one whose processes were started by an earlier test. What it calls caught is caught.
+Each result is a line of the file at once, and what stands there is not tried again.
 """
 
 import argparse
@@ -19,13 +26,16 @@ import hashlib
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Queue
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,8 +43,22 @@ ROOMS = ("graders", "scbench/scoring", "scbench/grading", "scbench/analysis", "s
 ROOMS += ("scbench/leaderboard",)
 FAULTS = 300
 SUITES = ["beside", "quick", "deep"]
-HOUR = 3600
+BUDGET, MOST = 90, 300
+COPIES = 4
+LIMIT = 900
 """Seconds after which tests that do not end have noticed the fault, too."""
+MEMORY = 12 << 30
+AWAY = shutil.ignore_patterns(".git", ".venv", ".nox", "*_cache", "build", "__pycache__")
+PROBE = """import os
+_SEEN = set()
+def hit(name):
+    seen = (name, os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0])
+    if seen not in _SEEN:
+        _SEEN.add(seen)
+        file = os.open({!r}, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(file, ("%s %s\\n" % seen).encode())
+        os.close(file)
+"""
 OTHER: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -145,42 +169,101 @@ def mirrors(path: str) -> list[str]:
     return found
 
 
-def failing(tree: Path, *arguments: str) -> str | None:
-    """Run tests in a copy of the tree; return the first that fails, or None."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header"]
-    try:
-        done = subprocess.run(  # noqa: S603  (this Python, on tests of our own)
-            [*command, *arguments],
-            cwd=tree,
-            env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=HOUR,
-        )
-    except subprocess.TimeoutExpired:
-        return "they do not end"
-    if done.returncode in {0, 5}:  # all passed, or all are deep
-        return None
-    named = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-    return named[1] if named else (done.stdout + done.stderr).strip()[-200:]
+def pytest(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run tests in a copy of the tree; what does not end, or wants all memory, is killed."""
+    limit = [] if "--durations=0" in arguments else ["timeout", "--kill-after=9", str(LIMIT)]
+    return subprocess.run(  # noqa: S603  (this Python, on tests of our own)
+        [*limit, sys.executable, "-m", "pytest", "-q", "--no-header", *arguments],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
-def attempt(tree: Path, fault: Fault, suites: list[str], before: list[str]) -> dict[str, Any]:
+def touch(tree: Path, faults: list[Fault], log: Path) -> None:
+    """Write which quick tests evaluate the place of each fault, and how many seconds tests take."""
+    (tree / "scbench" / "probe.py").write_text(PROBE.format(str(log.absolute())))
+    grown: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    for fault in sorted(faults, key=lambda it: (it.start, -it.end), reverse=True):
+        path = tree / fault.path
+        whole = path.read_bytes()
+        end = fault.end + sum(size for place, size in grown[fault.path] if place < fault.end)
+        call = f"(__import__('scbench.probe', fromlist=['hit']).hit({fault.key!r}) or ("
+        part = call.encode() + whole[fault.start : end] + b"))"
+        try:
+            compile(whole[: fault.start] + part + whole[end:], str(path), "exec")
+        except SyntaxError:  # a pattern
+            continue
+        path.write_bytes(whole[: fault.start] + part + whole[end:])
+        grown[fault.path].append((fault.start, len(part) - (end - fault.start)))
+    done = pytest(tree, "--durations=0", "--durations-min=0.01", "-vv")
+    log.with_suffix(".out").write_text(done.stdout, "utf-8")
+
+
+def known(log: Path) -> tuple[dict[str, set[str]], dict[str, float]]:
+    """Return what `touch` wrote: for each fault the tests that come by, and their seconds."""
+    tests, seconds = defaultdict(set), Counter()
+    for line in log.read_text("utf-8").splitlines():
+        key, _, test = line.partition(" ")
+        tests[key] |= {test} - {""}
+    out = log.with_suffix(".out")
+    pattern = re.compile(r"^([\d.]+)s (?:call|setup|teardown) +(\S.*?) *$", re.MULTILINE)
+    for took, test in pattern.findall(out.read_text("utf-8") if out.exists() else ""):
+        seconds[test] += float(took)
+    return tests, seconds
+
+
+def affordable(tests: list[str], seconds: dict[str, float]) -> list[str]:
+    """Return the first tests, which are the cheapest, up to what a fault may cost."""
+    total, count = 0.0, 0
+    for count, test in enumerate(tests[:MOST], 1):  # noqa: B007
+        total += seconds[test]
+        if total > BUDGET:
+            break
+    return tests[:count]
+
+
+def attempt(
+    tree: Path,
+    fault: Fault,
+    suites: list[str],
+    before: list[str],
+    touched: tuple[set[str], dict[str, float]],
+) -> dict[str, Any]:
     """Plant a fault, and return the record of who noticed it."""
+    tests, seconds = touched
+    beside = tuple(mirrors(fault.path))
+    ours = sorted(tests, key=lambda it: (seconds[it], it))
+    near = [it for it in ours if it.startswith(beside)]
+    far = [it for it in ours if not it.startswith(beside)]
+    chosen_tests = {
+        "beside": affordable(near, seconds) if ours else [*beside],
+        "quick": affordable(far, seconds),
+        "deep": ["-m", "deep", str(Path(beside[0]).parent)],
+    }
+    record = {**fault._asdict(), "key": fault.key, "caught": "", "by": "", "touch": len(tests)}
     path = tree / fault.path
-    whole = path.read_bytes()
+    whole, times = path.read_bytes(), (path.stat().st_atime_ns, path.stat().st_mtime_ns)
     path.write_bytes(whole[: fault.start] + fault.after.encode() + whole[fault.end :])
     try:
         compile(path.read_bytes(), str(path), "exec")
-        tests = {"beside": (*mirrors(fault.path), "-n0"), "quick": (), "deep": ("-m", "deep")}
+        os.utime(path, (number := int(fault.key[:7], 16), number))  # so that nothing stale is run
         for name in suites:
-            if by := failing(tree, *tests[name]):
-                return {**fault._asdict(), "key": fault.key, "caught": name, "by": by}
-        return {**fault._asdict(), "key": fault.key, "caught": "", "suites": [*before, *suites]}
+            if not chosen_tests[name]:
+                continue
+            (tree / "names.txt").write_text("\n".join(chosen_tests[name]), "utf-8")
+            done = pytest(tree, "-x", "-n0", "@names.txt")
+            if done.returncode > 0 and done.returncode != 5:  # 5: all are deep; below 0: a crash
+                named = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+                by = named[1] if named else (done.stdout + done.stderr).strip()[-200:]
+                return {**record, "caught": name, "by": by, "code": done.returncode}
+        return {**record, "suites": [*before, *suites]}
     finally:
         path.write_bytes(whole)
+        os.utime(path, ns=times)
 
 
 def table(records: dict[str, dict[str, Any]]) -> Iterator[str]:
@@ -203,26 +286,40 @@ def main() -> int:
     parser.add_argument(
         "--suites", nargs="+", choices=SUITES, default=SUITES[:2], help="which run, in this order"
     )
+    parser.add_argument("--touch", action="store_true", help="only see which tests come by")
     parser.add_argument("--list", action="store_true", help="plant nothing, print the results")
     options = parser.parse_args()
+    log = options.results.with_suffix(".touched")
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     lines = options.results.read_text("utf-8").splitlines() if options.results.exists() else []
     records = {it["key"]: it for it in map(json.loads, lines)}
-    with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder) / "tree"
-        away = shutil.ignore_patterns(".git", ".venv", ".nox", "*_cache", "build", "__pycache__")
-        if not options.list:
-            shutil.copytree(ROOT, tree, symlinks=True, ignore=away)
-        for fault in () if options.list else chosen(options.sample):
+    faults = [] if options.list else chosen(options.sample)
+    copies = Queue[Path]()
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(COPIES) as pool:
+        for number in range(0 if options.list else 1 if options.touch else COPIES):
+            copies.put(Path(folder, str(number), "tree"))
+            shutil.copytree(ROOT, Path(folder, str(number), "tree"), symlinks=True, ignore=AWAY)
+        if options.touch:
+            touch(copies.get(), faults, log)
+            return 0
+        tests, seconds = known(log) if faults else ({}, {})
+
+        def one(fault: Fault) -> None:
             old = records.get(fault.key, {"caught": "", "suites": []})
             suites = [] if old["caught"] else [s for s in options.suites if s not in old["suites"]]
             if not suites:
-                continue
-            records[fault.key] = attempt(tree, fault, suites, old.get("suites", []))
+                return
+            tree = copies.get()
+            touched = tests.get(fault.key, set()), seconds
+            it = attempt(tree, fault, suites, old["suites"], touched)
+            copies.put(tree)
+            records[fault.key] = it
             with options.results.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(records[fault.key]) + "\n")
-            it = records[fault.key]
+                file.write(json.dumps(it) + "\n")
             said = f"{fault.path}:{fault.line} {fault.kind}: {it['caught'] or 'SURVIVES'}"
             print(said, flush=True)  # noqa: T201
+
+        list(pool.map(one, faults))
     print(*table(records), sep="\n")  # noqa: T201
     return int(any(not it["caught"] for it in records.values()))
 

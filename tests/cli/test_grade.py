@@ -4,15 +4,12 @@ import csv
 import gzip
 import io
 import json
-import subprocess
-import sys
-from pathlib import Path
 
+import commands
 import polars as pl
 import pytest
 import zstandard
 
-BIN = Path(sys.executable).parent
 RIGHT = {"parity/00": 0, "parity/01": 1, "parity/02": 0, "parity/03": 0}
 
 
@@ -175,13 +172,8 @@ def test_text_from_the_file_cannot_style_the_terminal(grade, write_lines):
 
 def test_a_closed_pipe_changes_neither_results_nor_exit_code(parity_release, write_lines, tmp_path):
     path = write_lines(row(0), "{", name="p.jsonl")
-    line = (
-        f"{BIN / 'scbench-grade'} {path} --release {parity_release.root} --tasks parity --out out"
-    )
-    script = f"set -o pipefail; {line} 2>&1 | true"
-    done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
+    line = f"scbench-grade {path} --release {parity_release.root} --tasks parity --out out"
+    done = commands.run("bash", "-c", f"set -o pipefail; {line} 2>&1 | true", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
     assert results(tmp_path / "out").height == 4
 

@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 from bounds import until
+from commands import run
 
 from scbench.freezing.example import example_predictions
 from scbench.grading.checkpoint import JOURNAL, WORK
@@ -57,11 +58,6 @@ def heed_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def grade(*args: object) -> subprocess.CompletedProcess:
-    """Run to the end."""
-    return subprocess.run(list(map(str, args)), capture_output=True, text=True, check=False)
-
-
 def records(out: Path) -> dict[str, bytes]:
     """What is finished of a run that is not, by key."""
     store = Store(out / WORK / JOURNAL)
@@ -106,7 +102,7 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path, gate):
     lines = lines_in(parts(out))
     assert lines >= 32
 
-    refused = grade(*args)
+    refused = run(*args)
     assert refused.returncode == 2
     assert "continue it with --resume" in refused.stderr
 
@@ -114,10 +110,10 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path, gate):
         journal.write('["half a li')  # as a kill in mid-write leaves it
     (out / WORK / "parts" / ".0077.arrow.99.part").write_bytes(b"half a pa")
     gate.touch()
-    resumed = grade(*args, "--resume")
+    resumed = run(*args, "--resume")
     assert resumed.returncode == 0, resumed.stderr
     plain = tmp_path / "plain"
-    assert grade(*args[:-1], plain).returncode == 0
+    assert run(*args[:-1], plain).returncode == 0
     assert f"{lines} lines were graded before" in resumed.stderr
     assert (out / "results.parquet").read_bytes() == (plain / "results.parquet").read_bytes()
     assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
@@ -160,7 +156,7 @@ def mixed_run(tmp_path_factory):
         file.write("no JSON\n" + json.dumps(selection[3]) + "\n")
     args = [str(GRADE), str(path), "--tasks", ",".join(tasks), "--workers", "2", "--out"]
     complete = folder / "whole"
-    assert grade(*args, complete).returncode == 1
+    assert run(*args, complete).returncode == 1
     return args, complete
 
 
@@ -193,7 +189,7 @@ def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run,
         assert len(set(intact)) == len(intact), "something was graded again"
         kept = now
     assert kept, "the first attempt is cut off"
-    assert process.returncode != -signal.SIGKILL or grade(*args, out, "--resume").returncode == 1
+    assert process.returncode != -signal.SIGKILL or run(*args, out, "--resume").returncode == 1
     assert (out / "results.parquet").read_bytes() == (complete / "results.parquet").read_bytes()
     summaries = [json.loads((folder / "summary.json").read_text()) for folder in (out, complete)]
     for key in ("problems", "problem_counts", "tasks", "buckets", "exit_code", "predictions"):
@@ -208,7 +204,7 @@ def test_two_runs_do_not_write_to_one_folder(slow_run, gate):
     until(lambda: parts(out))
     first.send_signal(signal.SIGSTOP)
     for extra in ([], ["--restart"]):
-        second = grade(*args, *extra)
+        second = run(*args, *extra)
         assert second.returncode == 2
         assert second.stderr.startswith(f"error: process {first.pid} on ")
         assert f"is at work in {out}; wait for it, or choose another --out" in second.stderr

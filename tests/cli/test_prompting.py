@@ -1,10 +1,10 @@
 """``scbench prompts`` as a user meets it."""
 
 import json
-import subprocess
 import sys
 
 import pytest
+from commands import run
 
 
 def lines(done) -> list[dict]:
@@ -59,9 +59,7 @@ def test_the_base_install_is_enough(tmp_path):
         "import sys; from scbench.cli.exchange import prompts; prompts(tasks='two_segments');"
         "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
-    )
+    done = run(sys.executable, "-c", code, code=0, cwd=tmp_path)
     loaded = set(done.stderr.split())
     assert "polars" in loaded
     assert not loaded & {"datasets", "huggingface_hub", "pyarrow", "openai", "anthropic", "google"}

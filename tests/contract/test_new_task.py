@@ -4,13 +4,13 @@ A copy of the repository gets such a task, and the contract suite is run on it; 
 faults planted in the task, each of which exactly one test must see.
 """
 
-import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 from scbench.release.sources import read_manifest
@@ -30,15 +30,7 @@ NOTED = ("__pycache__", ".*", "*.egg-info", "test_new_task.py")
 
 def run(copy: Path, *command: object) -> subprocess.CompletedProcess:
     """Run a command where the copy is what Python imports, and not what is installed."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return subprocess.run(
-        [str(part) for part in command],
-        cwd=copy,
-        env={**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return commands.run(*command, cwd=copy, PYTHONPATH=copy, PYTHONDONTWRITEBYTECODE=1)
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,12 @@
 
 import ast
 import json
-import subprocess
-import sys
 from functools import cache
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 
+from commands import python
 from contract import attempts, touched, watched
 
 from scbench.catalog import Task
@@ -49,10 +48,7 @@ print(json.dumps(found))
 @cache
 def loaded() -> dict[str, list[str]]:
     """The builders that importing each grader loads, in a process that has none."""
-    done = subprocess.run(
-        [sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True
-    )
-    return json.loads(done.stdout)
+    return json.loads(python(IMPORT))
 
 
 def test_the_grader_asks_no_builder(task):

@@ -1,11 +1,9 @@
 """Every release in the repository is what the builders make today, and loads from the root."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commands import python
 
 from scbench.base.errors import ReleaseError
 from scbench.freezing.card import render_loader
@@ -53,14 +51,7 @@ def test_load_dataset_scbench_works_literally_from_the_root(tmp_path):
         f"texts = load_dataset('{folder}/{NEWEST}', 'manifolds')['test']\n"
         "print(len(rows), len(task), sum(rows['scores']), len(texts))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    told = python(code, cwd=ROOT, HF_HOME=tmp_path, HF_HUB_OFFLINE=1)
     manifest = find_release(NEWEST).manifest
     expected = [
         sum(record.instances for record in manifest.default_records.values()),
@@ -68,4 +59,4 @@ def test_load_dataset_scbench_works_literally_from_the_root(tmp_path):
         sum(record.scores for record in manifest.default_records.values()),
         sum(manifest.tasks[name].instances for name in manifest.named_tasks(["manifolds"])),
     ]
-    assert done.stdout.split() == list(map(str, expected)), done.stderr
+    assert told.split() == list(map(str, expected))

@@ -1,18 +1,14 @@
 """Grading opens no socket, whatever form the release has; reading is quick."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
+from functools import partial
 
 import pytest
+from commands import run
 
 from scbench.freezing.example import example_predictions
 from scbench.release.load import find_release
-
-BIN = Path(sys.executable).parent
 
 # Loaded by every Python process that is started with its folder on the path, workers included.
 BLOCK = """
@@ -36,14 +32,7 @@ def alone(tmp_path):
     (tmp_path / "block").mkdir()
     (tmp_path / "block" / "sitecustomize.py").write_text(BLOCK)
 
-    def run(*args: object) -> subprocess.CompletedProcess[str]:
-        env = os.environ | {"PYTHONPATH": str(tmp_path / "block"), "HOME": str(tmp_path)}
-        command = [BIN / str(args[0]), *map(str, args[1:])]
-        return subprocess.run(
-            command, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-
-    return run
+    return partial(run, cwd=tmp_path, PYTHONPATH=tmp_path / "block", HOME=tmp_path)
 
 
 def test_grading_opens_no_socket(alone, sound, tmp_path):

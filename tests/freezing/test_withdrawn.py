@@ -1,8 +1,6 @@
 """Withdrawn instances: named with reasons, kept in the data, left out of scores on request."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,6 @@ from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import Release, open_release
 
 REASONS = {"enumerate_edges/02": "its third square is drawn twice", "shikaku_rectangles/05": "old"}
-BIN = Path(sys.executable).parent
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +31,6 @@ def predictions(release, tmp_path) -> Path:
     path = tmp_path / "predictions.jsonl"
     path.write_text("\n".join(example_predictions(release)), "utf-8")
     return path
-
-
-def run(*args: object) -> subprocess.CompletedProcess[str]:
-    command = [BIN / str(args[0]), *map(str, args[1:])]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_they_stay_in_the_data_and_stand_in_manifest_and_card(release):

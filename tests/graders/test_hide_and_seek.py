@@ -2,11 +2,10 @@
 
 import math
 import random
-import resource
 
 import numpy as np
 import pytest
-from bounds import a_minute_of_work
+from bounds import a_minute_of_work, peak
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -127,11 +126,6 @@ FLOODS = {
     "one_more_than_is_judged": [(-5, -5)] * 2001,
     "hundred_thousand": [(-5, -5)] * 100_000,
 }
-
-
-def peak():
-    """The most memory this process has used so far, in KiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 @pytest.mark.parametrize("name", FLOODS)

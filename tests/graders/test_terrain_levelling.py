@@ -4,10 +4,9 @@ import math
 import os
 import random
 import signal
-import subprocess
-import sys
 
 import pytest
+from commands import python
 from hypothesis import given
 from hypothesis import strategies as st
 from plain_blast import plain_blast, random_blasts
@@ -198,8 +197,7 @@ def test_work_is_bounded_by_counting(monkeypatch):
 def test_the_fingerprint_is_in_verdicts_and_tells_machines_apart(monkeypatch):
     code = "from scbench.graders.terrain_levelling import fingerprint\nprint(fingerprint())"
     given = verdict(STEP).metrics["fingerprint"]
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert done.stdout.strip() == given == TASK.fingerprint()
+    assert python(code).strip() == given == TASK.fingerprint()
     # One position that is off in its last bit.
     starts = blast_simulation.start_positions
 

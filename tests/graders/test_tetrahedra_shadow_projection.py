@@ -2,10 +2,9 @@
 
 import math
 import random
-import resource
 
 import pytest
-from bounds import a_minute_of_work
+from bounds import a_minute_of_work, peak
 from shapely import Polygon
 
 from scbench.catalog import get_task
@@ -165,11 +164,6 @@ FLOODS = {
     "one_more_than_is_judged": [pose()] * 2001,
     "seventy_thousand": [pose()] * 70_000,
 }
-
-
-def peak():
-    """The most memory this process has used so far, in KiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 @pytest.mark.parametrize("name", FLOODS)

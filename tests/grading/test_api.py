@@ -2,11 +2,10 @@
 
 import inspect
 import json
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from commands import run
 from typer.testing import CliRunner
 
 import scbench
@@ -56,7 +55,7 @@ def test_a_script_grades_a_file_as_the_command_does(tmp_path, predictions):
         "frame = scbench.read_results(['scbench-results/predictions'], partial=True)\n"
         "print(report.exit_code, frame['score'].sum(), __file__)\n"
     )
-    said = run(tmp_path, sys.executable, script)
+    said = run(sys.executable, script, cwd=tmp_path, code=0).stdout.strip()
     assert said == f"0 8.0 {script}"
     words = [str(predictions), "--tasks", "enumerate_edges", "--out", str(tmp_path / "command")]
     assert CliRunner().invoke(grade.app, [*words, "--quiet"]).exit_code == 0
@@ -65,14 +64,6 @@ def test_a_script_grades_a_file_as_the_command_does(tmp_path, predictions):
         for name in ("scbench-results/predictions", "command")
     )
     assert script_bytes == command_bytes
-
-
-def run(folder: Path, *command: object) -> str:
-    done = subprocess.run(
-        [str(part) for part in command], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 def test_a_file_of_spatial_and_text_answers_is_graded_as_it_is(tmp_path):

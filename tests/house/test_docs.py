@@ -2,12 +2,11 @@
 
 import importlib.util
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+from commands import run
 
 from scbench.grading.rows.columns import Row
 
@@ -50,12 +49,8 @@ def test_the_columns_of_results_are_those_documented():
 def test_the_notebook_runs(tmp_path):
     stored = nbformat.read(DOCS / "two_runs.ipynb", as_version=4)
     assert not any(cell.get("outputs") for cell in stored.cells)  # made anew for the site
-    run = [Path(sys.executable).with_name("jupyter-execute"), "--output=run.ipynb"]
     shutil.copy(DOCS / "two_runs.ipynb", tmp_path / "two_runs.ipynb")
-    done = subprocess.run(
-        [*run, "two_runs.ipynb"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    run("jupyter-execute", "--output=run.ipynb", "two_runs.ipynb", cwd=tmp_path, code=0)
     results = [
         output["data"]
         for cell in nbformat.read(tmp_path / "run.ipynb", as_version=4).cells

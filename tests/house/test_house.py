@@ -3,28 +3,17 @@
 import ast
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from commands import run
 from depth import TABLE, kind_of
 
 import scbench
 from scbench.catalog import all_tasks
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def run(*command: object, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -137,9 +126,10 @@ def test_ci_runs_the_commands_of_the_readme_in_order():
 
 
 def test_the_checkout_itself_can_be_imported():
-    done = run(sys.executable, "-S", "-c", "import scbench; print(scbench.__path__)")
+    done = run(sys.executable, "-S", "-c", "import scbench; print(scbench.__path__)", cwd=ROOT)
     assert str(ROOT) in done.stdout, done.stderr
-    done = run(sys.executable, "-c", "import scbench.graders.csg_union as it; print(it.__file__)")
+    code = "import scbench.graders.csg_union as it; print(it.__file__)"
+    done = run(sys.executable, "-c", code, cwd=ROOT)
     assert done.stdout.startswith(str(ROOT / "scbench")), done.stderr
 
 

@@ -3,14 +3,13 @@
 Built without a network, from a copy: a build leaves folders behind, and must not find older ones.
 """
 
-import os
 import shutil
-import subprocess
 import sys
 import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
+import commands
 import pytest
 
 import scbench
@@ -22,16 +21,7 @@ BUILD = "import sys; from setuptools import build_meta; build_meta.{}(sys.argv[1
 
 
 def run(*command: object, cwd: Path, **env: str) -> str:
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return commands.run(*command, cwd=cwd, code=0, **env).stdout
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -1,13 +1,11 @@
 """Tasks for Harbor: their files, their verifier in a plain folder, and a job read back."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from commands import run
 from typer.testing import CliRunner
 
 import scbench
@@ -33,9 +31,9 @@ def tasks(tmp_path_factory):
 def script(path: Path, task: Path, folder: Path) -> int:
     """Run a script as Harbor does, but in a plain folder."""
     places = {"TESTS": task / "tests", "ANSWER": folder / "answer.json", "LOGS": folder / "logs"}
-    env = os.environ | {f"SCBENCH_{name}": str(place) for name, place in places.items()}
-    env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
-    return subprocess.run(["sh", str(path)], env=env, check=False, capture_output=True).returncode
+    return run(
+        "sh", path, **{f"SCBENCH_{name}": place for name, place in places.items()}
+    ).returncode
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,9 @@
 """The loop as an environment of OpenEnv, served and asked by its own library elsewhere."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
+from commands import python
 from stored_replies import installed
 from trials import SCRIPTS, played, scripts
 
@@ -58,16 +56,8 @@ print(json.dumps([done, posted("num_tasks", split="ladder"), first]))
 @pytest.mark.parametrize("setting", SCRIPTS)
 def test_64_sessions_play_as_in_a_plain_loop(setting, pytestconfig):
     folder = installed(pytestconfig.cache.mkdir("packages"), "openenv==0.10.0")
-    asked = json.dumps([setting, scripts(setting), 64])
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, asked],
-        env=os.environ | {"PYTHONPATH": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    trials, count, first = json.loads(done.stdout.splitlines()[-1])
+    told = python(PROGRAM, json.dumps([setting, scripts(setting), 64]), PYTHONPATH=folder)
+    trials, count, first = json.loads(told.splitlines()[-1])
     plain = played(setting)
     assert len(trials) == 64
     assert {row_id for row_id, *_ in trials} == plain.keys()

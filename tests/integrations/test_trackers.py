@@ -1,11 +1,10 @@
 """``scbench-grade --log``: what the real libraries keep, without a network."""
 
 import json
-import os
-import subprocess
 import sys
 
 import pytest
+from commands import run
 from stored_replies import installed
 
 LINES = [
@@ -30,15 +29,9 @@ def test_offline_it_keeps_tables_scores_and_files(tracker, predictions, tmp_path
     package, settings = LIBRARIES[tracker]
     folder = installed(pytestconfig.cache.mkdir("packages"), package)
     program = "from scbench.cli.grade import run; run()"
-    options = (str(predictions), "--partial", "--workers", "1", "--out", "out", "--log", tracker)
-    done = subprocess.run(
-        [sys.executable, "-c", program, *options],
-        env=os.environ | {"PYTHONPATH": str(folder)} | settings,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    options = (predictions, "--partial", "--workers", "1", "--out", "out", "--log", tracker)
+    command = (sys.executable, "-c", program, *options)
+    done = run(*command, cwd=tmp_path, PYTHONPATH=folder, **settings)
     assert f"logged by {tracker}" in done.stderr, done.stderr[-2000:]
     kept = [path.name for path in tmp_path.rglob("*") if path.is_file()]
     assert sum(name.startswith("bucket") and name.endswith(".json") for name in kept) == 2

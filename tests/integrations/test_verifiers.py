@@ -1,16 +1,15 @@
 """The environment for verifiers, played by the real package in a process of its own."""
 
 import json
-import os
 import re
 import shlex
-import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
 
 import polars as pl
 import pytest
+from commands import run
 from loopback import Loopback, prompt_of
 from stored_replies import (
     expected,
@@ -111,17 +110,9 @@ def play_trials(cache: Path, out: Path) -> None:
 def called(command: list[str], cache: Path, out: Path) -> None:
     """Run a command where verifiers is installed."""
     folder = installed(cache, "verifiers==0.4.0")
-    done = subprocess.run(
-        command,
-        env=os.environ
-        | {"API_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"}
-        | {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(cache / "compiled")},
-        cwd=out,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    own = {"API_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"}
+    own |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": cache / "compiled"}
+    run(*command, cwd=out, code=0, **own)
 
 
 def play(cache: Path, out: Path) -> None:
@@ -154,10 +145,7 @@ def test_rewards_are_the_scores_of_the_command(played):
         (trace,) = episodes[row_id]["traces"]
         assert trace["rewards"] == {"scbench": {"score": one.score, "weight": 1.0}}
         assert trace["ok"]
-    command = ["bash", "-c", BLOCK[1]]
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    env = os.environ | {"PATH": path}
-    subprocess.run(command, cwd=traces.parents[2], check=True, capture_output=True, env=env)
+    run("bash", "-c", BLOCK[1], cwd=traces.parents[2], code=0)
     others = {WITHHELD: ("api_error", None), PICTURED: ("refused", 0.0)}
     others |= {row_id: (status, None) for row_id, (_, status) in REFUSED.items()}
     assert rows(traces.parents[2] / "by-verifiers" / "results.parquet") == {
@@ -233,11 +221,6 @@ def test_tasksets_by_parameters(played):
 def test_beside_the_openai_of_inspect_it_says_what_to_do(tmp_path):
     (tmp_path / "openai-3.54.0.dist-info").mkdir()
     (tmp_path / "openai-3.54.0.dist-info" / "METADATA").write_text("Name: openai\nVersion: 3.54.0")
-    done = subprocess.run(
-        [sys.executable, "-c", "import scbench.integrations.verifiers"],
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    program = "import scbench.integrations.verifiers"
+    done = run(sys.executable, "-c", program, PYTHONPATH=tmp_path)
     assert "scbench[verifiers] and scbench[inspect] exclude each other" in done.stderr

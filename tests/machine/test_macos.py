@@ -7,13 +7,13 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
+from functools import partial
 
 import pytest
+from commands import run
 
 from scbench.builders.interlocking_parts import TaskBuilder
 
-BIN = Path(sys.executable).parent
 GONE = """
 import ctypes, os, platform, sys, sysconfig
 sysconfig.get_config_vars()  # reads a file that is named by the platform
@@ -58,17 +58,7 @@ def macos(tmp_path):
     )
     (tmp_path / "sitecustomize.py").write_text(start)
 
-    def run(*command: object) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [BIN / str(command[0]), *map(str, command[1:])],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    return run
+    return partial(run, cwd=tmp_path, PYTHONPATH=tmp_path)
 
 
 def test_all_is_graded_there_but_programs(macos, tmp_path):

@@ -1,10 +1,9 @@
 """What changed between two releases, instance by instance."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commands import run
 from folders import rewrite
 
 from scbench.catalog import get_task
@@ -54,9 +53,8 @@ def test_withdrawn_instances_and_other_graders_are_listed(sound, copy, forge):
 
 @pytest.mark.parametrize("other", ["nowhere", "sound"])
 def test_command_prints_differences(sound, tmp_path, other):
-    command = [Path(sys.executable).with_name("scbench"), "release", "diff", str(sound)]
-    name = str(sound) if other == "sound" else str(tmp_path / other)
-    done = subprocess.run([*command, name], capture_output=True, text=True, check=False)
+    name = sound if other == "sound" else tmp_path / other
+    done = run("scbench", "release", "diff", sound, name)
     if other == "sound":
         assert (done.returncode, done.stdout) == (0, "")
         assert done.stderr == "0.0.1 to 0.0.1: 0 differences\n"

@@ -7,10 +7,9 @@ import errno
 import json
 import platform
 import struct
-import subprocess
-import sys
 
 import pytest
+from commands import python
 
 from scbench.machine.sandbox import system_calls
 
@@ -58,10 +57,7 @@ def refusing(calls, number, value=None):
 
 def graded(tmp_path, code):
     """Grade behind a filter: what is said of a program, the protections, what a function gives."""
-    words = [sys.executable, "-c", GRADE, code.hex(), str(tmp_path / "script.py")]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(python(GRADE, code.hex(), tmp_path / "script.py"))
 
 
 @pytest.mark.parametrize(
