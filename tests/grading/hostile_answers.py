@@ -130,8 +130,8 @@ def voxel_grid_projection():
 
 def polynomial_curve_fitting():
     texts = runpy.run_path(str(GRADERS / "test_polynomial_curve_fitting.py"))
-    for name in ("powers_of_doubles", "long_numbers", "kept_values", "tower", "open_brackets"):
-        yield name, 8, {"function": texts["HEAD"] + texts["hostile"]()[name]}
+    for name, text in texts["HOSTILE"].items():
+        yield name, 8, {"function": texts["HEAD"] + text()}
     head = texts["HEAD"]
     yield "highest powers", 8, {"function": head + "-".join(["x**512*y**512"] * 9)}
     yield "backslashes", 8, {"function": head + "\\\n" * 240_000 + "x*y"}
