@@ -155,10 +155,10 @@ def test_an_entry_point_must_name_a_task(declare):
 
 
 def test_versions_of_graders_are_known_without_importing_them():
-    told = python(VERSIONS)
+    output = python(VERSIONS)
     for task in all_tasks().values():
-        assert f"{task.id} {import_module(task.module('graders')).VERSION}\n" in told
-    assert told.endswith("nothing imported\n")
+        assert f"{task.id} {import_module(task.module('graders')).VERSION}\n" in output
+    assert output.endswith("nothing imported\n")
 
 
 VERSIONS = """

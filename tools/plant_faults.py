@@ -50,13 +50,13 @@ LIMIT = 900
 MEMORY = 12 << 30
 AWAY = shutil.ignore_patterns(".git", ".venv", ".nox", "*_cache", "build", "__pycache__")
 PROBE = """import os
-_SEEN = set()
+_VISITS = set()
 def hit(name):
-    seen = (name, os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0])
-    if seen not in _SEEN:
-        _SEEN.add(seen)
+    visit = (name, os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0])
+    if visit not in _VISITS:
+        _VISITS.add(visit)
         file = os.open({!r}, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        os.write(file, ("%s %s\\n" % seen).encode())
+        os.write(file, ("%s %s\\n" % visit).encode())
         os.close(file)
 """
 OTHER: dict[type, type] = {
@@ -169,9 +169,10 @@ def mirrors(path: str) -> list[str]:
     return found
 
 
-def pytest(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def pytest(
+    tree: Path, *arguments: str, limit: tuple[str, ...] = ("timeout", "--kill-after=9", str(LIMIT))
+) -> subprocess.CompletedProcess[str]:
     """Run tests in a copy of the tree; what does not end, or wants all memory, is killed."""
-    limit = [] if "--durations=0" in arguments else ["timeout", "--kill-after=9", str(LIMIT)]
     return subprocess.run(  # noqa: S603  (this Python, on tests of our own)
         [*limit, sys.executable, "-m", "pytest", "-q", "--no-header", *arguments],
         cwd=tree,
@@ -199,7 +200,7 @@ def touch(tree: Path, faults: list[Fault], log: Path) -> None:
             continue
         path.write_bytes(whole[: fault.start] + part + whole[end:])
         grown[fault.path].append((fault.start, len(part) - (end - fault.start)))
-    done = pytest(tree, "--durations=0", "--durations-min=0.01", "-vv")
+    done = pytest(tree, "--durations=0", "--durations-min=0.01", "-vv", limit=())
     log.with_suffix(".out").write_text(done.stdout, "utf-8")
 
 
@@ -257,8 +258,8 @@ def attempt(
             (tree / "names.txt").write_text("\n".join(chosen_tests[name]), "utf-8")
             done = pytest(tree, "-x", "-n0", "@names.txt")
             if done.returncode > 0 and done.returncode != 5:  # 5: all are deep; below 0: a crash
-                named = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-                by = named[1] if named else (done.stdout + done.stderr).strip()[-200:]
+                first = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+                by = first[1] if first else (done.stdout + done.stderr).strip()[-200:]
                 return {**record, "caught": name, "by": by, "code": done.returncode}
         return {**record, "suites": [*before, *suites]}
     finally:
@@ -316,8 +317,8 @@ def main() -> int:
             records[fault.key] = it
             with options.results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(it) + "\n")
-            said = f"{fault.path}:{fault.line} {fault.kind}: {it['caught'] or 'SURVIVES'}"
-            print(said, flush=True)  # noqa: T201
+            place = f"{fault.path}:{fault.line} {fault.kind}"
+            print(f"{place}: {it['caught'] or 'SURVIVES'}", flush=True)  # noqa: T201
 
         list(pool.map(one, faults))
     print(*table(records), sep="\n")  # noqa: T201

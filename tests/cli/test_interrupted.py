@@ -192,7 +192,10 @@ def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run,
     assert process.returncode != -signal.SIGKILL or run(*args, out, "--resume").returncode == 1
     assert (out / "results.parquet").read_bytes() == (complete / "results.parquet").read_bytes()
     summaries = [json.loads((folder / "summary.json").read_text()) for folder in (out, complete)]
-    for key in ("problems", "problem_counts", "tasks", "buckets", "exit_code"):
+    for folder, summary in zip((out, complete), summaries, strict=True):  # named from the folder
+        files = summary["predictions"]["files"]
+        summary["predictions"]["files"] = [str((folder / file).resolve()) for file in files]
+    for key in ("problems", "problem_counts", "tasks", "buckets", "exit_code", "predictions"):
         assert summaries[0][key] == summaries[1][key], key
     assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
 

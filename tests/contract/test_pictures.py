@@ -68,13 +68,14 @@ def test_right_answers_have_pictures(task_id):
 
 
 def wrong_answers(task) -> Iterator[tuple[object, object]]:
-    """Counterexamples of a few instances, references with one place changed, and odd shapes."""
+    """Counterexamples of a few instances, baselines of one, odd shapes, and changed references."""
     known = items(task.id)[:4] if task.heavy else items(task.id)[:: len(items(task.id)) // 4 or 1]
     rng = random.Random(26)
     for params, _, counters in known[: 1 if lengthy(task) else 4]:
         few = rng.sample(list(counters.values()), k=min(len(counters), 3))
         yield from ((params, answer) for answer in few)
     params, right, counters = known[0]
+    yield from ((params, answer) for answer in task.builder().baselines(params).values())
     right = min(counters.values(), key=lambda a: len(str(a))) if lengthy(task) else right
     yield params, {key: [] for key in right}
     yield from ((params, junk) for junk in JUNK[:2])
@@ -123,7 +124,7 @@ def test_wrong_answers_show_where_they_fail(task_id):
         count += 1
         if count == WRONG:
             break
-    assert 5 * placed >= fitting, "many of them have a place"
+    assert 4 * placed >= fitting, "many of them have a place"
 
 
 def test_real_wrong_answers_show_where_they_fail(real_rows):

@@ -1,13 +1,11 @@
 """Building: the same bytes each time, whole or not at all, and only with graders that are fit."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from commands import python
 from folders import contents
 
 from scbench.base.canonical import canonical_json
@@ -54,19 +52,9 @@ def test_building_twice_gives_the_same_bytes(sound, tmp_path):
 def test_other_processes_build_the_same_bytes(sound, tmp_path, seed, umask, folder):
     cwd = tmp_path / "elsewhere"
     cwd.mkdir()
-    subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            BUILD,
-            f"../{folder}",
-            umask,
-            *("enumerate_edges", "shikaku_rectangles"),
-        ],
-        cwd=cwd,
-        env=os.environ | {"PYTHONHASHSEED": seed, "TZ": f"UTC+{seed[0]}", "LC_ALL": "C"},
-        check=True,
-    )
+    tasks = ("enumerate_edges", "shikaku_rectangles")
+    variables = {"PYTHONHASHSEED": seed, "TZ": f"UTC+{seed[0]}", "LC_ALL": "C"}
+    python(BUILD, f"../{folder}", umask, *tasks, cwd=cwd, **variables)
     assert contents(tmp_path / folder) == contents(sound)
 
 

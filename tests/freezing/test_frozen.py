@@ -51,7 +51,7 @@ def test_load_dataset_scbench_works_literally_from_the_root(tmp_path):
         f"texts = load_dataset('{folder}/{NEWEST}', 'manifolds')['test']\n"
         "print(len(rows), len(task), sum(rows['scores']), len(texts))"
     )
-    told = python(code, cwd=ROOT, HF_HOME=tmp_path, HF_HUB_OFFLINE=1)
+    output = python(code, cwd=ROOT, HF_HOME=tmp_path, HF_HUB_OFFLINE=1)
     manifest = find_release(NEWEST).manifest
     expected = [
         sum(record.instances for record in manifest.default_records.values()),
@@ -59,4 +59,4 @@ def test_load_dataset_scbench_works_literally_from_the_root(tmp_path):
         sum(record.scores for record in manifest.default_records.values()),
         sum(manifest.tasks[name].instances for name in manifest.named_tasks(["manifolds"])),
     ]
-    assert told.split() == list(map(str, expected))
+    assert output.split() == list(map(str, expected))

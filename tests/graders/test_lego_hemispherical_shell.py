@@ -1,9 +1,7 @@
 """Brick shells: the rules one by one at their limits, the score, hostile answers."""
 
-import resource
-
 import pytest
-from bounds import a_minute_of_work
+from bounds import a_minute_of_work, peak
 
 from scbench.catalog import get_task
 from scbench.graders.lego_hemispherical_shell import MAX_BRICKS
@@ -185,11 +183,11 @@ TOO_CROWDED = {"ten thousand almost in one place", "a hundred thousand"}
 @pytest.mark.parametrize("name", CROWDS)
 def test_crowds_are_judged_or_refused_in_little_time_and_memory(name):
     rows = CROWDS[name]()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak()
     with a_minute_of_work():
         given = verdict(rows, PAPER[7])
     assert given.score == 0
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1_000_000  # kilobytes
+    assert peak() - before < 1_000_000  # KiB
     refused = any(check.id == "resource_limit" for check in given.checks)
     assert refused == (name in TOO_CROWDED)
 

@@ -1,11 +1,10 @@
 """Polynomials: scores at the boundaries, every hole of the research grader, hostile texts."""
 
 import re
-import resource
 from fractions import Fraction
 
 import pytest
-from bounds import a_minute_of_work
+from bounds import a_minute_of_work, peak
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -188,7 +187,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_are_judged_in_bounded_time_and_memory(name):
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak()
     with a_minute_of_work():
         assert verdict(HOSTILE[name](), PAPER[8]).score == 0
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # kilobytes
+    assert peak() - before < 500_000  # KiB

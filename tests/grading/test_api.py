@@ -55,8 +55,8 @@ def test_a_script_grades_a_file_as_the_command_does(tmp_path, predictions):
         "frame = scbench.read_results(['scbench-results/predictions'], partial=True)\n"
         "print(report.exit_code, frame['score'].sum(), __file__)\n"
     )
-    said = run(sys.executable, script, cwd=tmp_path, code=0).stdout.strip()
-    assert said == f"0 8.0 {script}"
+    printed = run(sys.executable, script, cwd=tmp_path, code=0).stdout.strip()
+    assert printed == f"0 8.0 {script}"
     words = [str(predictions), "--tasks", "enumerate_edges", "--out", str(tmp_path / "command")]
     assert CliRunner().invoke(grade.app, [*words, "--quiet"]).exit_code == 0
     script_bytes, command_bytes = (

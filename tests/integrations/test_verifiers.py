@@ -110,9 +110,9 @@ def play_trials(cache: Path, out: Path) -> None:
 def called(command: list[str], cache: Path, out: Path) -> None:
     """Run a command where verifiers is installed."""
     folder = installed(cache, "verifiers==0.4.0")
-    own = {"API_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"}
-    own |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": cache / "compiled"}
-    run(*command, cwd=out, code=0, **own)
+    variables = {"API_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"}
+    variables |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": cache / "compiled"}
+    run(*command, cwd=out, code=0, **variables)
 
 
 def play(cache: Path, out: Path) -> None:
