@@ -7,7 +7,7 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel
 
 _ROW = 34
-_WIDTH = 300
+_WIDTH = 320
 
 
 class Gauge(NamedTuple):
