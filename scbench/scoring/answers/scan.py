@@ -169,13 +169,14 @@ class _Reader:
         return end
 
     def _items(self, mark: str, at: int) -> re.Match[str] | None:
-        """Return the items that begin here, if none of them is to be noted."""
+        """Return the items that begin here, if none is to be noted or spelt otherwise."""
         if mark == "(" or at < self._noted or len(self._opened) >= _DEPTH - 1:
             return None
         run = _ITEMS.match(self._text, at)
         if run and "{" in run[1]:
-            keys = {folded(key) for key in _KEY.findall(run[1])}
-            if not keys.isdisjoint(self._names) or not keys.isdisjoint(self._spelt):
+            keys = {key: folded(key) for key in _KEY.findall(run[1])}
+            respelt = any(self._spelt.get(name, key) != key for key, name in keys.items())
+            if respelt or any(name in self._names for name in keys.values()):
                 self._noted = run.end()  # none of them is tried again
                 return None
         return run
