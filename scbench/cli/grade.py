@@ -9,6 +9,7 @@ from scbench.base.errors import PredictionsError
 from scbench.cli.console import misused, names_in, reported_errors
 from scbench.cli.options import Commands, ScoreForm, ToolSetting, Version
 from scbench.cli.start import start
+from scbench.grading.workers import IMPORTS
 from scbench.machine.physics import use_python
 from scbench.machine.processes import check_memory, processors, start_server
 
@@ -72,10 +73,9 @@ def grade(
         check_memory()
         use_python(terrain_python)
         if not check and cluster is None:
-            start_server("scbench.grading.workers.worker")  # it starts while the release is read
+            start_server(*IMPORTS)  # it starts while the release is read
         from scbench.cli import verdicts
         from scbench.formats.imports.gather import ImportOptions
-        from scbench.grading.check import check_file
         from scbench.grading.options import tasks_in
         from scbench.grading.rows.index import read_run_file
         from scbench.grading.run import Options, choose_tasks
@@ -94,15 +94,15 @@ def grade(
                 path, imported = take_in(folder=Path(temporary))
                 if names is None:
                     selection = choose_tasks(chosen_release, tasks_in(path, chosen_release))
-                checked = check_file(
+                verdicts.check_and_tell(
                     path,
                     chosen_release,
                     selection,
+                    style,
                     partial=partial or bool(names),
                     exclude_withdrawn=exclude_withdrawn,
                     imported=imported,
                 )
-            verdicts.tell_check(path, checked, style, imported=imported is not None)
         else:
             folder = out or _folder_of(files[0], shard)
             path, imported = take_in(folder=folder)

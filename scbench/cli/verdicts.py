@@ -6,13 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
-import polars as pl
 import typer
 
-from scbench.analysis.layout import Sheet, markdown, terminal
-from scbench.analysis.sheets import overview_sheets
 from scbench.base.errors import PredictionsError
 from scbench.catalog import Task
 from scbench.cli.console import (
@@ -30,16 +27,18 @@ from scbench.cli.options import Commands, ScoreForm
 from scbench.cli.progress import progress
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.imports.harbor_jobs import is_job
-from scbench.grading.check import Checked, self_test
 from scbench.grading.checkpoint import WORK
 from scbench.grading.options import Imported, take_in
 from scbench.grading.output import check_report
-from scbench.grading.run import Options, RunReport, grade_file
-from scbench.grading.summary import remarks
+from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.tables import csv_bytes
 from scbench.machine.work_folder import interrupted
 from scbench.release.load import Release, find_release
+
+if TYPE_CHECKING:
+    from scbench.analysis.layout import Sheet
+    from scbench.grading.summary import RunReport
 
 app = Commands()
 
@@ -71,14 +70,16 @@ def taken_in(
     return path, imported
 
 
-def render(sheets: Iterable[Sheet], style: ScoreForm, remarks: Sequence[str] = ()) -> str:
+def render(sheets: "Iterable[Sheet]", style: ScoreForm, remarks: Sequence[str] = ()) -> str:
     """Return score tables for a terminal or in Markdown, with sentences below each."""
+    from scbench.analysis.layout import markdown, terminal
+
     write = markdown if style == "markdown" else terminal
     texts = (write(replace(sheet, notes=[*sheet.notes, *remarks])) for sheet in sheets)
     return "\n\n".join(texts)
 
 
-def tell_report(report: RunReport, out: Path, style: ScoreForm, *, quiet: bool) -> None:
+def tell_report(report: "RunReport", out: Path, style: ScoreForm, *, quiet: bool) -> None:
     """Print the tables of a run, and what they cannot say.
 
     Args:
@@ -98,7 +99,7 @@ def tell_report(report: RunReport, out: Path, style: ScoreForm, *, quiet: bool) 
         hush()
 
 
-def _print_tables(report: RunReport, style: ScoreForm) -> None:
+def _print_tables(report: "RunReport", style: ScoreForm) -> None:
     if style == "json":
         print(as_json(report.summary))  # noqa: T201
         return
@@ -108,13 +109,17 @@ def _print_tables(report: RunReport, style: ScoreForm) -> None:
     tasks = report.summary["options"]["tasks"]
     over = f", only {', '.join(tasks)}" if tasks else ""
     if style == "csv":
+        import polars as pl
+
         print(csv_bytes(pl.concat(report.tables.values(), how="diagonal")).decode())  # noqa: T201
         return
+    from scbench.analysis.sheets import overview_sheets
+
     sheets = overview_sheets(f"Scores, release {release}{over}", report.tables["bucket"])
     print(render(sheets, style, report.remarks))  # noqa: T201
 
 
-def _tell_remarks(report: RunReport, out: Path, *, quiet: bool) -> None:
+def _tell_remarks(report: "RunReport", out: Path, *, quiet: bool) -> None:
     """Say on standard error what the tables cannot."""
     summary = report.summary
     _list_problems(report, out)
@@ -163,7 +168,7 @@ def _tell_remarks(report: RunReport, out: Path, *, quiet: bool) -> None:
     say(f"{summary['seconds']:.1f} s; results in {out}; by task: scbench tables {out} --by task")
 
 
-def _list_problems(report: RunReport, out: Path) -> None:
+def _list_problems(report: "RunReport", out: Path) -> None:
     count, printed = report.problem_counts.total(), 0
     if count:
         say(f"{counted(count, 'problem')}:")
@@ -258,7 +263,7 @@ def grade_and_tell(
 
 
 def _log_results(
-    tracker: Literal["wandb", "mlflow"], options: Options, graded: RunReport, *, quiet: bool
+    tracker: Literal["wandb", "mlflow"], options: Options, graded: "RunReport", *, quiet: bool
 ) -> None:
     from scbench.integrations.trackers import log_results
 
@@ -270,7 +275,7 @@ def _log_results(
         say(f"logged by {tracker}")
 
 
-def _write_html(options: Options, graded: RunReport, *, quiet: bool) -> None:
+def _write_html(options: Options, graded: "RunReport", *, quiet: bool) -> None:
     """Write the HTML report beside the results, which are safe already."""
     from scbench.cli.looking import make_report  # brings all pictures
 
@@ -282,14 +287,35 @@ def _write_html(options: Options, graded: RunReport, *, quiet: bool) -> None:
     make_report([options.out], out, release=options.release, workers=workers, quiet=quiet)
 
 
-def tell_check(predictions: str, checked: Checked, style: ScoreForm, *, imported: bool) -> None:
-    """Say what is wrong with a predictions file, and exit."""
+def check_and_tell(
+    predictions: str,
+    release: Release,
+    tasks: Sequence[Task],
+    style: ScoreForm,
+    *,
+    partial: bool,
+    exclude_withdrawn: bool,
+    imported: Imported | None,
+) -> NoReturn:
+    """Say what is wrong with a predictions file, and exit; for arguments see `check_file`."""
+    from scbench.grading.check import check_file
+
+    checked = check_file(
+        predictions,
+        release,
+        tasks,
+        partial=partial,
+        exclude_withdrawn=exclude_withdrawn,
+        imported=imported,
+    )
     if style == "json":
         print(as_json(checked.fields()))  # noqa: T201
     else:
         for word, problems in (("problem", checked.problems), ("warning", checked.warnings)):
             for problem in problems:
-                place = f"{problem.file}: " if problem.file else f"{predictions}: " * (not imported)
+                place = (
+                    f"{problem.file}: " if problem.file else f"{predictions}: " * (imported is None)
+                )
                 bare = replace(problem, file=None)
                 print(plain(f"{place}{word}: {bare}"))  # noqa: T201
         print(  # noqa: T201
@@ -304,6 +330,9 @@ def tell_self_test(
     release: Release, tasks: Sequence[Task], limits: WorkerLimits, style: ScoreForm, *, quiet: bool
 ) -> None:
     """Grade the references and counter-references of a release, say what came of it, and exit."""
+    from scbench.grading.check import self_test
+    from scbench.grading.summary import remarks
+
     with progress(None, quiet=quiet) as bar:
         outcome = self_test(release, tasks, limits, bar.done, bar.waiting)
     if style == "json":

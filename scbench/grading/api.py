@@ -6,8 +6,9 @@ from pathlib import Path
 from scbench.formats.imports.gather import ImportOptions
 from scbench.grading.checkpoint import WORK
 from scbench.grading.options import default_folder, take_in, tasks_in
-from scbench.grading.run import Options, RunReport
+from scbench.grading.run import Options
 from scbench.grading.run import grade_file as _grade
+from scbench.grading.summary import RunReport
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.processes import main_not_imported, processors

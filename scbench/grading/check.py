@@ -15,8 +15,8 @@ from scbench.grading.options import Imported
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, index_of
 from scbench.grading.rows.wire import WireOutcome
+from scbench.grading.workers.jobs import WorkItem
 from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
-from scbench.grading.workers.worker import WorkItem
 from scbench.release.load import Reference, Release
 from scbench.scoring.answers.extract import find_answer
 from scbench.scoring.answers.shape import shape_of

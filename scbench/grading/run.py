@@ -53,15 +53,14 @@ from scbench.grading.rows.survey import (
     survey,
 )
 from scbench.grading.rows.wire import WireOutcome
-from scbench.grading.summary import RunFacts, RunReport, remarks, summarize, tally
+from scbench.grading.workers.jobs import Start, WorkItem
 from scbench.grading.workers.scheduler import JobQueue, OnWait, Scheduler, Waiting
-from scbench.grading.workers.worker import WorkItem
 from scbench.machine.signals import Interrupts, watched
 from scbench.machine.work_folder import interrupted
 
 if TYPE_CHECKING:
+    from scbench.grading.summary import RunFacts, RunReport
     from scbench.grading.workers.pool import WorkerPool
-    from scbench.grading.workers.worker import Start
 
 
 _CHANGED = (
@@ -133,6 +132,8 @@ class Collector:
                 self._count(entry, account)
                 self._arrive(turn, (entry, account))
                 yield None
+        # While workers are at what was handed out, the end of the run gets ready.
+        import scbench.grading.summary  # noqa: F401, PLC0415
 
     def _held_back(self) -> bool:
         return self._turn - self._next > _LAG or self._duplicates.waiting > _MOST_WAITING
@@ -255,14 +256,14 @@ class Collector:
         self._progress(1, line.size)
 
 
-__all__ = ["Options", "RunReport", "choose_tasks", "grade_file"]
+__all__ = ["Options", "choose_tasks", "grade_file"]
 
 
 def grade_file(
     options: Options,
     on_progress: Callable[[int, int], object] = no_progress,
     on_wait: OnWait = no_progress,
-) -> RunReport:
+) -> "RunReport":
     """Grade a predictions file and write the results.
 
     Args:
@@ -309,15 +310,10 @@ def grade_file(
                 collector.collect(collector.queue(stream, digest, shard), interrupts, on_wait)
             if _file_state(options.predictions) != before:
                 problems.add(Problem("changed_file", _CHANGED))
-            facts = RunFacts(
-                options,
-                tasks,
-                digest.hexdigest(),
-                started,
-                collector.resumed,
-                scheduler.incidents,
-                scheduler.protections,
-            )
+            from scbench.grading.summary import RunFacts  # noqa: PLC0415  (see `Collector`)
+
+            counts = collector.resumed, scheduler.incidents, scheduler.protections
+            facts = RunFacts(options, tasks, digest.hexdigest(), started, *counts)
             rows = ResultsWriter(checkpoint.folder / "rows")
             rows.add(assemble(checkpoint, completer, collector.chunks))
             report = finish(facts, completer, rows, problems, coverage)
@@ -361,17 +357,19 @@ def _check_inputs(options: Options) -> None:
 
 
 def finish(
-    facts: RunFacts,
+    facts: "RunFacts",
     completer: Completer,
     rows: ResultsWriter,
     problems: Problems,
     coverage: Coverage,
-) -> RunReport:
+) -> "RunReport":
     """Write what a run came to, its rows and problems, and return it.
 
     Raises:
         ResultsError: the folder cannot be written.
     """
+    from scbench.grading.summary import RunReport, remarks, summarize, tally  # noqa: PLC0415
+
     options = facts.options
     if not options.shard:
         if not coverage.lines:

@@ -22,9 +22,9 @@ from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ResultsError, faults_of
 from scbench.base.model import Frozen, OneShot, RunMetadata, Status
 from scbench.base.progress import no_progress
-from scbench.grading.run import Options, RunReport, choose_tasks, grade_file
+from scbench.grading.run import Options, choose_tasks, grade_file
 from scbench.grading.score_tables import OVERALL, in_release, metadata_by_run
-from scbench.grading.summary import fingerprints_in
+from scbench.grading.summary import RunReport, fingerprints_in
 from scbench.grading.workers.scheduler import Waiting, WorkerLimits
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.folder import CLAIMED

@@ -80,8 +80,8 @@ def clean_context() -> "BaseContext":
     return context
 
 
-def start_server(module: str) -> "BaseContext":
-    """Start what new workers come from, if it does not run; the module is imported there once.
+def start_server(*modules: str) -> "BaseContext":
+    """Start what new workers come from, if it does not run; the modules are imported there once.
 
     It takes a while, and nobody has to wait for it.
 
@@ -92,7 +92,7 @@ def start_server(module: str) -> "BaseContext":
 
     context = clean_context()
     if context.get_start_method() == "forkserver":
-        context.set_forkserver_preload([module])
+        context.set_forkserver_preload([*modules])
         with blocked():
             forkserver.ensure_running()
     return context

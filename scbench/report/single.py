@@ -20,8 +20,8 @@ from scbench.formats.predictions import (
 )
 from scbench.grading.rows.columns import Completer, Head, RowMaker
 from scbench.grading.rows.index import index_of
+from scbench.grading.workers.jobs import WorkItem
 from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
-from scbench.grading.workers.worker import WorkItem
 from scbench.release.load import Release
 from scbench.report.draw.scene import Mesh
 from scbench.report.html import page_parts, render_page

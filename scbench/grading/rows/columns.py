@@ -21,7 +21,6 @@ from scbench.catalog import all_tasks
 from scbench.formats.predictions import Line
 from scbench.grading.rows.index import ReleaseIndex, metadata_of
 from scbench.grading.rows.wire import WireOutcome
-from scbench.loop.environment import floor_after
 
 if TYPE_CHECKING:
     import polars as pl
@@ -407,6 +406,8 @@ def _turn_floors(loops: "pl.Series", floors: "pl.Series", buckets: "pl.Series") 
     counts = {t: range(1, s["attempts"] + 1) for t, s in setups.items() if s["setting"] == "retry"}
     if not counts:
         return pl.Series(values=[None], dtype=kind).new_from_index(0, len(loops))
+    from scbench.loop.environment import floor_after  # noqa: PLC0415  (as few runs as loops)
+
     rows = zip(loops, floors, buckets, strict=True)
     lists = [
         None

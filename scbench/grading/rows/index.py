@@ -47,9 +47,6 @@ class DescribedRun(RunMetadata):
     budget: Count | None = None
 
 
-_RUNS: TypeAdapter[list[DescribedRun]] = TypeAdapter(list[DescribedRun])
-
-
 def read_run_file(path: Path) -> Described:
     """Read a file of metadata: a JSON object that is of all runs, or a list of such.
 
@@ -62,7 +59,9 @@ def read_run_file(path: Path) -> Described:
         if len(data) > MOST_BYTES:
             raise PredictionsError(f"{path} has more than {MOST_BYTES:,} bytes")
         value = parse_json(data)
-        runs = _RUNS.validate_python(value if isinstance(value, list) else [value])
+        runs = TypeAdapter(list[DescribedRun]).validate_python(
+            value if isinstance(value, list) else [value]
+        )
     except OSError as error:
         raise PredictionsError(f"cannot read {path}: {error.strerror}") from None
     except JsonError as error:

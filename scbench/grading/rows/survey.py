@@ -13,7 +13,7 @@ import json
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.model import Prediction, Status
@@ -23,8 +23,9 @@ from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.columns import Completer, Head, RowMaker, RunKey, encode, text_bytes
 from scbench.grading.rows.index import LineKind, has_row
 from scbench.grading.rows.wire import WireOutcome, to_wire
-from scbench.scoring.answers.extract import Extraction
-from scbench.scoring.outcomes import Outcome, seek_answer
+
+if TYPE_CHECKING:
+    from scbench.scoring.answers.extract import Extraction
 
 _LITTLE = 2**17
 """Bytes of a chunk whose rows the parent may complete: a file of few lines, or the end of one."""
@@ -41,7 +42,7 @@ class FoundAnswer(NamedTuple):
     repairs: list[str]
 
     @classmethod
-    def of(cls, match: Extraction, instance_id: str) -> "FoundAnswer | None":
+    def of(cls, match: "Extraction", instance_id: str) -> "FoundAnswer | None":
         """Return the answer to an instance, ready to travel; None if no JSON can hold it."""
         try:
             key = sha256(f"{instance_id} {canonical_json(match.value)}")
@@ -223,6 +224,8 @@ def _complete(account: ChunkAccount, rows: RowMaker) -> PackedChunk:
 
 
 def _seek_heavy(line: Line, row_id: str, task_id: str) -> FoundAnswer | WireOutcome | None:
+    from scbench.scoring.outcomes import Outcome, seek_answer  # noqa: PLC0415  (workers have it)
+
     if line.prediction.turns:
         return None
     answer = seek_answer(line.prediction, get_task(task_id))

@@ -6,11 +6,13 @@ far quicker than dataclasses.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scbench.base.canonical import canonical_json, quoted
 from scbench.base.model import Check, Verdict
-from scbench.scoring.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from scbench.scoring.outcomes import Outcome
 
 
 class WireVerdict(NamedTuple):
@@ -43,7 +45,7 @@ class WireOutcome(NamedTuple):
         return sum(values) / len(values) if values else None
 
 
-def to_wire(outcome: Outcome) -> WireOutcome:
+def to_wire(outcome: "Outcome") -> WireOutcome:
     """Return an outcome in the wire format.
 
     Raises:

@@ -32,6 +32,7 @@ from scbench.base.errors import ClusterError, EngineError
 from scbench.catalog import all_tasks
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.index import IndexEntry, ReleaseIndex
+from scbench.grading.workers.jobs import Start
 from scbench.grading.workers.pool import (
     Failure,
     Free,
@@ -42,7 +43,6 @@ from scbench.grading.workers.pool import (
     WorkerPool,
     is_fatal,
 )
-from scbench.grading.workers.worker import Start
 
 _TRIES = 3
 """Processes that may die before they do anything."""

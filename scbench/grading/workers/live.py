@@ -17,7 +17,8 @@ from typing import TypeVar
 from scbench.base.model import Instance, Status
 from scbench.catalog import SECONDS, get_task
 from scbench.grading.rows.wire import WireOutcome
-from scbench.grading.workers.worker import Progress, Start, WorkItem, grade_items, start_worker
+from scbench.grading.workers.jobs import Progress, Start, WorkItem
+from scbench.grading.workers.worker import grade_items, start_worker
 from scbench.machine.processes import WorkerProcesses, main_not_imported, processors
 
 MEMORY = 4 * 2**30

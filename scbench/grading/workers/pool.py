@@ -9,7 +9,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.sharedctypes import RawValue
@@ -22,14 +22,8 @@ from scbench.base.errors import EngineError
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.survey import PackedChunk
 from scbench.grading.rows.wire import WireOutcome
-from scbench.grading.workers.worker import (
-    Progress,
-    Start,
-    WorkItem,
-    grade_chunk,
-    grade_items,
-    start_worker,
-)
+from scbench.grading.workers import IMPORTS
+from scbench.grading.workers.jobs import Progress, Start, WorkItem
 from scbench.machine.processes import WorkerProcesses, start_server
 
 _QUEUED = 2
@@ -43,6 +37,27 @@ _BARREN = 20
 """Workers that die one after the other, before any gives a result, mean that none can start."""
 
 _log = logging.getLogger(__name__)
+
+
+def start_worker(start: Start, progress: Progress) -> None:
+    """Prepare a worker process, which writes into shared memory how far it is."""
+    from scbench.grading.workers import worker  # noqa: PLC0415  (see `IMPORTS`)
+
+    worker.start_worker(start, progress)
+
+
+def grade_items(items: Sequence[WorkItem]) -> list[tuple[int, WireOutcome]]:
+    """Grade items in order; the result pairs each line number with its outcome."""
+    from scbench.grading.workers import worker  # noqa: PLC0415  (see `IMPORTS`)
+
+    return worker.grade_items(items)
+
+
+def grade_chunk(chunk: Chunk) -> PackedChunk:
+    """Grade the light lines of a chunk; return its account and rows."""
+    from scbench.grading.workers import worker  # noqa: PLC0415  (see `IMPORTS`)
+
+    return worker.grade_chunk(chunk)
 
 
 class GradingJob(NamedTuple):
@@ -136,7 +151,7 @@ class Worker:
     """One worker process and the jobs it holds."""
 
     def __init__(self, start: Start) -> None:
-        context = start_server(grade_items.__module__)
+        context = start_server(*IMPORTS)
         self.progress: Progress = RawValue(Progress)
         self.memory_bytes = start.memory_bytes
         self._process = WorkerProcesses(1, start_worker, (start, self.progress), context)

@@ -23,10 +23,9 @@ from scbench.catalog import SECONDS, Task
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.index import InstanceKey, ReleaseIndex
 from scbench.grading.rows.survey import PackedChunk
-from scbench.grading.rows.wire import WireOutcome, to_wire
+from scbench.grading.rows.wire import WireOutcome
+from scbench.grading.workers.jobs import Start, WorkItem
 from scbench.grading.workers.pool import Failure, GradingJob, LocalPool, Waiting, WorkerPool
-from scbench.grading.workers.worker import Start, WorkItem
-from scbench.scoring.outcomes import Outcome
 
 _AHEAD = 64
 """Chunks that are read before any heavy item begins, if nobody would be idle for that."""
@@ -259,8 +258,8 @@ class Scheduler:
                     reason = result.why
                     self.incidents.append(f"{reason}; tried alone: {item.instance_id}")
                     reasons = reason if why in {reason, ""} else f"{why}, then {reason}"
-                    failure = Outcome(Status.GRADER_ERROR, reason=f"{reasons}; tried twice")
-                    yield item, to_wire(failure)
+                    status = Status.GRADER_ERROR.value
+                    yield item, WireOutcome(status, reason=f"{reasons}; tried twice")
             on_wait(tuple(pool.waited_for()))
 
     def _full(self) -> bool:

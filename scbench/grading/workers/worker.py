@@ -8,10 +8,8 @@ import gc
 import json
 import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
-from ctypes import Structure, c_int64
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
@@ -22,54 +20,15 @@ from scbench.catalog import Task, get_task
 from scbench.formats.predictions import Line, parse_line
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.columns import Completer
-from scbench.grading.rows.index import InstanceKey, ReleaseIndex
+from scbench.grading.rows.index import InstanceKey
 from scbench.grading.rows.survey import PackedChunk, survey
 from scbench.grading.rows.wire import WireOutcome, to_wire
+from scbench.grading.workers.jobs import Progress, Start, WorkItem
 from scbench.loop.environment import grade_line
 from scbench.machine.processes import limit_memory
 from scbench.machine.signals import ENDING
 from scbench.scoring.answers.extract import Extraction
 from scbench.scoring.outcomes import Outcome, describe_error, judge_found
-
-
-class WorkItem(NamedTuple):
-    """One line to grade: its bytes, or the answer in it as JSON if that was found before.
-
-    Then it says where, and what had to be done to read it. A trial in a loop takes several
-    verdicts. The key is of an instance that the worker was not started with.
-    """
-
-    line: int
-    data: bytes
-    instance_id: str
-    answer: tuple[str, Sequence[str]] | None = None
-    looped: bool = False
-    key: InstanceKey | None = None
-
-
-class Start(NamedTuple):
-    """What a worker process is started with: task id and parameters by instance id, bytes or 0.
-
-    Programs among the answers may run, in a sandbox, if code is allowed. Chunks need a release.
-    """
-
-    instances: Mapping[str, InstanceKey]
-    memory_bytes: int = 0
-    allow_code: bool = False
-    release: ReleaseIndex | None = None
-
-
-class Progress(Structure):
-    """What a worker says in memory that it shares with its parent.
-
-    Attributes:
-        done: steps of the verdict at hand that are made, if its grader says.
-        total: steps that it takes.
-        begun: verdicts that were begun since it started.
-    """
-
-    _fields_ = (("done", c_int64), ("total", c_int64), ("begun", c_int64))
-
 
 THRESHOLDS = (20_000, 20, 20)
 """Of the garbage collector. Most of what a verdict makes is gone at its end; looking for more often

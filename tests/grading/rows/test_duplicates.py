@@ -8,8 +8,8 @@ import pytest
 from scbench.catalog import get_task
 from scbench.grading.rows.survey import FoundAnswer
 from scbench.grading.run import Options, grade_file
+from scbench.grading.workers.jobs import WorkItem
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
-from scbench.grading.workers.worker import WorkItem
 from scbench.scoring.answers.extract import Extraction
 
 

@@ -16,8 +16,8 @@ from scbench.base.progress import no_progress
 from scbench.grading.rows.index import index_of
 from scbench.grading.run import Options, choose_tasks, grade_file
 from scbench.grading.workers import cluster as on_cluster
+from scbench.grading.workers.jobs import Start
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.grading.workers.worker import Start
 
 DASK = Path(sys.executable).parent / "dask"
 

@@ -12,8 +12,8 @@ from scbench_parity.moods import refuse_to_start
 
 from scbench.base.errors import EngineError
 from scbench.base.model import Status
+from scbench.grading.workers.jobs import WorkItem
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
-from scbench.grading.workers.worker import WorkItem
 
 KEYS = {f"parity/{i:02d}": ("parity", f'{{"bits":"{bits}"}}') for i, bits in enumerate("01")}
 
