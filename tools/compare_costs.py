@@ -90,7 +90,8 @@ GRADE = "import sys; from scbench.cli.grade import run; sys.argv[0] = 'scbench-g
 
 def python(checkout: Path, code: str, *words: object) -> str:
     """Run a program of ours with the package of a checkout; return what it printed."""
-    environment = {**os.environ, "PYTHONPATH": str(checkout)}
+    # As installed, modules are compiled once.
+    environment = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": ""}
     command = [sys.executable, "-c", code, *map(str, words)]
     done = subprocess.run(  # noqa: S603  (our own program, and no shell)
         command, cwd=checkout, env=environment, capture_output=True, text=True, check=False
