@@ -6,13 +6,12 @@ the best one. An item without room above its floor counts 0. More than 30 is too
 `python tools/repeat_public.py [SEED [TASK...]]`.
 """
 
-import json
 import sys
 
+from scbench.catalog import get_task
 from scbench.freezing.fresh import run
-from scbench.freezing.frozen_task import mean_score
 from scbench.freezing.ladder import ladder
-from scbench.scoring.outcomes import normalized
+from scbench.freezing.ladder_check import items_with_room, scores_above
 
 MOST = 30.0
 
@@ -20,22 +19,14 @@ MOST = 30.0
 def best_repeated(name: str, seed: int) -> tuple[float, str]:
     """Return what the best public answer to a task scores on the twin, and the item it is of."""
     table = ladder()
-    twin = [
-        (part.planned.task, part.planned.task.params_model.model_validate_json(row.all_params), ref)
-        for part in run(table.experiment(tasks=[name], seed=seed), distinct=False)
-        for row, ref in zip(part.instances, part.references, strict=True)
-    ]
-    means = {}
-    for part in run(table.experiment(tasks=[name]), distinct=False):
-        for public in part.references:
-            answer = json.loads(public.answer)
-            scores = [
-                normalized(mean_score(task, item, "repeated", answer, where=ref.id), ref.floor)
-                for task, item, ref in twin
-                if ref.floor < 1
-            ]
-            means[public.id] = 100 * sum(scores) / len(twin)
-    return max((score, id_) for id_, score in means.items())
+    twin = list(run(table.experiment(tasks=[name], seed=seed), distinct=False))
+    items = [item for part in twin for item in items_with_room(part)]
+    number = sum(len(part.instances) for part in twin)
+    return max(
+        (100 * sum(scores_above(get_task(name), public, items)) / number, public.id)
+        for part in run(table.experiment(tasks=[name]), distinct=False)
+        for public in part.references
+    )
 
 
 def main(seed: str = "4711", *names: str) -> int:

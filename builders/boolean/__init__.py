@@ -35,9 +35,9 @@ class Space(Point):
         1,
         "number of expressions; an answer has the values of all",
         "scale",
+        later=True,
         ge=1,
         le=20,
-        exclude_if=lambda n: n == 1,
     )
 
 
@@ -77,10 +77,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             false=false,
         )
         what = f"{true} or {false}"
-        listed = (
-            f"the truth values of the {n} expressions in order, each {what}, with blanks between"
-        )
-        return rules + reply_short(what if n == 1 else listed)
+        if n > 1:
+            values = f"the truth values of the {n} expressions in order"
+            what = f"{values}, each {what}, with blanks between"
+        return rules + reply_short(what)
 
     def reference(self, params: Params) -> Answer:
         """Work each out by recursion over the ranks of the operators."""
@@ -88,27 +88,24 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the other value in several forms, and answers that are not truth values."""
-        right, *others = _truth_values(params)
-        opposites = [not value for value in (right, *others)]
-        word, opposite = (
-            _in_format([right, *others], params.format),
-            _in_format(opposites, params.format),
-        )
+        values = _truth_values(params)
+        opposites = [not value for value in values]
+        word, opposite = (_in_format(each, params.format) for each in (values, opposites))
         strange = _in_format(opposites, "YES_NO" if params.format == "TRUE_FALSE" else "TRUE_FALSE")
         wrong: dict[str, JsonValue] = {
             "other": opposite,
             "other_in_small_letters": f" {opposite.lower()}.",
             "other_in_another_format": strange,
-            "other_as_json": not right,
-            "other_as_number": int(not right),
+            "other_as_json": opposites[0],
+            "other_as_number": int(opposites[0]),
             "both": f"{word} {opposite}",
             "negated": f"NOT {opposite}",
             "neither": "UNKNOWN",
             "listed": [word],
             "expression": params.expression,
         }
-        if others:
-            wrong["first_one_other"] = _in_format([not right, *others], params.format)
+        if len(values) > 1:
+            wrong["first_one_other"] = _in_format([opposites[0], *values[1:]], params.format)
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:

@@ -88,11 +88,7 @@ class Space(Point):
     @model_validator(mode="after")
     def _story_has_as_many(self) -> Self:
         limit = min(len(setting.events) for setting in settings())
-        if self.events + self.distractors > limit:
-            raise ValueError(
-                f"events ({self.events}) and distractors ({self.distractors}) are more than "
-                f"{limit} together"
-            )
+        self._not_above(limit, "events", "distractors")
         return self
 
 

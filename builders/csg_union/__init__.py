@@ -113,13 +113,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw solids whose union has no edge or point contact, each adding to it."""
         for _ in range(_DRAWS):
             params = draw_scene(point, rng)
-            if point.greedy == 1 or self._greedy(params) <= point.greedy:
+            if point.greedy == 1 or self.best_baseline(params, grade) <= point.greedy:
                 return params
         raise GenerationError(f"{_DRAWS} unions are near a hull or solid; ask for a larger greedy")
-
-    def _greedy(self, params: Params) -> float:
-        answers = map(Answer.model_validate, self.baselines(params).values())
-        return max(grade(params, answer).score for answer in answers)
 
 
 def described(solid: Solid) -> str:

@@ -69,7 +69,7 @@ class Space(Point):
     greedy: float = parameter(
         1.0,
         "most that the hull of all solids, or the largest of them, may score",
-        gt=0, le=1, exclude_if=lambda value: value == 1,
+        gt=0, le=1, later=True,
     )  # fmt: skip
     max_vertices: int = parameter(120, "most vertices of the union", ge=8, le=1_000)
 

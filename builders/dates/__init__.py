@@ -60,9 +60,9 @@ class Space(Point):
         0,
         "number of steps in tier 3, more than five told of two scenarios; 0 for three to five",
         "depth",
+        later=True,
         ge=0,
         le=12,
-        exclude_if=lambda links: links == 0,
     )
 
     @model_validator(mode="after")

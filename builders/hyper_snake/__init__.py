@@ -151,15 +151,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "narrowest cell first": _shortsighted_path(params, narrow=True),
         }
 
-    def _greedy(self, params: Params) -> float:
-        paths = self.baselines(params).values()
-        return max(grade(params, Answer.model_validate(path)).score for path in paths)
-
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw boxes until a path with the full score is found in one."""
         for _ in range(_TRIES):
             params = _scatter(point, rng)
-            if params is None or (point.greedy < 1 and self._greedy(params) > point.greedy):
+            if params is None:
+                continue
+            if point.greedy < 1 and self.best_baseline(params, grade) > point.greedy:
                 continue
             if _enough(params) is not None:
                 return params

@@ -73,14 +73,14 @@ class Space(Point):
         0,
         "by how many mm more sides and storeys may be smaller; a tenth of it is how much "
         "thicker bars may be",
-        ge=0, le=100, exclude_if=lambda value: value == 0,
+        ge=0, le=100, later=True,
     )  # fmt: skip
     shown: int = parameter(
         0,
         "parts of a right answer that the prompt shows; more is easier",
         ge=0,
         le=13,
-        exclude_if=lambda count: count == 0,
+        later=True,
     )
 
     @model_validator(mode="after")

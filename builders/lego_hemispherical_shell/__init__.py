@@ -62,7 +62,7 @@ class Space(Point):
     aside_mm: int = parameter(
         0,
         "how far x and y of the axis may be from 0, in whole mm",
-        ge=0, le=100, exclude_if=lambda value: value == 0,
+        ge=0, le=100, later=True,
     )  # fmt: skip
     full_marks: float = parameter(
         0.65, "agreement that counts as 1; more is harder", ge=0.5, le=0.7

@@ -27,11 +27,7 @@ class Space(Point):
 
     @model_validator(mode="after")
     def _fits_one_row(self) -> Self:
-        if self.words + self.confounders > 200:
-            raise ValueError(
-                f"words ({self.words}) and confounders ({self.confounders}) are more than 200 "
-                "together"
-            )
+        self._not_above(200, "words", "confounders")
         return self
 
 

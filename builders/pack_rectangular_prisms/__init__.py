@@ -168,10 +168,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         edges = {edge for line in params.prisms for edge in line.size}
         return len(params.prisms) * len(edges)
 
-    def _greedy(self, params: Params) -> float:
-        packings = self.baselines(params).values()
-        return max(grade(params, Answer.model_validate(boxes)).score for boxes in packings)
-
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw sizes and numbers until it is known how dense they can be packed.
 
@@ -197,7 +193,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             percent = _DENSE if impossible else 100
             prisms = tuple(Prisms(count=n, size=size) for size, n in lines)
             params = Params(prisms=prisms, full_marks_percent=percent)
-            if point.greedy < 1 and self._greedy(params) > point.greedy:
+            if point.greedy < 1 and self.best_baseline(params, grade) > point.greedy:
                 continue
             try:
                 pack(counts, percent)

@@ -74,7 +74,7 @@ class Space(Point):
         "how many times as high waves are; above 1 they wind the edge",
         ge=1,
         le=10,
-        exclude_if=lambda value: value == 1,
+        later=True,
     )
     smoothing: int = parameter(2, "times that the field is smoothed", ge=0, le=6)
     min_degree: int = parameter(3, "least total degree that can draw every cell right", ge=1, le=10)
@@ -83,7 +83,7 @@ class Space(Point):
     greedy: float = parameter(
         1.0,
         "most that a line or conic by least squares may score",
-        gt=0, le=1, exclude_if=lambda value: value == 1,
+        gt=0, le=1, later=True,
     )  # fmt: skip
 
     @model_validator(mode="after")
@@ -165,10 +165,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 return degree
         raise GenerationError(f"no degree up to {_MAX_DEGREE} draws this picture")
 
-    def _greedy(self, params: Params) -> float:
-        answers = map(Answer.model_validate, self.baselines(params).values())
-        return max(rules.grade(params, answer).score for answer in answers)
-
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw pictures until one needs a degree in the wanted range."""
         terms = (point.max_degree + 1) * (point.max_degree + 2) // 2
@@ -177,7 +173,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             grid = _cut_at_level(field(point, rng), point.fill)
             if grid is None:
                 continue
-            if point.greedy < 1 and self._greedy(Params(grid=grid)) > point.greedy:
+            if (
+                point.greedy < 1
+                and self.best_baseline(Params(grid=grid), rules.grade) > point.greedy
+            ):
                 continue
             black = sum(row.count("#") for row in grid) / point.size**2
             if (

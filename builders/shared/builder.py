@@ -38,6 +38,12 @@ class Point(BaseModel):
 
     count: int = Field(default=1, ge=1, le=1_000_000, description="how many cases to make")
 
+    def _not_above(self, limit: int, *names: str) -> None:
+        """Refuse parameters whose sum is above a limit."""
+        if sum(getattr(self, name) for name in names) > limit:
+            values = " and ".join(f"{name} ({getattr(self, name)})" for name in names)
+            raise ValueError(f"{values} are more than {limit} together")
+
 
 class Case(BaseModel):
     """One generated case. A builder with facts to tell has a subclass with a field for each."""
@@ -163,6 +169,11 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         has none.
         """
         return {}
+
+    def best_baseline(self, params: ParamsT, grade: Callable[[Any, Any], Any]) -> float:
+        """Return the best score of the answers without insight, of which there must be one."""
+        answers = map(self.answer_model.model_validate, self.baselines(params).values())
+        return max(float(grade(params, answer).score) for answer in answers)
 
     def blind_floor(self, params: ParamsT) -> float:  # noqa: ARG002
         """Return what the best blind guess or constant earns on average at an instance's point."""
@@ -373,12 +384,22 @@ Kind = Literal["scale", "depth", "interference", "semantic"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-def parameter(default: object, description: str, kind: Kind | None = None, **bounds: Any) -> Any:  # noqa: ANN401
+def parameter(
+    default: object,
+    description: str,
+    kind: Kind | None = None,
+    *,
+    later: bool = False,
+    **bounds: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
     """Return the field of a parameter in a space, with what else `pydantic.Field` takes.
 
-    The kind is that of the difficulty that it sets, where tables group by it.
+    The kind is that of the difficulty that it sets, where tables group by it. One that a space got
+    later is left out of points at its default, so that older points and their seeds stay.
     """
     extra: Any = {"kind": kind} if kind else None
+    if later:
+        bounds["exclude_if"] = lambda value: value == default
     return Field(default=default, description=description, json_schema_extra=extra, **bounds)
 
 

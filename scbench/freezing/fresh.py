@@ -79,6 +79,11 @@ def key_of(task_id: str, prompt: str, params: str) -> str:
     return sha256(f"{prompt}\n{params}" if has_images else prompt)
 
 
+def keys_of(rows: Iterable[Instance]) -> set[str]:
+    """Return the keys of instances."""
+    return {key_of(row.task, row.prompt, row.all_params) for row in rows}
+
+
 class _Source:
     """Cases of one point, in the order of its seeds."""
 
@@ -248,15 +253,18 @@ def generate(
 
 
 def _released_keys(task: str) -> set[str]:
-    """Return keys of what the newest release holds of a task: its fixed list, and its ladder."""
+    """Return keys of what the newest release holds of a task: its fixed list, and its ladder.
+
+    They are read, which is quicker than drawing that ladder, as `forbidden_keys` must.
+    """
     release = find_release()
     parts = [release] if release.manifest.is_ladder else [release, release.ladder()]
-    return {
-        key_of(task, row.prompt, row.all_params)
+    return keys_of(
+        row
         for part in parts
         if task in part.manifest.tasks
         for row in part.instances([task]).values()
-    }
+    )
 
 
 def drawn_instance(planned: Planned, seed: int, prefix: str) -> Instance:
@@ -306,7 +314,7 @@ def run(
     if experiment.seed is None:
         raise ExperimentError(NO_SEED)
     planned = plan(experiment)[len(finished) :]
-    keys = {key_of(i.task, i.prompt, i.all_params) for part in finished for i in part.instances}
+    keys = keys_of(row for part in finished for row in part.instances)
     numbers = Counter(i.task for part in finished for i in part.instances)
     ahead = 4 * workers if workers > 1 else 0
     done = numbers.total()
@@ -360,8 +368,7 @@ def forbidden_keys(experiment: Experiment, task_id: str, executor: Executor) -> 
     What the experiment has in common with the published ladder is not taken.
     """
     task = get_task(task_id)
-    rows = instances_of(task, task.builder().paper())
-    keys = {key_of(task_id, row.prompt, row.all_params) for row in rows}
+    keys = keys_of(instances_of(task, task.builder().paper()))
     public, requested = own_ladder([task]), experiment.only([task_id])
     if public and requested and (public.seed, public.task) != (requested.seed, requested.task):
         deque(draw(plan(public), public.seed or 0, executor, keys), 0)

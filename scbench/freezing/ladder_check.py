@@ -3,11 +3,11 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ScbenchError
@@ -16,6 +16,7 @@ from scbench.catalog import Task, get_task
 from scbench.freezing.fresh import FrozenPoint, key_of, run
 from scbench.freezing.frozen_task import mean_score
 from scbench.freezing.ladder import Ladder
+from scbench.release.load import Reference
 from scbench.scoring.judge import judge
 from scbench.scoring.outcomes import normalized
 
@@ -186,18 +187,30 @@ def transfer_of(part: FrozenPoint) -> float | None:
 
     A negative result counts as 0. It is None if there are no two items, or none with room.
     """
-    task = part.planned.task
-    params = [task.params_model.model_validate_json(row.all_params) for row in part.instances]
+    task, items = part.planned.task, items_with_room(part)
     means = []
-    for i, ref in enumerate(part.references):
-        answer = json.loads(ref.answer)
-        above = [
-            normalized(mean_score(task, item, ref.name, answer, where=ref.id), other.floor)
-            for j, (item, other) in enumerate(zip(params, part.references, strict=True))
-            if j != i and other.floor < 1
-        ]
+    for ref in part.references:
+        above = scores_above(task, ref, [item for item in items if item[1].id != ref.id])
         means += [sum(above) / len(above)] if above else []
     return max(means, default=None)
+
+
+def items_with_room(part: FrozenPoint) -> list[tuple[BaseModel, Reference]]:
+    """Return the items of a rung that have room above their floors: parameters and right answer."""
+    read = part.planned.task.params_model.model_validate_json
+    pairs = zip(part.instances, part.references, strict=True)
+    return [(read(row.all_params), ref) for row, ref in pairs if ref.floor < 1]
+
+
+def scores_above(
+    task: Task, ref: Reference, items: Sequence[tuple[BaseModel, Reference]]
+) -> list[float]:
+    """Return what a right answer scores on other items, above the floor of each."""
+    answer = json.loads(ref.answer)
+    return [
+        normalized(mean_score(task, params, ref.name, answer, where=ref.id), other.floor)
+        for params, other in items
+    ]
 
 
 def capacity_of(task: Task, point: Mapping[str, JsonValue], draws: int = DRAWS) -> Capacity:
