@@ -20,7 +20,7 @@ from scbench.report.draw.colours import style_sheet
 from scbench.report.draw.scene import Mesh, Scene
 from scbench.report.draw.svg import Drawing, short, swatch
 
-LOOK = "2"
+LOOK = "3"
 """Raised when pictures of right answers change; releases keep it beside what they draw."""
 
 MARKS = frozenset({"wrong", "missing", "surplus"})
