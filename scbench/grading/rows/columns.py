@@ -406,7 +406,7 @@ def _turn_floors(loops: "pl.Series", floors: "pl.Series", buckets: "pl.Series") 
     counts = {t: range(1, s["attempts"] + 1) for t, s in setups.items() if s["setting"] == "retry"}
     if not counts:
         return pl.Series(values=[None], dtype=kind).new_from_index(0, len(loops))
-    from scbench.loop.environment import floor_after  # noqa: PLC0415  (as few runs as loops)
+    from scbench.loop.environment import floor_after  # noqa: PLC0415  (few runs have loops)
 
     rows = zip(loops, floors, buckets, strict=True)
     lists = [
