@@ -32,6 +32,7 @@ def test_a_comparison_is_over_the_scores_that_both_have(make_results):
     assert (row["n"], row["answers"]) == (5, 5)
     assert (row["first_ahead"], row["second_ahead"], row["p_value"]) == (1, 1, 1)
     assert (row["first_mean"], row["second_mean"], row["difference"]) == (0.6, 0.6, 0)
+    assert row["shows"] is None
     assert row["verdict"] == TOO_FEW, "five answers could not tell, whatever they were"
     assert row["low"] < 0 < row["high"]
 
@@ -44,6 +45,7 @@ def test_a_clear_difference_has_a_winner(make_results):
     )
     assert row["p_value"] == pytest.approx(binomtest(0, 18).pvalue)
     assert row["p_value"] <= row["p_corrected"] <= 0.001
+    assert 0 < row["shows"] < 1
     swapped = compare_runs(pair(make_results, [1] * 18 + [0] * 2, [0] * 20)).row(-1, named=True)
     assert swapped["verdict"] == "a no_tools"
     assert swapped["difference"] == -row["difference"]
@@ -140,6 +142,9 @@ def test_the_overall_line_is_one_question_and_the_board_asks_the_same(make_resul
     assert not better[1, 2]
     pair = compare_runs(rows.filter(pl.col("model").is_in(["a", "b"]))).filter(bucket="overall")
     assert pair["p_corrected"].to_list() == pair["p_value"].to_list()
+    rows = rows.filter(pl.col("bucket") == "constructive", pl.col("model").is_in(["b", "c"]))
+    last = compare_runs(rows).row(-1, named=True)
+    assert (last["task"], last["p_corrected"]) == (None, last["p_value"]), "as of a single bucket"
 
 
 def test_a_line_without_room_has_no_verdict_and_one_without_floors_compares_scores(make_results):

@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 from ladders import ladder_results
 
-from scbench.analysis.gap import ALIKE, HIGHER, LOWER, gap_table
+from scbench.analysis.gap import ALIKE, HIGHER, LOWER, _deal, _leak, gap_table
 from scbench.analysis.ladder import on_ladder
+from scbench.analysis.levels import Answers
 from scbench.base.errors import ResultsError
 
 
@@ -31,6 +32,8 @@ def test_equal_ladders_have_no_gap():
     assert row["pairs"] == 8 * 22
     assert (row["public_n"], row["private_n"]) == (1056, 1056)
     assert table.filter(pl.col("rung").is_not_null())["rung"].to_list() == list(range(1, 9))
+    few, more = (Answers(*np.ones((3, n)), 8) for n in (5, 7))
+    assert _deal(few, more) == (1.0, True), "there are but 792 deals"
 
 
 def test_a_leak_is_found_and_measured():
@@ -40,6 +43,8 @@ def test_a_leak_is_found_and_measured():
     assert row["p_value"] == row["p_corrected"]
     back = overall(gap_table(*pair(leak=0.3)[::-1], draws=1000, fits=0))
     assert (back["verdict"], back["difference"]) == (LOWER, -row["difference"])
+    one_rung = _leak(np.array([[0.9, 0.5]]), np.ones(1), 0.95, 100, 0)
+    assert one_rung[1:] == (-1.0, 1.0)
 
 
 def test_one_task_known_by_heart_is_flagged_and_its_interval_agrees_with_the_test():

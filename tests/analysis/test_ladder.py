@@ -5,8 +5,10 @@ import pytest
 from ladders import ladder_results
 
 from scbench.analysis.ladder import (
+    _Luck,
     climbs_of,
     compare_levels,
+    interval_words,
     ladder_sheets,
     ladder_table,
     level_pairs_sheets,
@@ -60,9 +62,11 @@ def test_a_table_has_each_task_bucket_and_overall():
 
 
 def test_nine_scores_of_one_answer_are_one_answer():
-    table, rungs = tables(ladder_results({"m": 4.0}, ["interlocking_parts"]))
+    table, rungs = tables(ladder_results({"m": 4.0}, ["interlocking_parts"], floor=0.4))
     assert line(table, "interlocking_parts")["n"] == 48
     assert rungs["n"].to_list() == [6] * 8
+    above = ((rungs["mean"] - 0.4) / 0.6).clip(0)
+    assert rungs["above"].to_list() == pytest.approx(above.to_list())
 
 
 def test_what_has_no_score_is_left_out_and_lowers_the_coverage():
@@ -93,6 +97,7 @@ def test_a_task_without_any_score_has_no_level_and_no_part_in_others():
     table, _ = tables(lost)
     row = line(table, "csg_union")
     assert (row["level"], row["beyond"], row["coverage"]) == (None, None, 0)
+    assert interval_words(row) == ""
     assert line(table, bucket="overall")["level"] == line(table, bucket="axiomatic")["level"]
     assert terminal(ladder_sheets(table)[0])
 
@@ -136,6 +141,8 @@ def test_runs_that_share_their_luck_differ_more_surely():
         assert row["high"] >= -0.05
         lengths.append(row["high"] - row["low"])
     assert lengths[1] < 0.7 * lengths[0]
+    half = climbs_of(ladder_results({"a": 4.0, "b": 4.0}, TASKS, luck_of_items=0.5), 0)
+    assert _Luck(half, 0, 1, TASKS).correlation == pytest.approx(0.5, abs=0.2)
 
 
 def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):

@@ -1,7 +1,7 @@
 """Tables for people: Markdown, LaTeX, terminals, whatever a model is called."""
 
 from scbench.analysis.compare import compare_runs, comparison_sheets
-from scbench.analysis.layout import Sheet, latex, markdown, terminal
+from scbench.analysis.layout import Column, Sheet, latex, markdown, sheet_of, terminal
 
 NASTY = r"a|b\c & 50%_x^{y}~ <z> #1 $"
 SHEET = Sheet(
@@ -47,6 +47,15 @@ def test_what_is_piped_is_never_cut():
     assert "…" not in text
     assert "model-number-39" in text
     assert text.count("99.9") == 40
+
+
+def test_a_terminal_has_lines_of_its_width_and_columns_break_where_told(monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    text = terminal(Sheet("t", ["task", *(f"m{i}" for i in range(40))], [["x", *["99.9"] * 40]]))
+    assert max(map(len, text.splitlines())) <= 60
+    assert text.count("99.9") == 40, "only what names rows is repeated"
+    assert not sheet_of("t", [Column("a", "a")], [{"a": "b"}]).wraps
 
 
 def test_names_of_models_cannot_steer_a_terminal(make_results):

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from scbench.analysis.manifolds import (
+    LEVELS,
     SCHEMA,
     Cases,
     heat_sheets,
@@ -127,6 +128,8 @@ def test_values_of_parameters_come_in_order_with_their_kinds(release, cases):
         ("movies", "choice_count", "scale", "3", 5, 1.0),
         ("movies", "choice_count", "scale", "5", 5, 1.0),
     ]
+    of_kinds = manifold_table(results_of(release, falling), cases, "kind")
+    assert of_kinds["value"].to_list() == [*LEVELS[:3], "lowest", "highest", "unordered"]
 
 
 def test_a_map_has_a_figure_for_each_pair_of_values(release, cases):

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from scbench.analysis.results import check_results, expected_scores, read_results
+from scbench.analysis.results import check_results, config_in, expected_scores, read_results
 from scbench.base.errors import ResultsError
 from scbench.release.load import find_release
 
@@ -148,6 +148,7 @@ def test_rows_outside_the_release_are_left_out(write):
     assert read_results([path]).height == 3
     only = write({"status": "not_run", "instance_hash": None})
     assert "hold no row of their release" in refused(only)
+    assert config_in(only) == ""
 
 
 def test_runs_of_one_name_in_two_files_are_told_apart_by_the_files(write):

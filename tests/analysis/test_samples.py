@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from scbench.analysis.samples import pass_at_k, samples_sheet
 from scbench.analysis.usage import budget_sheet, budget_sweep, cost_sheet, cost_table
+from scbench.base.intervals import QUANTILE
 
 
 def sampled(make_results, *items):
@@ -52,8 +53,9 @@ def test_variance_within_and_between_items(make_results):
     means = [np.mean(item) for item in items]
     assert row["within"] == pytest.approx(within)
     assert row["between"] == pytest.approx(max(0, np.var(means, ddof=1) - within / 3))
+    assert row["same_items"] == pytest.approx(QUANTILE * np.sqrt(within / 3 / len(items)))
     single = pass_at_k(sampled(make_results, [1], [0])).row(0, named=True)
-    assert (single["within"], single["between"]) == (None, None)
+    assert [single[name] for name in ("within", "between", "same_items")] == [None] * 3
 
 
 VOTES = {

@@ -95,8 +95,9 @@ def test_no_outcome_of_five_answers_could_tell_and_six_could():
         change[-1] -= 1.0 if n > 1 else 0.0
         tested = lines_tested(change, np.ones_like(change))
         assert bool(tested.too_few[0]) is small
-    best = np.ones((6, 1))
-    assert lines_tested(best, best).p_corrected[0] == pytest.approx(2 / 64)
+    for n in (6, 13):  # up to thirteen all signs are tried
+        best = np.ones((n, 1))
+        assert lines_tested(best, best).p_corrected[0] == pytest.approx(2 / 2**n)
 
 
 def test_power_is_what_the_table_says():

@@ -40,6 +40,7 @@ def mean_of(tries) -> float:
 
 
 def test_runs_hold_what_the_tables_say(graded, runs):
+    assert [run.model for run in runs_in(graded.reverse(), "2026-11-22")] == sorted(runs)
     table = score_table(graded, "task").filter(pl.col("model") == "sloppy")
     for row in table.iter_rows(named=True):
         tries = [one for one in runs["sloppy"].tries if one.instance.task == row["task"]]

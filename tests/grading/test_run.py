@@ -160,6 +160,8 @@ def test_a_flood_of_problems_is_counted_and_written_down(options, parity_release
     report = grade_file(options(lines[-1:], partial=True))
     assert not report.problems
     assert not file.exists(), "it told of another run"
+    report = grade_file(options([lines[-1], '{"id": "zzz/00", "answer": 1}'], partial=True))
+    assert report.problem_counts == {"unknown_id": 1}
 
 
 def test_many_suspects_are_tried_alone_before_the_run_goes_on(

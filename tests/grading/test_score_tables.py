@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from scbench.grading.means import NORMALIZED
+from scbench.grading.means import NORMALIZED, Cells
 from scbench.grading.score_tables import Condensed, outside_release, score_table
 from scbench.release.manifest import weight_of
 
@@ -98,6 +98,10 @@ def test_the_normalized_score_leads_and_weighs_by_answers_with_room():
     assert table["overall"]["normalized"] == pytest.approx(expected)
     given = score_table(FLOORS, "bucket", {"csg_union": 3.0, "maze_3d": 1.0})
     assert given.filter(bucket="overall")["normalized"][0] == pytest.approx((1.5 + 1) / 4)
+    cells = Cells()
+    cells.add(FLOORS)
+    block = cells.blocks()[1]["shuffle"]
+    assert block.of(block.names[:3]).weights() == pytest.approx([3 * 0.75])
     # (right - g answered) / (n (1 - g)): what was cut off or refused was not lucky.
     text = table["manifolds"]
     assert (text["mean"], text["readable"], text["below_floor"]) == (0.25, 0.5, None)

@@ -64,6 +64,7 @@ def test_a_copy_is_noticed_with_number_and_share(warned):
     [
         (AnswerOverlap(4, 4, 0, 0), False),
         (AnswerOverlap(5, 5, 0, 0), True),
+        (AnswerOverlap(5, 50, 0, 0), True),
         (AnswerOverlap(5, 51, 0, 0), False),
         (AnswerOverlap(0, 0, 19, 19), False),
         (AnswerOverlap(0, 0, 20, 22), True),

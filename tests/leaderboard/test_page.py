@@ -110,6 +110,7 @@ def test_tables_are_announced_by_caption_and_heads(read, page):
     text = re.sub(r"\s+", " ", "".join(read.texts))
     assert "Without tools, release 0.0.1: 3 ranked, 1 without a rank" in text
     assert "3 blocked" in text
+    assert "td.h0{background:#ffffff}" in text, "without marks a cell has the page's colour"
 
 
 def column(browser, table: int, number: int) -> list[str]:

@@ -50,6 +50,8 @@ def board(folders):
 
 
 def test_scores_ranks_and_gap_stand_beside_the_public_ones(board):
+    assert board["format"] == 1
+    assert [record["private"] for record in board["refused"]] == [True]
     public, private = board["boards"]
     assert "private" not in public
     assert private["private"]

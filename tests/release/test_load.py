@@ -1,6 +1,7 @@
 """Finding and reading releases: what was changed after it was frozen is refused by name."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,6 +48,15 @@ def test_an_unknown_version_names_near_ones(home):
 def test_odd_names_are_refused_in_words(home, name):
     with pytest.raises(ReleaseError, match="no release"):
         find_release(name)
+
+
+def test_weights_are_those_of_the_manifest_or_follow_from_the_floors(sound):
+    release = find_release(str(sound))
+    records = release.manifest.tasks
+    assert release.weights() == {task: record.weight for task, record in records.items()}
+    bare = {task: record.model_copy(update={"weight": None}) for task, record in records.items()}
+    older = replace(release, manifest=release.manifest.model_copy(update={"tasks": bare}))
+    assert older.weights() == pytest.approx(release.weights())
 
 
 def test_only_the_files_of_named_tasks_are_read(copy):

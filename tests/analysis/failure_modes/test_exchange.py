@@ -247,6 +247,7 @@ def sections(text: str) -> dict[str, str]:
 
 def test_every_check_is_on_the_card_and_no_other(task):
     result = sections(card(task))
+    assert task.card_text.split()[2] in result["Intent"]
     expected = [*task.checks, *COMMON_CHECKS]
     listing = re.findall(r"^- `(\w+)`: (.+)$", result["Hard constraints"], re.MULTILINE)
     assert [check for check, _ in listing] == expected

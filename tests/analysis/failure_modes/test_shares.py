@@ -160,6 +160,7 @@ def test_two_runs_are_a_pair_and_three_must_be_named(make_results):
 def test_labels_of_other_candidates_are_refused(make_results):
     rows = make_results(*MIXED)
     labels = label(rows, MODES)
+    assert labels.columns == list(LABELS)
     with pytest.raises(ResultsError, match="1 candidates have no label, 0 labels no candidate"):
         states(rows, labels.slice(1))
     with pytest.raises(ResultsError, match="0 candidates have no label, 2 labels no candidate"):
@@ -179,6 +180,9 @@ def test_label_files_hold_what_was_put_in(paper_labels, tmp_path):
     assert dict(again.schema) == dict(LABELS)
     with pytest.raises(ResultsError, match="name a candidate twice"):
         read_labels([path, path])
+    path.write_bytes(labels_file(paper_labels.with_columns(failure_mode=pl.lit("mood"))))
+    with pytest.raises(ResultsError, match="'mood' is no failure mode"):
+        read_labels([path])
 
 
 def pair_of_judges(make_results, first, second):

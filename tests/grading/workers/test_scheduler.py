@@ -77,6 +77,7 @@ def test_a_grader_that_misbehaves_costs_one_row(mood, seconds, reason, heavy):
     if seconds > 60:  # within two seconds a busy machine may not come to the others
         assert all(result[i].scores[0].score == 1 for i in result if i != 70)
     assert any(reason in incident for incident in run.incidents), "the run must say so"
+    assert any("tried alone: " in incident for incident in run.incidents)
 
 
 def children(before: AbstractSet[int] = frozenset()) -> set[int]:
