@@ -1,5 +1,6 @@
 """The nine criteria one by one, on the paper's cage and on a small one."""
 
+import math
 import random
 from functools import cache
 from itertools import product
@@ -295,6 +296,12 @@ def sheets(params, windows):
 def test_windows_all_over_sheets_make_no_cage_if_gaps_are_not_half():
     parts = sheets(PAPER, (3, 3))
     assert "sweeps too little of the" in message("cage", parts, PAPER)
+
+
+def test_every_pair_of_parts_is_counted_once():
+    parts = right(small())
+    [pairs] = [one.metrics["pairs"] for one in judged(parts) if "pairs" in one.metrics]
+    assert pairs == math.comb(len(parts), 2)
 
 
 def test_the_mean_by_the_papers_stop_rule_is_a_metric():

@@ -96,6 +96,9 @@ def test_beyond_the_slack_spill_and_gaps_cost_half():
     covered, difference = (verdict([pose(x=0.3)]).metrics[key] for key in ("covered", "difference"))
     assert covered == pytest.approx(0.49)
     assert 0 < difference < 2 * 0.51
+    spill = verdict([pose(x=0.3)]).metrics["spill"]
+    assert spill == pytest.approx(difference / 2), "each triangle is the mirror of the other"
+    assert verdict([pose(x=0.06)]).metrics["difference"] > 0
     assert verdict([pose(x=0.3)]).score == pytest.approx(covered - difference / 2, abs=1e-8)
     assert verdict([pose(x=5)]).score == 0
 

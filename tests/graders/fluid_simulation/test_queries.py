@@ -119,6 +119,7 @@ def test_what_fell_and_where_drops_were_lost():
         ({"z": 1, "low": [3, 0], "high": [1, 1]}, "low not above high"),
         ({"z": 1, "low": [0, 0], "high": [64, 10**300]}, "in 0..63"),
         ({"z": 1, "low": [0, 0], "high": [63, 63]}, "at most 1,600 voxels"),
+        ({"z": 1, "low": [0, 0], "high": [39, 40]}, "at most 1,600 voxels"),
     ],
 )
 def test_a_piece_that_is_not_there_or_too_large_is_refused(fields, why):

@@ -11,6 +11,7 @@ from manifold3d import CrossSection, FillRule, Manifold
 
 from scbench.graders.interlocking_parts.print_checks import (
     Shell,
+    centroid,
     count_edges,
     grown,
     openings,
@@ -49,6 +50,10 @@ def test_welding_closes_what_was_taken_apart():
 
 
 # ---- Rays ----
+
+
+def test_a_cone_is_balanced_at_a_quarter_of_its_height():
+    assert centroid(mesh(Manifold.cylinder(40, 10, 0))) == pytest.approx((0, 0, 10))
 
 
 def slow_ray(origin, direction, triangles):

@@ -61,6 +61,8 @@ def test_close_pairs_are_those_whose_boxes_meet(seed, margin):
 def test_nearness_agrees_with_sampled_distances(seed, distance):
     corners = random_triangles(seed, 2)
     near = len(nearer_than(corners, np.array([[0, 1]]), distance)) == 1
+    small = nearer_than(corners / 128, np.array([[0, 1]]), distance / 128)
+    assert (len(small) == 1) == near
     sampled = sampled_distance(*corners)
     if sampled < distance:
         assert near
