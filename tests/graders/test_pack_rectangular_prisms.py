@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from judging import judging
 
 from scbench.graders.pack_rectangular_prisms import overlapping
+from scbench.graders.pack_rectangular_prisms.actions import Play
 from scbench.schemas.pack_rectangular_prisms import Params
 
 verdict, failed, check = judging(
@@ -25,6 +26,10 @@ def instance(*lines, percent=100):
 # Two bricks: side by side they fill a box, but here one stands upright.
 PAIR = instance((2, (3, 2, 2)))
 RIGHT = [((0, 0, 0), (3, 2, 2)), ((3, 0, 0), (5, 2, 3))]
+
+
+def test_nothing_placed_has_no_volume():
+    assert Play(PAIR).look()["volume"] == 0
 
 
 def test_the_score_is_the_share_of_the_bounding_box():

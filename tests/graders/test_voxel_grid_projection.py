@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.catalog import get_task
+from scbench.graders.shared.interaction import QueryError
 from scbench.graders.voxel_grid_projection import grade
+from scbench.graders.voxel_grid_projection.actions import Place, Play
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 BUILDER = get_task("voxel_grid_projection").builder()
@@ -138,3 +140,10 @@ def test_projections_are_those_of_a_boolean_array(seed, which):
         assert check.details.get("count", 0) == len(holes)
         assert check.details.get("offenders", []) == holes[:50]
     assert checks["repeats"].passed == (int(array.sum()) == params.cells)
+
+
+def test_twice_as_many_cells_as_are_wanted_may_be_chosen_at_a_time():
+    play = Play(with_count(RIGHT[:1]))
+    assert play.step(Place(action="place", cells=((0, 0, 0), (0, 0, 1))))["chosen"] == 2
+    with pytest.raises(QueryError, match="that would be 3 cells"):
+        play.step(Place(action="place", cells=((0, 0, 2),)))

@@ -195,6 +195,11 @@ def test_what_the_library_does_otherwise_is_as_in_openscad_2021():
         assert volume(part) == pytest.approx(expected, rel=1e-6), source
 
 
+def test_a_full_turn_begins_on_the_other_side_of_the_axis():
+    [part] = scad("rotate_extrude($fn=3) translate([0.5, 0]) square(2);")
+    assert part.shell.points[:, 0].min() == pytest.approx(-2.5)
+
+
 def test_a_polyhedron_that_is_inside_out_is_turned_wherever_it_stands():
     points = "[[0, 0, 0], [2, 0, 0], [0, 2, 0], [0, 0, 2]]"
     for faces in ("[[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]",
