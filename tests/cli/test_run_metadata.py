@@ -33,4 +33,6 @@ def test_metadata_goes_into_results_summary_and_tables(command, tmp_path):
     ]
     output = command("scbench", "tables", out, "--by", "run")
     assert "high / low" in output.stdout
+    places = {line.find(word) for line in output.stdout.splitlines() for word in ("effort", "high")}
+    assert len(places - {-1}) == 1, "words stand on the left"
     assert "overall" not in command("scbench", "tables", out).stdout
