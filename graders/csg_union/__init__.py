@@ -411,7 +411,7 @@ def _judge_walls(checks: Checklist, params: Params, surface: ClosedSurface) -> t
     """
     corners, voids = surface.points[surface.corners], void_area(params)
     inside = inner_area(union_parts(params), corners) + max(0.0, surface.void_area - voids)
-    figures = (surface_area(corners), inside, union_area(union_parts(params)))
+    figures = (surface_area(corners), inside, union_area(params))
     area, inside, wanted = (round(value, _VOLUME_DECIMALS) for value in figures)
     small = checks.expect(
         "area",

@@ -23,6 +23,7 @@ from scbench.graders.shared.meshes import (
     Faces,
     Indices,
     PolygonMesh,
+    cross,
     newell_normals,
     to_body,
     triangulate,
@@ -119,28 +120,33 @@ def void_area(params: Params) -> float:
     return float(sum(shell.surface_area() for shell in shells if shell.volume() < 0))
 
 
-def union_area(parts: Sequence[ConvexPart]) -> float:
-    """Return the area of the surface of a union of solids, walls of voids too, from its parts.
+@lru_cache(maxsize=64)
+def union_area(params: Params) -> float:
+    """Return the area of the surface of an instance's union, walls of voids too.
 
-    It is what of their faces lies in no other solid; where two faces look the same way in one
+    It is what of the solids' faces lies in no other solid; where two faces look the same way in one
     plane, the first counts, and where solids touch, neither.
     """
-    solids = [part.convex for part in parts if len(part.solids) == 1]
+    solids = [part.convex for part in union_parts(params) if len(part.solids) == 1]
     total = 0.0
     for i, solid in enumerate(solids):
-        for normal, size, corners in zip(solid.normals, solid.sizes, solid.faces, strict=True):
-            face = corners[:size] + solid.centre
-            first = unit((face[1] - face[0])[None])[0]
+        faces = solid.faces + solid.centre
+        covers = [
+            _covered(faces, solid, other, earlier=j < i) for j, other in enumerate(solids) if i != j
+        ]
+        for f, (normal, size) in enumerate(zip(solid.normals, solid.sizes, strict=True)):
+            corner = faces[f, 0]
+            first = unit((faces[f, 1] - corner)[None])[0]
             flat = np.stack([first, np.cross(normal, first)], axis=1)
             covered = [
-                shapely.Polygon((piece - face[0]) @ flat)
-                for j, other in enumerate(solids)
-                if i != j and len(piece := _covered(face, normal, other, earlier=j < i)) > 2
+                shapely.Polygon((pieces[f, : sizes[f]] - corner) @ flat)
+                for pieces, sizes in covers
+                if sizes[f] > 2
             ]
-            whole = shapely.Polygon((face - face[0]) @ flat)
+            whole = shapely.Polygon((faces[f, :size] - corner) @ flat)
             # On a grid: in full precision an overlay of nearly equal lines can lose a piece.
-            covers = shapely.union_all(covered, grid_size=_GRID)
-            total += float(shapely.area(shapely.difference(whole, covers, grid_size=_GRID)))
+            united = shapely.union_all(covered, grid_size=_GRID)
+            total += float(shapely.area(shapely.difference(whole, united, grid_size=_GRID)))
     return total
 
 
@@ -160,23 +166,22 @@ def inner_area(parts: Sequence[ConvexPart], corners: Array) -> float:
 def surface_area(corners: Array) -> float:
     """Return the area of triangles (m, 3, 3)."""
     a, b, c = np.moveaxis(corners, 1, 0)
-    doubles = np.sqrt(np.sum(np.cross(b - a, c - a) ** 2, axis=1))
+    doubles = np.sqrt(np.sum(cross(b - a, c - a) ** 2, axis=1))
     return float(doubles.sum()) / 2
 
 
-def _covered(face: Array, normal: Array, solid: Convex, *, earlier: bool) -> Array:
-    """Return the corners (w, 3) of what a convex solid covers of another one's face (w, 3)."""
-    below = solid.offsets - (face - solid.centre) @ solid.normals.T
-    level = np.all(np.abs(below) <= _FLUSH, axis=0)
-    if np.any(level & (solid.normals @ normal > 0)) and not earlier:
-        return face[:0]
-    polygon, size = face[None], np.array([len(face)])
-    for plane in np.flatnonzero(~level).tolist():
-        value = solid.offsets[plane] - (polygon - solid.centre) @ solid.normals[plane]
+def _covered(faces: Array, owner: Convex, solid: Convex, *, earlier: bool) -> tuple[Array, Indices]:
+    """Return what a convex solid covers of another one's faces (p, w, 3), and how many corners."""
+    below = solid.offsets - (faces - solid.centre) @ solid.normals.T
+    filled = np.arange(faces.shape[1]) < owner.sizes[:, None]
+    level = np.all((np.abs(below) <= _FLUSH) | ~filled[:, :, None], axis=1)
+    same_way = level & (owner.normals @ solid.normals.T > 0)
+    polygon, size = faces, np.where(np.any(same_way, axis=1) & (not earlier), 0, owner.sizes)
+    for plane, (normal, offset) in enumerate(zip(solid.normals, solid.offsets, strict=True)):
+        value = offset - (polygon - solid.centre) @ normal
+        value[level[:, plane]] = 0.0  # what lies in the plane is not cut by it
         polygon, size = _clip(polygon, size, value)
-        if size[0] < 3:
-            break
-    return polygon[0, : size[0]]
+    return polygon, size
 
 
 def common_volume(parts: Sequence[ConvexPart], corners: Array) -> float | None:
@@ -263,7 +268,7 @@ def _measure_common(corners: Array, convex: Convex, max_pairs: int) -> _Measure 
 
 def _cones(base: Array) -> tuple[float, Array]:
     """Return the signed volume and the first moment (3,) of the cones from 0 to triangles."""
-    volumes = np.einsum("ij,ij->i", np.cross(base[:, 0], base[:, 1]), base[:, 2]) / 6
+    volumes = np.einsum("ij,ij->i", cross(base[:, 0], base[:, 1]), base[:, 2]) / 6
     return float(volumes.sum()), volumes @ base.sum(axis=1) / 4
 
 
@@ -298,7 +303,7 @@ def _of_faces(
     looked at.
     """
     a, b, c = rays[:, 0], rays[:, 1], rays[:, 2]
-    sides = np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1)
+    sides = np.stack([cross(b, c), cross(c, a), cross(a, b)], axis=1)
     sign = np.sign(np.einsum("ij,ij->i", sides[:, 2], c))
     sides = sides * sign[:, None, None]
     triangle, face = np.nonzero(visible)
@@ -344,19 +349,22 @@ def _clip(polygon: Array, size: Indices, value: Array) -> tuple[Array, Indices]:
     the same form are returned, and their sizes.
     """
     n, width, _ = polygon.shape
-    place = np.arange(width)
+    place, rows = np.arange(width), np.arange(n)[:, None]
     there = place < size[:, None]
+    inside = (value >= 0) & there
+    if np.array_equal(inside, there):
+        return polygon, size
     after = np.where(place + 1 < size[:, None], place + 1, 0)
-    value_after = np.take_along_axis(value, after, axis=1)
-    inside = value >= 0
-    crossing = there & (inside != (value_after >= 0))
-    keep = np.stack([there & inside, crossing], axis=2).reshape(n, 2 * width)
-    row, column = np.nonzero(crossing)
-    here, next_one = value[row, column], value_after[row, column]
-    start, end = polygon[row, column], polygon[row, after[row, column]]
-    corners = np.stack([polygon, polygon], axis=2)
-    corners[row, column, 1] = start + (here / (here - next_one))[:, None] * (end - start)
-    corners = corners.reshape(n, 2 * width, 3)
+    # Corner by corner: whether it stays, and whether a new one comes before the next.
+    keep = np.empty((n, 2 * width), dtype=np.bool_)
+    keep[:, ::2] = inside
+    keep[:, 1::2] = there & (inside != inside[rows, after])
+    row, column = np.nonzero(keep[:, 1::2])
+    end = after[row, column]
+    here, start = value[row, column], polygon[row, column]
+    share = here / (here - value[row, end])
+    corners = np.repeat(polygon, 2, axis=1)
+    corners[row, 2 * column + 1] = start + share[:, None] * (polygon[row, end] - start)
     sizes = keep.sum(axis=1)
     result = np.zeros((n, int(sizes.max(initial=0)), 3))
     row, slot = np.nonzero(keep)
