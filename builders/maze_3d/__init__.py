@@ -380,7 +380,7 @@ def _path_between(
         (y, x), (v, u) = path[i : i + 2]
         aside = (side, 0) if y == v else (0, side)
         pushed = [(a + aside[0], b + aside[1]) for a, b in ((y, x), (v, u))]
-        if all(min(at) >= 0 and max(at) < n and at not in occupied for at in pushed):
+        if all(0 <= a < n and 0 <= b < n and (a, b) not in occupied for a, b in pushed):
             path[i + 1 : i + 1] = pushed
             occupied.update(pushed)
     return [a * n + b for a, b in path] if len(path) >= size else []
@@ -419,13 +419,12 @@ def _fill_heights(
     planned = set(gaps)
     beside = [cell for cell in range(n * n) if cell not in route and cell not in planned]
     rng.shuffle(beside)
+    lines = _lines(n)
     for cell in [*gaps, *beside]:
-        around = _lines(n, cell)
-        possible = [
-            height
-            for height in _HEIGHTS
-            if all(_harmless(height, line, heights, route, cell in planned) for line in around)
-        ]
+        harmful: set[int] = set()
+        for line in lines[cell]:
+            harmful |= _harmful(line, heights, route, cell in planned)
+        possible = [height for height in _HEIGHTS if height not in harmful]
         if not possible:
             return None
         least = min(used[height] for height in possible)
@@ -435,33 +434,43 @@ def _fill_heights(
     return [heights[cell] for cell in range(n * n)]
 
 
-def _harmless(
-    height: int, line: Line, heights: dict[int, int], route: dict[int, int], planned: bool
-) -> bool:
-    """Whether a cell of this height joins nothing to the route in one direction.
+def _harmful(line: Line, heights: dict[int, int], route: dict[int, int], planned: bool) -> set[int]:
+    """Return the heights of a cell that join something to the route in one direction.
 
     The line holds the cells one and two steps on and one step back; ``heights`` are those set so
     far, the route's included. A planned cell is a gap that the route is to jump over.
     """
     near, far, back = line
+    harmful: set[int] = set()
     if near in route:
-        if abs(height - route[near]) < 2 or (planned and height > route[near]):
-            return False
-        # A jump over this cell that begins on the route.
-        if not planned and heights.get(back) == route[near] > height:
-            return False
-    # A jump from the route that lands on this cell.
-    return not (route.get(far) == height and heights.get(near, height) <= height - 2)
+        level = route[near]
+        harmful = {level - 1, level, level + 1}
+        if planned:
+            harmful |= {height for height in _HEIGHTS if height > level}
+        elif heights.get(back) == level:
+            # A jump over this cell that begins on the route.
+            harmful |= {height for height in _HEIGHTS if height < level}
+    if far in route and heights.get(near, route[far]) <= route[far] - 2:
+        # A jump from the route that lands on this cell.
+        harmful.add(route[far])
+    return harmful
 
 
-def _lines(n: int, cell: int) -> list[Line]:
-    """Return for each direction the cells one and two steps on and one step back, -1 if outside."""
-    x, y = cell % n, cell // n
+@lru_cache(maxsize=64)
+def _lines(n: int) -> list[list[Line]]:
+    """Return for each cell and direction the cells one and two steps on and one step back.
+
+    What lies outside is -1.
+    """
 
     def at(u: int, v: int) -> int:
         return v * n + u if 0 <= u < n and 0 <= v < n else -1
 
     return [
-        (at(x + dx, y + dy), at(x + 2 * dx, y + 2 * dy), at(x - dx, y - dy))
-        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))
+        [
+            (at(x + dx, y + dy), at(x + 2 * dx, y + 2 * dy), at(x - dx, y - dy))
+            for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))
+        ]
+        for y in range(n)
+        for x in range(n)
     ]

@@ -7,7 +7,7 @@ checks the rounded polynomial in integers; `row_by_row` needs no solver and neve
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ _TRIES = 60
 _WORK = 5_000_000
 """Terms of polynomials times cells that one draw may look at."""
 _MAX_DEGREE = 10
+_FEW = 3
+"""Up to this degree a linear program is quicker than grading the answers without insight."""
 _IMAGE_FROM = 48
 _WHITE_BLACK = ((255, 255, 255), (0, 0, 0))
 _LEAST_GAP = 1e-9
@@ -173,16 +175,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             grid = _cut_at_level(field(point, rng), point.fill)
             if grid is None:
                 continue
-            if (
-                point.greedy < 1
-                and self.best_baseline(Params(grid=grid), rules.grade) > point.greedy
-            ):
-                continue
             black = sum(row.count("#") for row in grid) / point.size**2
+            # All must hold; of few terms, whether they can be is told soonest, and seldom so.
             if (
                 _LEAST_SHARE <= black <= 1 - _LEAST_SHARE
-                and separate(grid, point.min_degree - 1).possible is False
+                and (point.max_degree <= _FEW or self._is_far(point, grid))
                 and separate(grid, point.max_degree).possible is True
+                and separate(grid, point.min_degree - 1).possible is False
+                and (point.max_degree > _FEW or self._is_far(point, grid))
             ):
                 return Params(grid=grid)
         raise GenerationError(
@@ -190,6 +190,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             f"{point.min_degree} to {point.max_degree} came up in {tries} tries; ask for a wider "
             "range of degrees, more blobs and waves if the degree is to be high, or a larger greedy"
         )
+
+    def _is_far(self, point: Space, grid: tuple[str, ...]) -> bool:
+        """Return whether no answer without insight comes nearer than the point allows."""
+        best = partial(self.best_baseline, Params(grid=grid), rules.grade)
+        return point.greedy == 1 or best() <= point.greedy
 
 
 @lru_cache(maxsize=64)
@@ -325,10 +330,14 @@ def _fitted(params: Params, degree: int) -> str:
 
 def _in_powers(coefficients: Array, to_powers: Callable[[Array], Array]) -> Array:
     """Return coefficients [i][j] of orthogonal polynomials in u and v as those of their powers."""
-    size = len(coefficients)
-    table = np.array([np.pad(to_powers(row), (0, size))[:size] for row in np.eye(size)])
+    table = _powers_table(len(coefficients), to_powers)
     powers: Array = table.T @ coefficients @ table
     return powers
+
+
+@lru_cache(maxsize=64)
+def _powers_table(size: int, to_powers: Callable[[Array], Array]) -> Array:
+    return np.array([np.pad(to_powers(row), (0, size))[:size] for row in np.eye(size)])
 
 
 def _whole_coefficients(powers: Array, scale: float, n: int) -> list[list[int]]:
