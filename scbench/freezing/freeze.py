@@ -9,6 +9,7 @@ import os
 import platform
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -138,6 +139,7 @@ def build_release(
                 experiment=record,
                 ladder=rungs,
                 workers=workers,
+                proofs=proofs,
             )
             root.rename(out)
     except OSError as error:
@@ -154,6 +156,7 @@ def fill_release(
     experiment: ExperimentRecord | None = None,
     ladder: FrozenLadder | None = None,
     workers: int = 1,
+    proofs: Path | None = None,
 ) -> Manifest:
     """Write the files of a release into a folder that is not there yet.
 
@@ -171,7 +174,8 @@ def fill_release(
     rungs = ladder.parts if ladder else []
     for part in rungs:
         write_table(root / ladder_file(part.task.id), instance_table(part.instances))
-    for part in picture_parts(frozen, rungs) if is_version(version or "") else []:
+    pictured = picture_parts(frozen, rungs, workers, proofs) if is_version(version or "") else []
+    for part in pictured:
         write_table(root / pictures_file(part.task.id), instance_table(part.instances))
     ids = [instance.id for part in (*frozen, *rungs) for instance in part.instances]
     for name in withdrawn:
@@ -189,10 +193,19 @@ def fill_release(
         for path, data in pictures(frozen, workers).items():
             _write_bytes(root / path, data)
     # These are rendered from the manifest and are then among the files that it lists.
-    draft = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment, ladder)
+    make = partial(
+        make_manifest,
+        name,
+        frozen,
+        withdrawn=withdrawn,
+        experiment=experiment,
+        ladder=ladder,
+        pictured=pictured,
+    )
+    draft = make(dict(_file_records(root)))
     for path, text in rendered_files(draft).items():
         _write_bytes(root / path, text.encode())
-    manifest = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment, ladder)
+    manifest = make(dict(_file_records(root)))
     _write_bytes(root / MANIFEST, manifest.text().encode())
     return manifest
 
@@ -244,10 +257,10 @@ def make_manifest(
     withdrawn: Mapping[str, str] = MappingProxyType({}),
     experiment: ExperimentRecord | None = None,
     ladder: FrozenLadder | None = None,
+    pictured: Sequence[FrozenTask] = (),
 ) -> Manifest:
-    """Return the manifest of frozen tasks and the files that hold them."""
+    """Return the manifest of frozen tasks, their `picture_parts`, and the files that hold them."""
     parts = [*frozen, *(ladder.parts if ladder else [])]
-    pictured = picture_parts(frozen, parts[len(frozen) :]) if is_version(version) else []
     references = [reference for part in parts for reference in part.references]
     right = sum(reference.kind == "reference" for reference in references)
     return Manifest(

@@ -65,18 +65,16 @@ def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list
         ReleaseError: see `floor_of`.
     """
     builder: Any = task.builder()
-    blind = float(builder.blind_floor(params))
+    params_text = canonical_json(params.model_dump(mode="json"))
+    blind, named = made_before(
+        proofs,
+        task,
+        ["without insight", params_text],
+        lambda: (float(builder.blind_floor(params)), list(builder.baselines(params).items())),
+    )
     if not 0 <= blind <= 1:
         raise ReleaseError(f"{task.id}: a blind guess cannot earn {blind}")
-    params_text = canonical_json(params.model_dump(mode="json"))
-    answers: dict[str, JsonValue] = dict(
-        made_before(
-            proofs,
-            task,
-            ["baselines", params_text],
-            lambda: list(builder.baselines(params).items()),
-        )
-    )
+    answers: dict[str, JsonValue] = dict(named)
     scores = proven_scores(
         proofs,
         task,
@@ -325,7 +323,12 @@ def _proven(task: Task, draft: _Draft, proofs: Path | None) -> tuple[Reference, 
             too_long = oversized(instance.prompt, answer.text)
             if too_long:
                 raise ReleaseError(f"{instance.id}: {too_long}")
-            measure = float(task.builder().measure(params))
+            measure = made_before(
+                proofs,
+                task,
+                ["measure", instance.all_params],
+                lambda: float(task.builder().measure(params)),
+            )
         references.append(
             Reference(instance.id, *answer, score, *floor, instance.unprinted, measure)
         )

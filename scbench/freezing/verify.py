@@ -141,7 +141,8 @@ def verify_release(
         problems += faults
     on_step("references")
     parts = [*frozen, *(rungs.parts if rungs else [])]
-    for part in picture_parts(frozen, rungs.parts if rungs else ()):
+    pictured = picture_parts(frozen, rungs.parts if rungs else (), workers, proofs)
+    for part in pictured:
         problems += _check_part(root, part, pictures_file)
     references = reference_table([ref for part in parts for ref in part.references])
     unbuilt = manifest.tasks.keys() - {part.task.id for part in frozen}
@@ -149,7 +150,7 @@ def verify_release(
         unbuilt |= rungs.record.measures.keys() - {part.task.id for part in rungs.parts}
     problems += _check_rows(root, REFERENCES, references, ("id", "name"), unbuilt)
     on_step("manifest, schemas and card")
-    problems += _check_texts(root, manifest, frozen, record, rungs)
+    problems += _check_texts(root, manifest, frozen, record, rungs, pictured)
     on_step("pictures")
     problems += _check_pictures(root, manifest, frozen, workers)
     return tuple(problems)
@@ -328,11 +329,12 @@ def _check_texts(
     frozen: list[FrozenTask],
     record: ExperimentRecord | None,
     rungs: FrozenLadder | None,
+    pictured: Sequence[FrozenTask],
 ) -> Iterator[str]:
     if not frozen or (rungs and not rungs.parts):
         return  # nothing could be made anew, which is said already
     rebuilt = make_manifest(
-        manifest.version, frozen, manifest.files, manifest.withdrawn, record, rungs
+        manifest.version, frozen, manifest.files, manifest.withdrawn, record, rungs, pictured
     )
     for task_id, task_record in rebuilt.tasks.items():
         yield from compare_records(manifest.tasks[task_id], task_record, f"tasks.{task_id}.")
