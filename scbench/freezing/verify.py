@@ -431,7 +431,8 @@ def redraw(
         redrawn.problems = [f"{MANIFEST}: experiment: {line}" for line in str(error).splitlines()]
         return redrawn
     rows: dict[str, Sequence[Mapping[str, Any]]] = {}
-    for task in (name for name in experiment.task_ids if name in manifest.tasks):
+    drawn = [name for name in experiment.task_ids if name in manifest.tasks]
+    for task in drawn if private else []:  # from a seed that is known all is drawn without them
         try:
             rows[task] = rows_of(task)
         except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)

@@ -10,6 +10,7 @@ from scbench.catalog import get_task, paper_tasks
 from scbench.freezing.card import render_card, render_eval
 from scbench.freezing.freeze import make_manifest
 from scbench.freezing.frozen_task import freeze_task
+from scbench.freezing.prompt_pictures import picture_parts
 from scbench.release.load import find_release
 from scbench.release.manifest import (
     CANARY,
@@ -105,7 +106,7 @@ def test_leaderboards_are_of_the_whole_and_of_buckets(sound, manifest):
 
 def test_a_single_task_makes_a_card_too_and_a_preview_says_so():
     part = freeze_task(get_task("shikaku_rectangles"))
-    card = render_card(make_manifest("0.0.1", [part], {}))
+    card = render_card(make_manifest("0.0.1", [part], {}, pictured=picture_parts([part])))
     assert "preview" not in card
     assert "**It is a preview.**" in render_card(make_manifest("0.0.1a1", [part], {}))
     assert "This release holds 1 task, 6 instances and 6 scores." in card
