@@ -106,7 +106,8 @@ def answer_in(value: JsonValue, shape: Shape, layers: int = _DEPTH) -> Fitted | 
         return fitted
     if not all(key in value for key in shape.keys):
         return next(wrapped, None)
-    answer, repairs = dict(value), tuple[str, ...]()
+    answer = dict(value)
+    repairs: tuple[str, ...] = ()
     for key in shape.keys:
         inside = value[key]
         own = _value_of(inside, key, shape, own=True)
@@ -155,8 +156,9 @@ def _value_of(
 def _is_placeholder(value: JsonValue) -> bool:
     """Whether a value only shows where one belongs."""
     values = value if isinstance(value, list) else [value]
-    texts = [one for one in values if isinstance(one, str) and _PLACEHOLDER.fullmatch(one)]
-    return len(texts) == len(values) > 0
+    return bool(values) and all(
+        isinstance(one, str) and _PLACEHOLDER.fullmatch(one) for one in values
+    )
 
 
 def bare_value(value: JsonValue, shape: Shape) -> Fitted | None:

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from functools import cached_property
 from itertools import dropwhile, islice, takewhile
 
 from pydantic import JsonValue
@@ -67,6 +67,8 @@ _MARK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
+_SAID = re.compile(r"[\w<\\]")
+"""A letter, or what else a mark can begin with."""
 _SIGNS = ("tag", "boxed", "sign", "colon", "equals")
 _NONE = re.compile(
     rf"(?:{'|'.join(WORDS['none']['words'])})"
@@ -110,7 +112,10 @@ def from_response(text: str, shape: Shape, readable: Readable | None = None) -> 
     text, repairs = shown(text)
     ask = readable or (lambda words: len(str(words).split()) < 6 or str(words).count(",") > 1)
     found = _Reader(text, shape, ask).answer()
-    return found and replace(found, repairs=tuple(dict.fromkeys((*repairs, *found.repairs))))
+    if found is None or not (repairs or found.repairs):
+        return found
+    repairs = tuple(dict.fromkeys((*repairs, *found.repairs)))
+    return Extraction(found.value, found.source, repairs)
 
 
 class _Reader:
@@ -121,10 +126,14 @@ class _Reader:
         self.key = shape.keys[0] if len(shape.keys) == 1 else ""
         self.spans = spans_of(text, shape)
         self.outer = [span for span in self.spans if not span.first]
-        plain = _HTML.sub(lambda tag: " " * len(tag.group()), text) if self.key else ""
+
+    @cached_property
+    def marks(self) -> list[re.Match[str]]:
+        """The last marks that stand in no value."""
+        plain = _HTML.sub(lambda tag: " " * len(tag.group()), self.text) if self.key else ""
         marks = deque(_MARK.finditer(plain), maxlen=_MARKS)
         inside = [range(span.start, span.end) for span in self.outer]
-        self.marks = [mark for mark in marks if not any(mark.start() in one for one in inside)]
+        return [mark for mark in marks if not any(mark.start() in one for one in inside)]
 
     def answer(self) -> Extraction | None:
         """Return the answer; None if there is none."""
@@ -133,7 +142,9 @@ class _Reader:
         if last is None:
             best = max(self._bare(), key=lambda one: one.end, default=None)
         else:
-            marks = [one for one in self.marks if one.start() >= last.end]
+            # Where nothing is said, there is no mark; to look for one takes longer than all else.
+            marks = self.marks if _SAID.search(self.text, last.end) else ()
+            marks = [one for one in marks if one.start() >= last.end]
             later = (self._marked(one) for one in reversed(marks) if any(one.group(*_SIGNS)))
             best = next(filter(None, later), last)
             before = next((one for one in candidates if one.end <= last.start), None)

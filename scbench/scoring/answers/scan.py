@@ -24,22 +24,24 @@ _DEPTH, _SPANS, _RESTARTS = 200, 50, 100
 # Early releases of Python 3.11 match possessive groups wrongly, so only single characters are
 # repeated possessively; no position has two ways to go on, so there is nothing to try twice.
 _START = re.compile(
-    r"""(?<![A-Za-z0-9_\])])[\[(](?=\s*+(?:["'\\\#/\u2018-\u201e\[({TFNtfn]|[-+]?\.?\d))"""
-    r"""|\{(?=\s*+(?:["'\\\#/\u2018-\u201e]|[^\W\d]\w*+\s*+[:=]))"""
+    r"""[\[({](?:(?<=\{)(?=\s*+(?:["'\\\#/\u2018-\u201e]|[^\W\d]\w*+\s*+[:=]))"""
+    r"""|(?<=[\[(])(?<![A-Za-z0-9_\])].)(?=\s*+(?:["'\\\#/\u2018-\u201e\[({TFNtfn]|[-+]?\.?\d)))"""
 )
 """A bracket behind which a value can follow; no index, no call, and no empty list."""
 _ROW = re.compile(r"[\[{(\s\#]++")
 _NUMBER = r"-?\d++(?:\.\d++)?(?:[eE][-+]?\d++)?"
-_NUMBERS = rf"{_NUMBER}(?:[ \t\r\n]*+,[ \t\r\n]*+{_NUMBER})*"
-_RUN = re.compile(rf"[ \t\r\n]*+({_NUMBERS})(?=[ \t\r\n]*+[,\])])")
-_LIST = rf"\[[ \t\r\n]*+{_NUMBERS}[ \t\r\n]*+\]"
-_PAIR = rf'"[A-Za-z]\w*+"[ \t\r\n]*+:[ \t\r\n]*+(?:{_NUMBER}|{_LIST})'
+_VALUE = rf'(?:{_NUMBER}|"[^"\\\x00-\x1f]*+")'
+_VALUES = rf"{_VALUE}(?:[ \t\r\n]*+,[ \t\r\n]*+{_VALUE})*"
+_RUN = re.compile(rf"[ \t\r\n]*+({_VALUES})(?=[ \t\r\n]*+[,\]])")
+"""Values in a row, taken at once with what token by token gives; so are items."""
+_LIST = rf"\[[ \t\r\n]*+(?:{_VALUES}[ \t\r\n]*+)?\]"
+_LISTS = rf"(?:{_LIST}|\[[ \t\r\n]*+{_LIST}(?:[ \t\r\n]*+,[ \t\r\n]*+{_LIST})*[ \t\r\n]*+\])"
+_PAIR = rf'"[A-Za-z]\w*+"[ \t\r\n]*+:[ \t\r\n]*+(?:{_VALUE}|{_LIST})'
 _PAIRS = rf"{_PAIR}(?:[ \t\r\n]*+,[ \t\r\n]*+{_PAIR})*"
-_ITEM = rf"(?:{_LIST}|\{{[ \t\r\n]*+{_PAIRS}[ \t\r\n]*+\}})"
+_ITEM = rf"(?:{_LISTS}|\{{[ \t\r\n]*+{_PAIRS}[ \t\r\n]*+\}})"
 _ITEMS = re.compile(rf"({_ITEM}((?:[ \t\r\n]*+,[ \t\r\n]*+{_ITEM})*))(?=[ \t\r\n]*+[,\])])")
 _KEY = re.compile(r'"(\w+)"')
-"""Items in a row, lists of numbers or objects of such, as most answers have: taken at once, with
-what token by token gives."""
+"""Lists of values, lists of such, or objects of values and lists, as most answers have."""
 _TOKEN = re.compile(
     r"""
     [ \t\r\n]*+
@@ -134,7 +136,8 @@ class _Reader:
     """Reads one value that stands in no other, and the next."""
 
     def __init__(self, text: str, names: Collection[str], spelt: Mapping[str, str]) -> None:
-        self.known, self.outer = deque[Span](maxlen=_SPANS), deque[Span](maxlen=_SPANS)
+        self.known: deque[Span] = deque(maxlen=_SPANS)
+        self.outer: deque[Span] = deque(maxlen=_SPANS)
         self._text, self._names, self._spelt = text, names, spelt
         self._opened: list[Span] = []
         self._out: list[str] = []
@@ -158,7 +161,7 @@ class _Reader:
                 top.is_list |= bool(run[2])
             elif kind:
                 end = at + 1
-            elif in_list and (run := _RUN.match(text, at)):
+            elif in_list and top.opening == "[" and (run := _RUN.match(text, at)):
                 kind, part, end = "run", run[1], run.end()
             elif token := _TOKEN.match(text, at):
                 kind = token.lastgroup or ""
@@ -230,10 +233,7 @@ class _Reader:
                     self._repair("equals_sign")
                 top.state = "value"
                 self._out.append(":")
-            case "run":
-                top.is_list |= "," in part
-                self._put(top, part, "", end)
-            case "items":
+            case "run" | "items":
                 self._put(top, part, "", end)
             case "text" if state in {"key", "value"}:
                 self._put(top, *_string(part), end)

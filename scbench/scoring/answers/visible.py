@@ -7,8 +7,8 @@ that is never closed hides the rest. A tag between backticks is only spoken of.
 
 import html
 import re
-from collections import Counter
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 
 from scbench.base.data import packaged_toml
 from scbench.scoring.answers.scan import parsed
@@ -17,7 +17,7 @@ WORDS = packaged_toml("scbench.scoring.answers", "words.toml")
 _PAIRS = WORDS["hidden"]["pairs"]
 _TAG = re.compile(
     rf"""
-    (?=[<&\[\u25c1]|\Aa|assi) (?: (?<!(?<!`)`) | (?=[^>\]\u25b7`]{{0,60}}[>\]\u25b7](?!`)) )
+    (?: (?<!(?<!`)`) | (?=[^>\]\u25b7`]{{0,60}}[>\]\u25b7](?!`)) )
     (?: (?:<|&lt;) \|? (?P<slash>/)? \|? (?: (?!begin_|start_|end_) [a-z]{{1,12}} [:|_] )?
         (?P<edge> (?:begin|start|end)_ (?:of_)? )? (?P<name> {"|".join(WORDS["hidden"]["names"])} )
         (?P<late> _(?:begin|start|end) )? (?![\w-]) (?P<rest> [^<>&\n]{{0,200}} ) (?:>|&gt;)
@@ -26,6 +26,8 @@ _TAG = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_BEGINS = re.compile(r"<|&|\u25c1|\[(?=/?[Tt])|a(?<=\Aa)|a(?=ssi)")
+"""How all tags begin: the engine skips other characters at once, as each choice is a letter."""
 _ENTITIES = re.compile(r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);")
 _INVISIBLE = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
@@ -72,18 +74,34 @@ def _without_reasoning(reply: str) -> str:
 _STEPS: dict[str, Callable[[str], str]] = {
     "unwrapped_string": _unwrapped,
     "dropped_reasoning": _without_reasoning,
-    "html_entities": lambda text: html.unescape(text) if _ENTITIES.search(text) else text,
-    "special_blanks": lambda text: _BLANK.sub(" ", _INVISIBLE.sub("", text)),
-    "quoted_lines": lambda text: _QUOTE.sub("", text) if _QUOTED.search(text) else text,
+    "html_entities": lambda text: (
+        html.unescape(text) if "&" in text and _ENTITIES.search(text) else text
+    ),
+    "special_blanks": lambda text: (
+        text if text.isascii() else _BLANK.sub(" ", _INVISIBLE.sub("", text))
+    ),
+    "quoted_lines": lambda text: (
+        _QUOTE.sub("", text) if ">" in text and _QUOTED.search(text) else text
+    ),
 }
+
+
+def _tags(text: str) -> Iterator[re.Match[str]]:
+    """Yield the tags, none of which begins inside another."""
+    at = 0
+    for begin in _BEGINS.finditer(text):
+        if begin.start() >= at and (tag := _TAG.match(text, begin.start())):
+            at = tag.end()
+            yield tag
 
 
 def _hidden_regions(text: str) -> list[tuple[int, int]]:
     """Return start and end of what tags hide."""
     regions: list[tuple[int, int]] = []
     opened: list[tuple[str, int]] = []
-    waiting, closed_at = Counter[str](), Counter[str]()
-    for tag in _TAG.finditer(text):
+    waiting: dict[str, int] = defaultdict(int)
+    closed_at: dict[str, int] = defaultdict(int)
+    for tag in _tags(text):
         kind, end, start = tag.lastgroup or "", tag.end(), tag.start()
         name = (tag["name"] or kind[-1]).lower()
         if (tag["rest"] or "").endswith("/"):
