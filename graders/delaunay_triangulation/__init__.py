@@ -63,13 +63,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"{len(answer.triangles)} triangles are listed; {n} points have fewer than {2 * n}."
         )
 
+    # Each triangle once, its corners ascending; those of the frame are all usable.
+    triangles = [*map(tuple, map(sorted, answer.triangles))]
+    counts = Counter(triangles)
     bad: list[int] = []
-    usable: list[Triple] = []
-    for i, (a, b, c) in enumerate(answer.triangles):
-        if a < n and b < n and c < n and a != b != c != a:
-            usable.append(tuple(sorted((a, b, c))))
-        else:
-            bad.append(i)
+    if not counts.keys() <= reference:
+        bad = [i for i, (a, b, c) in enumerate(triangles) if not a < b < c < n]
     fault = f"triangles name an index outside 0..{n - 1} or a point twice"
     checks.forbid_many(
         "indices",
@@ -77,11 +76,14 @@ def grade(params: Params, answer: Answer) -> Verdict:
         fault,
         lambda i: f"is [{', '.join(map(brief, answer.triangles[i]))}] at position {i}",
     )
-    # From here on: each usable triangle once, its corners ascending.
-    counts = Counter(usable)
+    for i in bad:
+        counts.pop(triangles[i], None)
+    again: list[Triple] = []
+    if len(counts) < len(triangles) - len(bad):
+        again = sorted(t for t, count in counts.items() if count > 1)
     checks.forbid(
         "repeats",
-        sorted(t for t, count in counts.items() if count > 1),
+        again,
         lambda t: f"Triangle {list(t)} is listed {counts[t]} times.",
     )
     if counts.keys() == reference:

@@ -75,7 +75,6 @@ def frame_of(corners: Sequence[Sequence[float]], decimals: int) -> Frame:
     return Frame(points, max_decimals, 10**decimals, reach)
 
 
-@lru_cache(maxsize=4096)  # points on a grid come again and again
 def locate(frame: Frame, point: tuple[float, float]) -> Spot | None:
     """Return where a point is, decided exactly, or None if it is out of the frame's reach.
 
@@ -148,6 +147,13 @@ def regions(first: Chord, second: Chord, unit: int) -> list[int]:
     return [*(_between(*arc, unit) + 2 for arc in arcs), middle]
 
 
+@lru_cache(maxsize=4096)
+def _observed(first: Chord, second: Chord, unit: int) -> tuple[tuple[str, int], ...]:
+    """Return how many regions of each kind two chords make."""
+    counts = Counter(regions(first, second, unit))
+    return tuple((kind, counts[sides]) for sides, kind in KINDS.items())
+
+
 def _corner_places(unit: int) -> range:
     return range(0, 4 * unit, unit)
 
@@ -188,15 +194,23 @@ def _frame(params: Params) -> _Facts:
     return _Facts(frame, grid or None, decimals, target)
 
 
+@lru_cache(maxsize=4096)  # points on a grid come again and again
+def _spot(params: Params, point: tuple[float, float]) -> tuple[Spot | None, bool]:
+    """Return where a point is, and whether the grid has its coordinates, if there is one."""
+    facts = _frame(params)
+    return locate(facts.frame, point), facts.grid is None or _on_grid(facts, point)
+
+
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the segments keep the rules and cut the wanted regions, else 0."""
     facts = _frame(params)
     unit = facts.frame.unit
     checks = Checklist(CHECKS)
     points = [answer.segments[segment][end] for segment, end in _PLACES]
-    spots = [locate(facts.frame, point) for point in points]
+    places = [_spot(params, point) for point in points]
+    spots = [spot for spot, _ in places]
     if facts.grid is not None:
-        off = [at for at, point in zip(_PLACES, points, strict=True) if not _on_grid(facts, point)]
+        off = [at for at, (_, on_grid) in zip(_PLACES, places, strict=True) if not on_grid]
         fault = "endpoints have a coordinate that is no value of the grid"
         checks.forbid_many("grid", off, fault, lambda at: f"is {_endpoint(at, answer)}")
     endpoints = [_report(at, spot, unit) for at, spot in zip(_PLACES, spots, strict=True)]
@@ -210,15 +224,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if not (_cuts(first, unit) and _cuts(second, unit)):
         checks.skip("regions", "Not counted: not every segment goes from boundary to boundary.")
         return checks.binary(observed=None, endpoints=endpoints)
-    counts = Counter(regions(first, second, unit))
-    observed = {kind: counts[sides] for sides, kind in KINDS.items()}
-    checks.expect(
-        "regions",
-        observed == facts.target,
-        f"The segments make {_region_list(observed)}; asked for: {_region_list(facts.target)}.",
-        observed=observed,
-        wanted=facts.target,
-    )
+    observed = dict(_observed(first, second, unit))
+    right, wrong = observed == facts.target, ""
+    if not right:
+        made, wanted = _region_list(observed), _region_list(facts.target)
+        wrong = f"The segments make {made}; asked for: {wanted}."
+    checks.expect("regions", right, wrong, observed=observed, wanted=facts.target)
     return checks.binary(observed=observed, endpoints=endpoints)
 
 
