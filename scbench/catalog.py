@@ -69,7 +69,8 @@ SECONDS = 120.0
 
 
 @cache
-def _load_module(name: str) -> ModuleType:
+def _load_module(*names: str) -> ModuleType:
+    name = ".".join(names)
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -160,7 +161,7 @@ class Task:
             return False
 
     def _module(self, kind: str) -> ModuleType:
-        return _load_module(self.module(kind))
+        return _load_module(self.package, kind, self.id)
 
     @property
     def available(self) -> bool:

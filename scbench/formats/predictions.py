@@ -295,9 +295,9 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
         )
     row_id = value.get("id")
     short_id = row_id[:200] if isinstance(row_id, str) else None
-    unread = tuple(
-        key[:60] for key in islice((key for key in value if key not in _KEYS), _MOST_KEYS)
-    )
+    unread: tuple[str, ...] = ()
+    if not value.keys() <= _KEYS:
+        unread = tuple(islice((key[:60] for key in value if key not in _KEYS), _MOST_KEYS))
     if isinstance(value.get("answer"), str):
         unread += (TEXT_AS_ANSWER,)
     try:

@@ -26,7 +26,8 @@ def judge(task: Task, params: BaseModel, answer: JsonValue, size: int = 0) -> tu
     Raises:
         Exception: whatever a faulty grader raises. A run records it as ``grader_error``.
     """
-    valid = validate(task.answer_model, answer, size)
+    model = task.answer_model
+    valid = validate(model, answer, size)
     if isinstance(valid, Check):
         return (Verdict(0.0, (valid,)),) * task.scores
     result = task.grade(params, valid)
@@ -34,12 +35,10 @@ def judge(task: Task, params: BaseModel, answer: JsonValue, size: int = 0) -> tu
     if len(verdicts) != task.scores or not all(isinstance(v, Verdict) for v in verdicts):
         kinds = ", ".join(type(verdict).__name__ for verdict in verdicts[:_MAX_FAULTS])
         raise TypeError(f"{task.id} must give {task.scores} verdicts, gave ({kinds})")
-    extra = (
-        sorted(answer.keys() - task.answer_model.model_fields) if isinstance(answer, dict) else []
-    )
+    extra = answer.keys() - model.model_fields if isinstance(answer, dict) else ()
     if not extra:
         return verdicts
-    extra_names = ", ".join(repr(key[:40]) for key in extra[:_MAX_FAULTS])
+    extra_names = ", ".join(repr(key[:40]) for key in sorted(extra)[:_MAX_FAULTS])
     note = f"ignored {len(extra)} unknown key{'s' * (len(extra) > 1)}: {extra_names}"
     return tuple(Verdict(v.score, v.checks, v.metrics, (*v.notes, note)) for v in verdicts)
 

@@ -144,18 +144,18 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     A blank response is the model's: it scores 0, unless the line says that something else was at
     fault.
     """
-    status, finish = prediction.status, _finish(prediction)
-    why = (prediction.error or _declared(prediction))[:_MAX_REASON]
+    status = prediction.status
     if status is not None and not status.scored:
-        return Outcome(status, reason=why)
+        return Outcome(status, reason=_why_absent(prediction))
     if prediction.answer is not None or prediction.turns or (prediction.response or "").strip():
         return None
+    finish = _finish(prediction)
     if status is not None and status is not Status.ANSWERED:
-        return Outcome(status, reason=why)
+        return Outcome(status, reason=_why_absent(prediction))
     if finish is Status.BLOCKED:
         return Outcome(Status.BLOCKED, reason=_finish_words(prediction))
     if prediction.error is not None:
-        return Outcome(Status.API_ERROR, reason=why)
+        return Outcome(Status.API_ERROR, reason=_why_absent(prediction))
     if finish is None and prediction.finish_reason:
         finish = Status.API_ERROR  # lists of reasons grow; those of models that end are known
     if finish is not None and finish is not Status.ANSWERED:
@@ -163,6 +163,10 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     if prediction.response is not None:
         return Outcome(Status.UNPARSED, reason="the response is empty")
     return Outcome(Status.MISSING, reason="the line holds neither answer nor response")
+
+
+def _why_absent(prediction: Prediction) -> str:
+    return (prediction.error or _declared(prediction))[:_MAX_REASON]
 
 
 def _why_not_found(prediction: Prediction) -> tuple[Status, str]:

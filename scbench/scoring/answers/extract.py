@@ -142,21 +142,28 @@ class _Reader:
         if last is None:
             best = max(self._bare(), key=lambda one: one.end, default=None)
         else:
-            # Where nothing is said, there is no mark; to look for one takes longer than all else.
-            marks = self.marks if _SAID.search(self.text, last.end) else ()
-            marks = [one for one in marks if one.start() >= last.end]
-            later = (self._marked(one) for one in reversed(marks) if any(one.group(*_SIGNS)))
-            best = next(filter(None, later), last)
-            before = next((one for one in candidates if one.end <= last.start), None)
-            if best is last and before is not None and self._is_either(before, last):
+            best = self._marked_after(last.end) or last
+            if best is last and self._is_either(candidates, last):
                 return None
         return best.extraction if best else None
 
-    def _is_either(self, first: Candidate, second: Candidate) -> bool:
-        """Whether two candidates that differ have nothing but "or" between them."""
-        between, one, other = self.text[first.end : second.start], *first[:1], *second[:1]
-        differ = one and other and one.value != other.value and len(between) <= _FAR
-        return bool(differ and _EITHER.fullmatch(between))
+    def _marked_after(self, at: int) -> Candidate | None:
+        """Return the value of the last mark with a sign from here on, or that there is none."""
+        if not _SAID.search(self.text, at):
+            return None  # to look for marks takes longer than all else
+        marks = [mark for mark in self.marks if mark.start() >= at and any(mark.group(*_SIGNS))]
+        return next(filter(None, map(self._marked, reversed(marks))), None)
+
+    def _is_either(self, candidates: Iterator[Candidate], second: Candidate) -> bool:
+        """Whether a candidate differs from the next before and only "or" is between them."""
+        if "or" not in self.text[max(0, second.start - _FAR) : second.start].lower():
+            return False  # none before it need be read
+        first = next((one for one in candidates if one.end <= second.start), None)
+        one, other = first and first.extraction, second.extraction
+        if first is None or not one or not other or one.value == other.value:
+            return False
+        between = self.text[first.end : second.start]
+        return len(between) <= _FAR and _EITHER.fullmatch(between) is not None
 
     def _marked(self, mark: re.Match[str]) -> Candidate | None:
         """Return the value behind a mark, or that there is none; None if it is neither."""

@@ -29,18 +29,23 @@ _START = re.compile(
 )
 """A bracket behind which a value can follow; no index, no call, and no empty list."""
 _ROW = re.compile(r"[\[{(\s\#]++")
-_NUMBER = r"-?\d++(?:\.\d++)?(?:[eE][-+]?\d++)?"
+# A choice of something or nothing is quicker than what may stand once.
+_NUMBER = r"-?\d++(?:\.\d++|)(?:[eE][-+]?\d++|)"
 _VALUE = rf'(?:{_NUMBER}|"[^"\\\x00-\x1f]*+")'
-_VALUES = rf"{_VALUE}(?:[ \t\r\n]*+,[ \t\r\n]*+{_VALUE})*"
-_RUN = re.compile(rf"[ \t\r\n]*+({_VALUES})(?=[ \t\r\n]*+[,\]])")
+
+
+def _row(item: str) -> str:
+    """Return the pattern of one item or more."""
+    return rf"{item}(?:[ \t\r\n]*+,[ \t\r\n]*+{item})*"
+
+
+_RUN = re.compile(rf"[ \t\r\n]*+({_row(_VALUE)})(?=[ \t\r\n]*+[,\]])")
 """Values in a row, taken at once with what token by token gives; so are items."""
-_LIST = rf"\[[ \t\r\n]*+(?:{_VALUES}[ \t\r\n]*+)?\]"
-_LISTS = rf"(?:{_LIST}|\[[ \t\r\n]*+{_LIST}(?:[ \t\r\n]*+,[ \t\r\n]*+{_LIST})*[ \t\r\n]*+\])"
-_PAIR = rf'"[A-Za-z]\w*+"[ \t\r\n]*+:[ \t\r\n]*+(?:{_VALUE}|{_LIST})'
-_PAIRS = rf"{_PAIR}(?:[ \t\r\n]*+,[ \t\r\n]*+{_PAIR})*"
-_ITEM = rf"(?:{_LISTS}|\{{[ \t\r\n]*+{_PAIRS}[ \t\r\n]*+\}})"
+_LIST = rf"\[[ \t\r\n]*+(?:\]|{_row(_VALUE)}[ \t\r\n]*+\])"
+_LISTS = rf"\[[ \t\r\n]*+(?:\]|(?:{_row(_VALUE)}|{_row(_LIST)})[ \t\r\n]*+\])"
+_PAIR = rf'"[A-Za-z]\w*+"[ \t\r\n]*+:[ \t\r\n]*+(?:{_LIST}|{_VALUE})'
+_ITEM = rf"(?:{_LISTS}|\{{[ \t\r\n]*+{_row(_PAIR)}[ \t\r\n]*+\}})"
 _ITEMS = re.compile(rf"({_ITEM}((?:[ \t\r\n]*+,[ \t\r\n]*+{_ITEM})*))(?=[ \t\r\n]*+[,\])])")
-_KEY = re.compile(r'"(\w+)"')
 """Lists of values, lists of such, or objects of values and lists, as most answers have."""
 _TOKEN = re.compile(
     r"""
@@ -177,7 +182,7 @@ class _Reader:
             return None
         run = _ITEMS.match(self._text, at)
         if run and "{" in run[1]:
-            keys = {key: folded(key) for key in _KEY.findall(run[1])}
+            keys = {key: folded(key) for key in {*run[1].split('"')[1::2]}}  # and texts
             respelt = any(self._spelt.get(name, key) != key for key, name in keys.items())
             if respelt or any(name in self._names for name in keys.values()):
                 self._noted = run.end()  # none of them is tried again
@@ -291,9 +296,12 @@ class _Reader:
 
 def _string(literal: str) -> tuple[str, str]:
     """Return a string in quotes, whosever they are, as JSON, and the repair."""
+    is_simple = _SIMPLE.fullmatch(literal)
+    if is_simple and literal[0] == '"':
+        return literal, ""
     quotes = 3 if literal.startswith(("'''", '"""')) else 2 if literal[0] == "\\" else 1
     text = literal[quotes:-quotes]
-    if not _SIMPLE.fullmatch(literal):
+    if not is_simple:
         text = _ESCAPE.sub(_escape, text.replace("\\\\", "\\") if quotes == 2 else text)
     is_json = f'"{text}"' == literal
     return f'"{text}"', "" if is_json else _REPAIRS.get(literal[0], "curly_quotes")

@@ -49,7 +49,8 @@ def shown(reply: str) -> tuple[str, tuple[str, ...]]:
     text, repairs = reply, []
     for repair, step in _STEPS.items():
         before, text = text, step(text)
-        repairs += [repair] * (text != before)
+        if text != before:
+            repairs.append(repair)
     return text, tuple(repairs)
 
 
@@ -64,6 +65,8 @@ def _unwrapped(text: str) -> str:
 def _without_reasoning(reply: str) -> str:
     has_channels = "<|channel|>" in reply
     text = _HEADER.sub("\n", _ANALYSIS.sub("\n", reply)) if has_channels else reply
+    if not _BEGINS.search(text):
+        return text
     shown, at = [], 0
     for start, end in sorted(_hidden_regions(text)):
         shown.append(text[at:start])
