@@ -99,7 +99,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
             yield "operator", node, _text(operand)
         case ast.Constant(bool() as value):
             yield "constant", node, repr(not value)
-        case ast.Constant(int() | float() as value):
+        case ast.Constant(int() | float() as value) if isinstance(value, int) or value:
             yield "constant", node, repr(value + 1 if isinstance(value, int) else value * 1.5)
         case ast.If(test, orelse=[_, *_]) | ast.IfExp(test):
             yield "branch", test, f"(not {_text(test)})"
