@@ -73,7 +73,7 @@ def frame(direction: Array) -> Array:
     least[int(np.argmin(np.abs(direction)))] = 1.0
     first = unit(np.cross(least, direction))
     axes: Array = np.stack([first, np.cross(direction, first), direction], axis=1)
-    return np.where(np.abs(axes) == 1.0, np.sign(axes), axes) + 0.0
+    return axes + 0.0
 
 
 def grids_on(
