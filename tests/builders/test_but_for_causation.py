@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scbench.base.errors import GenerationError
 from scbench.builders.but_for_causation import Space, TaskBuilder, settings
 from scbench.catalog import get_task
+from scbench.graders.but_for_causation import necessary
 from scbench.scoring.judge import judge
 
 BUILDER = TaskBuilder()
@@ -97,6 +98,14 @@ def test_reading_the_prompt_leads_to_the_target(point, seed):
     n = len(case.instance["candidates"])
     blind = BUILDER.blind_floor(BUILDER.params_model(**case.instance))
     assert blind == (0.5 if point.question == "but_for" else 1 / (n * (n - 1)))
+
+
+def test_causes_of_what_did_not_happen_are_not_asked_for():
+    params = BUILDER.params_model(**BUILDER.case(Space(), 0).instance)
+    never = tuple((event, False) for event, _ in params.told)
+    rules = ((params.outcome, "all", ((never[0][0], True),)),)
+    with pytest.raises(ValueError, match="did not happen"):
+        necessary(params.model_copy(update={"told": never, "rules": rules}))
 
 
 @pytest.mark.parametrize(

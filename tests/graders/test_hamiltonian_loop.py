@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judging import judging
 
+from scbench.graders.hamiltonian_loop.actions import Ask, Play
 from scbench.schemas.hamiltonian_loop import Params
 
 verdict, failed, check = judging(
@@ -93,6 +94,12 @@ def test_positions_and_cells_are_told_for_a_picture():
         "repeated": [(1, 1)],
     }
     assert "[9, 9] at position 3" in check(GRID, cells, "inside").message
+
+
+def test_a_map_has_the_end_of_the_path_in_its_middle():
+    open_grid = Params(size=60, blocked=())
+    row = Ask(action="ask", cells=[(x, 1) for x in range(2, 31)])
+    assert Play(open_grid).step(row)["corner"] == [10, 1]
 
 
 def test_long_lists_are_judged_up_to_a_bound():

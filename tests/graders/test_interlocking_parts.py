@@ -203,12 +203,16 @@ def test_overhangs_are_measured_by_the_strip_that_covers_them(lug, check):
     assert ("overhangs" in found) == (check == "overhangs")
 
 
-def test_contact_and_balance():
+def test_contact_and_balance(monkeypatch):
     stub = plate_boxes()._replace(boxes=((0, 0, 0, 20, 20, 5), (0, 0, 5, 8, 100, 9)), holes=())
     found = failed(with_part(0, **stl_part(stub)))
     assert {"bed_contact", "balance"} <= found  # 400 mm², and the arm pulls it over
-    broad = stub._replace(boxes=((0, 0, 0, 25, 25, 5), (0, 0, 5, 8, 30, 9)))
-    assert not {"bed_contact", "balance"} & failed(with_part(0, **stl_part(broad)))
+    broad = stub._replace(boxes=((0, 0, 0, 25, 20, 5), (0, 0, 5, 8, 30, 9)))
+    parts = with_part(0, **stl_part(broad))
+    assert not {"bed_contact", "balance"} & failed(parts)  # 500 mm² are enough
+    monkeypatch.setattr("scbench.graders.interlocking_parts.print_checks.MAX_OUTLINE", 3)
+    parts = with_part(0, **stl_part(broad, 0.01))
+    assert message("resource_limit", parts) == "The outline of part 0 is too long."
 
 
 # ---- 2 to 8 ----
@@ -249,6 +253,9 @@ def test_parts_may_touch_but_not_overlap():
     assert failed(parts) == {"interference"}
     check = next(c for v in judged(parts) for c in v.checks if c.id == "interference")
     assert [item["parts"] for item in check.details["offenders"]] == [[1, i] for i in range(2, 6)]
+    parts[2] = raised(parts[2], -0.0005 - check.details["offenders"][0]["high"][0], 3)
+    check = next(c for v in judged(parts) for c in v.checks if c.id == "interference")
+    assert str(check.details["offenders"][0]["high"][0]) == "0.0", "and not -0.0"
 
 
 # ---- A cage, in one piece ----

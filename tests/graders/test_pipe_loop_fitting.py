@@ -85,6 +85,12 @@ def test_a_fold_is_judged_by_its_cosine():
     assert limit == pytest.approx(8.11, abs=0.001)
     assert "hairpins" in failed(room(3), fold(limit - 0.001))
     assert "hairpins" not in failed(room(3), fold(limit + 0.001))
+    bounded = room(3, 4, 0, AngleRange(min_deg=20, max_deg=179))
+    for loop, angle in (  # their cosines are beyond 1 and -1, by rounding
+        ([(0, 0), (0.3, 0.9), (0.15, 0.45)], 0),
+        ([(0.025, 0.15), (0.1, 0.6), (0, 0)], 180),
+    ):
+        assert f"joint 0 is {angle:.1f} degrees" in check(bounded, loop, "angle_range").message
 
 
 def bow(k):
@@ -136,6 +142,7 @@ def test_crossings_are_counted_exactly(points):
 def test_every_constraint_from_both_sides(constraint, points, right):
     params = room(len(points), 4, 0, constraint)
     assert failed(params, points) == (set() if right else {constraint.type})
+    assert check(params, points, constraint.type).passed == right
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,7 @@ def test_what_was_done_can_be_undone_and_a_fault_changes_nothing(name):
     task = get_task(name)
     row = find_release().instances([name])[f"{name}/01"]
     params = task.params_model.model_validate_json(row.all_params)
+    assert task.actions.BUDGET == (150 if name == "shikaku_rectangles" else 100)
     play = task.actions.Play(params)
     kinds = {
         kind.model_fields["action"].annotation.__args__[0]: kind for kind in task.actions.ACTIONS

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifold3d import CrossSection, FillRule, Manifold
 
+from scbench.graders.interlocking_parts import _size_of
 from scbench.graders.interlocking_parts.print_checks import (
     Shell,
     centroid,
     count_edges,
+    facets,
     grown,
     openings,
     strip_width,
@@ -54,6 +56,12 @@ def test_welding_closes_what_was_taken_apart():
 
 def test_a_cone_is_balanced_at_a_quarter_of_its_height():
     assert centroid(mesh(Manifold.cylinder(40, 10, 0))) == pytest.approx((0, 0, 10))
+
+
+def test_two_triangles_of_a_side_are_one_facet_wherever_it_is():
+    cube = mesh(Manifold.cube((0.35, 0.35, 0.35)).translate((5, 6, 7)))
+    assert [len(facet.triangles) for facet in facets(cube, 0.1)] == [2] * 6
+    assert _size_of(cube) == {"volume": 0.043, "triangles": 12}
 
 
 def slow_ray(origin, direction, triangles):

@@ -305,6 +305,7 @@ COSTLY = [
     f"{DOUBLED} x = -d(40, 1); cube(1);",
     "m = [for (i = [0 : 299]) [for (j = [0 : 299]) i]]; x = [for (k = [0 : 9]) m * m]; cube(1);",
     "x = lookup(1, [0 : 1e9]); cube(1);",
+    'x = len("ab") ^ ord("\U0001d11e"); cube(1);',
     "v = [for (i = [0 : 9999]) i]; x = search(v, v); cube(1);",
     'x = "abc" * ceil(1e9); cube(1);',
     f"{DOUBLED} assert(false, d(40, 1)); cube(1);",

@@ -202,6 +202,7 @@ def test_limits_of_degree_and_constant_divisors_are_permitted(body):
     ("bits", "fine"), [(62, True), (63, True), (64, True), (MAX_BITS, True), (MAX_BITS + 1, False)]
 )
 def test_numbers_are_exact_up_to_their_limit(bits, fine):
+    assert positive_cells(parse(f"{HEAD}({2**63 - 1})**512 + 0*x + 0*y"), 2).all()
     # 2**(bits - 1) takes so many bits; take one off it and put it back.
     steps = []
     left = bits - 1

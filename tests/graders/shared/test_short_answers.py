@@ -129,7 +129,7 @@ LISTS = {
     "**apple**, `Pear`": ("apple", "Pear"), "3, 1, -2": ("3", "1", "-2"),
     "Here they are: apple, Pear, fig.": ("apple", "Pear", "fig"), "A & C": ("A", "C"), "": (),
     "[]": (), ("apple", " Pear "): ("apple", "Pear"), (3, 1, "x"): ("3", "1", "x"), (): (),
-    5: ("5",),
+    5: ("5",), "1. a - b\n2. c": ("a - b", "c"),
 }  # fmt: skip
 
 
