@@ -36,6 +36,7 @@ def test_the_score_after_a_turn_is_that_of_the_last_answer(make_results):
         trial(3, [1.0, None, 0.0]),
     )
     assert result["turn"].to_list() == [1, 2, 3]
+    assert {*result["loop"]} == {'{"attempts":3,"setting":"retry"}'}
     assert result["mean"].to_list() == [0.5, 0.75, 0.5]
     assert result["solved"].to_list() == [0.5, 0.75, 0.5]
     assert result["gain"].to_list() == [None, 0.25, -0.25]

@@ -52,6 +52,7 @@ ROWS = {
     # malformed JSON
     "prose": ({"response": PROSE}, unparsed, 0, "no answer can be read from the text"),
     "NaN": ({"response": '{"bit": NaN}'}, unparsed, 0, "no answer can be read"),
+    "a number in a string": ({"response": '{"bit": "1"}'}, unparsed, 0, "no answer can be read"),
     "Python": ({"response": "{'bit': 1,}"}, answered, 1, ""),
     "only thoughts": ({"response": f"<think>{FOUND}</think>"}, unparsed, 0, "no answer can be"),
     # empty payload, required key absent

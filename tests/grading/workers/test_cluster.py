@@ -138,6 +138,19 @@ def test_an_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch
     assert failed["reason"] == "several workers of the cluster died over it; tried twice"
 
 
+def test_processes_that_a_run_is_done_with_end_when_another_begins(monkeypatch, parity_release):
+    monkeypatch.setattr(on_cluster, "_IDLE", -1)
+    index = index_of(parity_release, choose_tasks(parity_release, None))
+    for memory in (1, 2):
+        orders = on_cluster.orders_of(Start(index.keys(), memory << 33, False, index))
+        worker = on_cluster._take_worker(orders)
+        on_cluster._put_back(orders, worker, spoilt=False)
+    assert on_cluster._idle == {orders.key: [worker]}
+    on_cluster.close_run(orders.key)
+    with pytest.raises(TypeError, match="needs a release"):
+        on_cluster.orders_of(Start(index.keys(), 0, False, None))
+
+
 def test_a_worker_with_another_grader_is_refused_even_if_it_joins_late(
     cluster, run, monkeypatch, parity_release
 ):

@@ -58,7 +58,7 @@ def test_text_answers_are_read_as_the_page_says(kind, examples):
 def test_a_sentence_is_no_list_of_words():
     task = get_task("pattern_interference")
     said = "The answer is valid: the counts are [3, 4, 5]."
-    for text, value in ((said, None), (f'{{"answer": [90]}}\n{said}', [90])):
+    for text, value in ((said, None), (f'{{"answer": [90]}}\n{said}', [90]), ("[90]", [90])):
         result = from_response(text, shape_of(task.answer_model), lambda _: True)
         assert (result and result.value) == (value and {"answer": value})
 
@@ -83,6 +83,8 @@ def test_what_is_recorded():
     for source, form in sources.items():
         text = "[2]" if source == "marked" else '{"path": [2]}'
         assert from_response(form.format(text), PATH).source == source
+    for form, source in (("```\n{}", "fence"), ("```\n{} or so", "embedded")):
+        assert from_response(form.format('{"path": [2]}'), PATH).source == source
     assert from_response("{'path': [2,]}", PATH).repairs == ("python_literal", "trailing_comma")
     for text, repair in (
         ('{\n> "path": [\n> 2]\n> }', "quoted_lines"),
