@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import judging
+from judging import judging, near_misses
 
 from scbench.graders.hamiltonian_loop.actions import Ask, Play
 from scbench.schemas.hamiltonian_loop import Params
@@ -55,26 +55,7 @@ def is_tour(params, cells):
 CELLS = st.tuples(st.integers(0, 5), st.integers(0, 5))
 
 
-@st.composite
-def near_misses(draw):
-    cells = list(RIGHT)
-    for _ in range(draw(st.integers(1, 3))):
-        i, j = (draw(st.integers(0, len(cells) - 1)) for _ in range(2))
-        match draw(st.integers(0, 4)):
-            case 0 if len(cells) > 1:
-                del cells[i]
-            case 1:
-                cells.insert(i, draw(CELLS))
-            case 2:
-                cells[i] = draw(CELLS)
-            case 3:
-                cells[i], cells[j] = cells[j], cells[i]
-            case _:
-                cells = cells[i:] + cells[:i]
-    return cells
-
-
-@given(near_misses() | st.lists(CELLS, min_size=1, max_size=16))
+@given(near_misses(RIGHT, CELLS) | st.lists(CELLS, min_size=1, max_size=16))
 def test_any_list_gets_the_score_of_the_second_judge(cells):
     given_verdict = verdict(GRID, cells)
     assert given_verdict.score == is_tour(GRID, cells)

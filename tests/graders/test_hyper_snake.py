@@ -6,7 +6,7 @@ from itertools import pairwise, product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import judging
+from judging import judging, near_misses
 
 from scbench.schemas.hyper_snake import Params
 
@@ -87,26 +87,7 @@ def test_every_legal_path_of_a_small_box(params):
 CELLS = st.tuples(st.integers(-1, 3), st.integers(-1, 4))
 
 
-@st.composite
-def near_misses(draw):
-    cells = list(WHOLE)
-    for _ in range(draw(st.integers(1, 3))):
-        i, j = (draw(st.integers(0, len(cells) - 1)) for _ in range(2))
-        match draw(st.integers(0, 4)):
-            case 0 if len(cells) > 1:
-                del cells[i]
-            case 1:
-                cells.insert(i, draw(CELLS))
-            case 2:
-                cells[i] = draw(CELLS)
-            case 3:
-                cells[min(i, j) : max(i, j)] = cells[min(i, j) : max(i, j)][::-1]
-            case _:
-                cells = cells[: i + 1]
-    return cells
-
-
-@given(near_misses() | st.lists(CELLS, min_size=1, max_size=14))
+@given(near_misses(WHOLE, CELLS) | st.lists(CELLS, min_size=1, max_size=14))
 def test_any_list_gets_the_score_of_the_second_judge(cells):
     assert verdict(BOX, cells).score == pytest.approx(float(exact_score(BOX, cells)), abs=1e-12)
 
