@@ -16,6 +16,8 @@ from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
 from scbench.freezing.ladder import Ladder
 from scbench.grading.rows.columns import column_types
+from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.leaderboard.collect import Collected, collect
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.grade import PredictionsOf, make_receipt, write_receipt
 from scbench.leaderboard.submission import read_submission
@@ -70,14 +72,12 @@ def submit_climb(
     folder: Path, name: str, release: Release, most: int, tasks: str = "ladder"
 ) -> None:
     """Submit answers of a model that is right up to a rung."""
-    folder.mkdir(parents=True)
     about = ABOUT.format(release="0.0.3").replace("Aurora", name) + f"tasks: {tasks}\n"
-    (folder / "submission.yaml").write_text(about, "utf-8")
     lines = answers(release)
     for line in lines:
         if (rung_of(line["id"]) or 0) > most:
             line["answer"] = {"triangles": []}
-    write_predictions(folder / "predictions.jsonl", lines)
+    submit(folder, about, lines)
 
 
 def answers(release: Release, tasks: Collection[str] = (), **more: object) -> list[dict]:
@@ -94,20 +94,30 @@ def write_predictions(path: Path, lines: list[dict]) -> None:
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
 
 
+def submit(folder: Path, about: str, lines: list[dict]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "submission.yaml").write_text(about, "utf-8")
+    write_predictions(folder / "predictions.jsonl", lines)
+
+
+def collected(root: Path, release: Release) -> Collected:
+    """Grade the submissions below a folder, without reports, into the site beside them."""
+    places, finder = (root / "submissions", root / "site"), release_finder([release])
+    return collect(*places, finder, WorkerLimits(1, 120, 0), reports=False)
+
+
 @pytest.fixture(scope="session")
 def kit() -> SimpleNamespace:
-    """What tests make submissions of."""
-    return SimpleNamespace(
-        about=ABOUT, answers=answers, write=write_predictions, skilled=skilled, climb=submit_climb
-    )
+    """What tests make submissions of, and collect them with."""
+    makers = {"answers": answers, "write": write_predictions, "skilled": skilled}
+    verbs = {"submit": submit, "climb": submit_climb, "collected": collected}
+    return SimpleNamespace(about=ABOUT, **makers, **verbs)
 
 
 @pytest.fixture(scope="session")
 def _good(small: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("good") / "aurora"
-    folder.mkdir()
-    (folder / "submission.yaml").write_text(ABOUT.format(release="0.0.1"), "utf-8")
-    write_predictions(folder / "predictions.jsonl", answers(small))
+    submit(folder, ABOUT.format(release="0.0.1"), answers(small))
     return folder
 
 

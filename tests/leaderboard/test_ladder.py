@@ -5,11 +5,8 @@ import json
 import pytest
 
 from scbench.base.errors import ResultsError
-from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import make_board
-from scbench.leaderboard.collect import collect
 from scbench.leaderboard.page import hub_results, write_board
-from scbench.leaderboard.validate import release_finder
 
 TASK = "delaunay_triangulation"
 RIGHT_UP_TO = {"aurora": 3, "boreal": 6, "corona": 8}
@@ -21,13 +18,10 @@ def found(climbed, kit, tmp_path_factory):
     root = tmp_path_factory.mktemp("board")
     for name, tasks in [("aurora", "spatial"), *((name, "ladder") for name in RIGHT_UP_TO)]:
         release = climbed.ladder() if tasks == "ladder" else climbed
-        kit.climb(root / "entries" / f"{name}-{tasks}", name, release, RIGHT_UP_TO[name], tasks)
-    limits, out = WorkerLimits(1, 120, 0), root / "site"
-    finder = release_finder([climbed])
-    done = collect(root / "entries", out, finder, limits, reports=False)
+        kit.climb(root / "submissions" / f"{name}-{tasks}", name, release, RIGHT_UP_TO[name], tasks)
+    done = kit.collected(root, climbed)
     assert not done.refused
-    again = collect(root / "entries", out, finder, limits, reports=False)
-    assert all(entry.reused for entry in again.entries)
+    assert all(entry.reused for entry in kit.collected(root, climbed).entries)
     return done
 
 

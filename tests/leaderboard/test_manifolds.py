@@ -5,9 +5,7 @@ import pytest
 from scbench.catalog import get_task
 from scbench.freezing.experiment import experiment_of
 from scbench.freezing.freeze import build_release
-from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import make_board
-from scbench.leaderboard.collect import collect
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.page import render_board
 from scbench.leaderboard.validate import release_finder, validate
@@ -24,9 +22,8 @@ def mixed(tmp_path_factory):
 
 
 def test_an_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_path):
-    (tmp_path / "submission.yaml").write_text(kit.about.format(release="0.0.2"), "utf-8")
     lines = [*kit.answers(mixed), {"id": "boolean/00", "model": "aurora-large", "response": "x"}]
-    kit.write(tmp_path / "predictions.jsonl", lines)
+    kit.submit(tmp_path, kit.about.format(release="0.0.2"), lines)
     with open_submission(tmp_path) as opened:
         (finding,) = validate(opened, release_finder([mixed])).problems
     assert (finding.code, finding.line) == ("not_in_release", len(lines))
@@ -35,23 +32,14 @@ def test_an_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_pat
 
 def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):
     for name, tasks, wrong in (("aurora", "spatial", 0), ("boreal", "manifolds", 2)):
-        folder = tmp_path / "entries" / name
-        folder.mkdir(parents=True)
         about = kit.about.format(release="0.0.2") + f"tasks: {tasks}\n"
-        (folder / "submission.yaml").write_text(about, "utf-8")
         lines = kit.answers(mixed, tasks=mixed.manifest.board_records(tasks))
         for line in lines[:wrong]:
             line["answer"] = {"answer": "neither"}
         for line in lines:
             line["run"] = {"effort": "high"}
-        kit.write(folder / "predictions.jsonl", lines)
-    finding = collect(
-        tmp_path / "entries",
-        tmp_path / "site",
-        release_finder([mixed]),
-        WorkerLimits(1, 120, 0),
-        reports=False,
-    )
+        kit.submit(tmp_path / "submissions" / name, about, lines)
+    finding = kit.collected(tmp_path, mixed)
     assert not finding.refused
     board = make_board(finding)
     spatial, texts = board["boards"]
@@ -70,11 +58,5 @@ def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):
     page = render_board(board)
     assert "Release 0.0.2, text tasks" in page
     assert ">Manifolds" in page
-    again = collect(
-        tmp_path / "entries",
-        tmp_path / "site",
-        release_finder([mixed]),
-        WorkerLimits(1, 120, 0),
-        reports=False,
-    )
+    again = kit.collected(tmp_path, mixed)
     assert all(entry.reused for entry in again.entries)

@@ -4,41 +4,15 @@ The checks in a browser need Chromium; the others do not.
 """
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
+import html_reader
 import pytest
 
-from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import make_board
-from scbench.leaderboard.collect import collect
 from scbench.leaderboard.page import write_board
-from scbench.leaderboard.validate import release_finder
 
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}"
-VOID = {"meta", "link", "wbr", "br", "img", "input"}
-
-
-class Reader(HTMLParser):
-    """Keeps elements and their texts, and sees that tags are closed in order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict]] = []
-        self.texts: list[str] = []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        assert len({name for name, _ in attrs}) == len(attrs), attrs
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag, self.getpos()
-
-    def handle_data(self, data):
-        self.texts.append(data)
 
 
 @pytest.fixture(scope="module")
@@ -61,23 +35,14 @@ def page(small, synthetic, kit, tmp_path_factory) -> Path:
     )
     report = root / "site/graded/alpha/report.html"
     report.write_text("<!doctype html><title>Report</title>", "utf-8")
-    done = collect(
-        root / "submissions",
-        root / "site",
-        release_finder([small]),
-        WorkerLimits(1, None, 0),
-        reports=False,
-    )
+    done = kit.collected(root, small)
     write_board(root / "site", make_board(done))
     return root / "site" / "index.html"
 
 
 @pytest.fixture(scope="module")
-def read(page) -> Reader:
-    reader = Reader()
-    reader.feed(page.read_text("utf-8"))
-    assert reader.open == []
-    return reader
+def read(page) -> html_reader.Reader:
+    return html_reader.read(page)
 
 
 def test_hostile_names_are_text(read, page):
@@ -110,7 +75,9 @@ def test_tables_are_announced_by_caption_and_heads(read, page):
     text = re.sub(r"\s+", " ", "".join(read.texts))
     assert "Without tools, release 0.0.1: 3 ranked, 1 without a rank" in text
     assert "3 blocked" in text
-    assert "td.h0{background:#ffffff}" in text, "without marks a cell has the page's colour"
+    assert "td.h0{background:#ffffff}" in "".join(read.sources), (
+        "without marks a cell has the page's colour"
+    )
 
 
 def column(browser, table: int, number: int) -> list[str]:

@@ -62,8 +62,7 @@ def test_real_answers_with_references_for_the_rest_pass(real_rows, kit, tmp_path
     assert len(real.keys() & known) > 50
     for line in lines:
         line["answer"] = real.get(line["id"], line["answer"])
-    (tmp_path / "submission.yaml").write_text(kit.about.format(release=release.version), "utf-8")
-    kit.write(tmp_path / "predictions.jsonl", lines)
+    kit.submit(tmp_path, kit.about.format(release=release.version), lines)
     with open_submission(tmp_path) as opened:
         done = validate(opened, release_finder())
     assert not done.problems

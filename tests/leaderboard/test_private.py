@@ -8,10 +8,8 @@ from scbench.base.errors import ResultsError
 from scbench.freezing.fresh_folder import generate_folder
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import make_board
-from scbench.leaderboard.collect import collect
 from scbench.leaderboard.page import render_board
 from scbench.leaderboard.private import add_private, collect_private
-from scbench.leaderboard.validate import release_finder
 from scbench.release.load import find_release
 
 TASK = "delaunay_triangulation"
@@ -28,7 +26,7 @@ def folders(kit, climbed, rungs, tmp_path_factory):
     generate_folder(rungs.experiment(seed=2**70, private=True), root / "held" / "release")
     twin = find_release(str(root / "held" / "release"))
     for name, most in PUBLIC.items():
-        kit.climb(root / "entries" / name, name, climbed.ladder(), most)
+        kit.climb(root / "submissions" / name, name, climbed.ladder(), most)
     for name, most in PRIVATE.items():
         kit.climb(root / "held" / "submissions" / name, name, twin, most)
     kit.climb(root / "held" / "submissions" / "wrong", "corona", twin, 8, tasks="spatial")
@@ -36,11 +34,10 @@ def folders(kit, climbed, rungs, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def board(folders):
+def board(folders, kit):
     """The public board with the private one beside it."""
     root, release, _ = folders
-    finder = release_finder([release])
-    done = collect(root / "entries", root / "site", finder, LIMITS, reports=False)
+    done = kit.collected(root, release)
     held = collect_private(root / "held", root / "site", LIMITS)
     assert not done.refused
     assert [found.code for found in held.refused["wrong"]] == ["wrong_tasks"]

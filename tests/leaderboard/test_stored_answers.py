@@ -8,12 +8,9 @@ import pytest
 from scbench.base.canonical import canonical_json
 from scbench.catalog import available_tasks, get_task
 from scbench.freezing.freeze import build_release
-from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.answer_overlap import copied, telling_answers
 from scbench.leaderboard.board import make_board
-from scbench.leaderboard.collect import collect
 from scbench.leaderboard.page import render_board
-from scbench.leaderboard.validate import release_finder
 from scbench.release.load import find_release
 from scbench.scoring.judge import judge
 
@@ -128,18 +125,9 @@ def test_a_marked_row_is_shown_and_warned_of_and_has_no_rank(loops, kit, tmp_pat
     lines = kit.answers(loops)
     own = [line | {"answer": {"steps": line["answer"]["steps"][::-1]}} for line in lines]
     for name, rows in (("copy", lines), ("own", own)):
-        folder = tmp_path / "submissions" / name
-        folder.mkdir(parents=True)
         about = kit.about.format(release="0.0.1").replace("Aurora", name)
-        (folder / "submission.yaml").write_text(about, "utf-8")
-        kit.write(folder / "predictions.jsonl", rows)
-    done = collect(
-        tmp_path / "submissions",
-        tmp_path / "site",
-        release_finder([loops]),
-        WorkerLimits(1, None, 0),
-        reports=False,
-    )
+        kit.submit(tmp_path / "submissions" / name, about, rows)
+    done = kit.collected(tmp_path, loops)
     (warned,) = done.warnings["copy"]
     assert warned.code == "references"
     assert "own" not in done.warnings

@@ -2,11 +2,10 @@
 
 import json
 import re
-from html.parser import HTMLParser
-from pathlib import Path
 
 import polars as pl
 import pytest
+from html_reader import read
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ResultsError
@@ -14,40 +13,6 @@ from scbench.report import write_report
 from scbench.report.picture import draw_of
 
 NASTY = "</script></pre><script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u2028{{7*7}}"
-VOID = {"meta", "link", "br", "img", "input"}
-
-
-class Reader(HTMLParser):
-    """Keeps elements and texts, and sees that tags are closed in order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict]] = []
-        self.texts: list[str] = []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag, (tag, self.getpos())
-
-    def handle_data(self, data):
-        if self.open[-1:] not in (["script"], ["style"]):
-            self.texts.append(data)
-
-
-def read(path: Path) -> Reader:
-    reader = Reader()
-    reader.feed(path.read_text("utf-8"))
-    reader.close()
-    assert reader.open == []
-    return reader
 
 
 @pytest.mark.slow
