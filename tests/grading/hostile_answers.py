@@ -84,7 +84,7 @@ def lego_hemispherical_shell():
 
 
 def csg_union():
-    meshes = runpy.run_path(str(GRADERS / "test_hostile_meshes.py"))["HOSTILE"]
+    meshes = runpy.run_path(str(GRADERS / "test_csg_union.py"))["HOSTILE"]
     for name in ("soup", "globe_at_the_limit", "400_cubes_nested", "prism_of_2400", "1e300"):
         yield name, 16, meshes[name]()
     yield "100,000 faces", 16, meshes["100000_equal_faces"]()
