@@ -15,9 +15,6 @@ from scbench.scoring.judge import judge
 BUILDER = TaskBuilder()
 
 
-# Surface area, lowest and highest coordinates, outer shells and voids, from the specification.
-
-
 def reference_mesh(params):
     polyhedron = BUILDER.reference(params).polyhedron
     points = np.array([vertex.xyz for vertex in polyhedron.vertex])

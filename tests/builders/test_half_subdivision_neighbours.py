@@ -5,8 +5,6 @@ from scbench.graders.half_subdivision_neighbours import boxes
 
 BUILDER = TaskBuilder()
 
-# Least depth, greatest depth and chance of a cut of the paper's trees.
-
 
 @pytest.mark.parametrize(
     "parameters",

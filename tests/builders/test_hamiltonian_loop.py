@@ -71,9 +71,6 @@ def test_what_the_solver_rules_out_has_no_loop(free, seed):
             assert all(cell in cover[partner] for partner in partners)
 
 
-# What the specification prints of subtask 9.
-
-
 def draw(seed=0, **parameters):
     return TaskBuilder().draw(Space(**parameters), Stream("knobs", seed))
 

@@ -8,8 +8,6 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shikaku_rectangles import Space, TaskBuilder, solve
 
-# Game descriptions by the program that made the puzzles.
-
 
 def all_solutions(grid):
     """Fill the first free cell with every rectangle that starts there, without any reasoning."""

@@ -16,9 +16,6 @@ from scbench.scoring.judge import judge
 TASK = get_task("tetrahedra_shadow_projection")
 
 
-# Outline (if it is a formula), area and divisor of each.
-
-
 POINTS = [
     {"figure": "regular", "sides": 3},
     {"figure": "regular", "sides": 40, "area": 12},

@@ -74,9 +74,6 @@ def message(check_id, parts, params=None) -> str:
     return next(c.message for v in judged(parts, params) for c in v.checks if c.id == check_id)
 
 
-# ---- The reference ----
-
-
 # ---- 0: valid parts ----
 
 

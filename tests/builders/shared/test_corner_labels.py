@@ -15,8 +15,6 @@ EDGES = get_task("enumerate_edges")
 NAMES = get_task("classify_behaviour")
 TOPOLOGY = get_task("topology_enumeration")
 
-# Case numbers of the paper's squares, by instance.
-
 
 def rings(params):
     return [on_ring(square, params.corner_order, CORNERS) for square in params.squares]

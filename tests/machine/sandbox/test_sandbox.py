@@ -285,9 +285,6 @@ def test_a_function_cannot_open_anything(kind, function, tmp_path):
     assert json.loads(function(source, kind)) == ["closed"] * 7
 
 
-# ---- Network ----
-
-
 # ---- Processes ----
 
 
