@@ -10,6 +10,7 @@ import termios
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -49,6 +50,12 @@ def command(tmp_path: Path, inside) -> Callable[..., SimpleNamespace]:
         return done
 
     return run
+
+
+@pytest.fixture
+def grade(command, parity_release) -> Callable[..., SimpleNamespace]:
+    """A function that grades what the parity release asks."""
+    return partial(command, "scbench-grade", "--release", parity_release.root)
 
 
 @pytest.fixture

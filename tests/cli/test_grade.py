@@ -7,18 +7,9 @@ import json
 
 import commands
 import polars as pl
-import pytest
 import zstandard
 
 RIGHT = {"parity/00": 0, "parity/01": 1, "parity/02": 0, "parity/03": 0}
-
-
-@pytest.fixture
-def grade(command, parity_release):
-    def run(*args, **extra):
-        return command("scbench-grade", "--release", parity_release.root, *args, **extra)
-
-    return run
 
 
 def row(number: int, bit: int | None = None, **more) -> dict:

@@ -8,14 +8,6 @@ from scbench.freezing.example import example_predictions
 
 
 @pytest.fixture
-def grade(command, parity_release):
-    def run(*args, **extra):
-        return command("scbench-grade", "--release", parity_release.root, *args, **extra)
-
-    return run
-
-
-@pytest.fixture
 def lines(parity_release, write_lines):
     rows = [json.loads(line) for line in example_predictions(parity_release)]
     return write_lines(*rows, rows[2], "no JSON", name="p.jsonl")

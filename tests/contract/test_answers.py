@@ -3,11 +3,10 @@
 import json
 import math
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
-from contract import JUNK, items, lengthy, nth_item, places, score
+from contract import JUNK, items, lengthy, nth_item, parts, places, score
 
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Prediction
@@ -74,14 +73,6 @@ def test_every_provider_takes_the_schema_of_the_rows_and_it_takes_the_references
     for _, reference, _ in items(task.id):
         assert validator.is_valid(reference)
         assert not validator.is_valid({**reference, "extra": 1})
-
-
-def parts(node: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
-    """Every part of a JSON value, with its path."""
-    yield path, node
-    if isinstance(node, dict | list):
-        for key, child in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from parts(child, (*path, key))
 
 
 def floated(value: Any) -> Any:

@@ -21,16 +21,12 @@ SCBENCH = Path(sys.executable).with_name("scbench")
 
 
 @pytest.fixture(scope="module")
-def datasets(tmp_path_factory):
+def datasets(hub_home):
     """The library, offline and with a home of its own."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("hf")))
-    patch.setenv("HF_HUB_OFFLINE", "1")
-    import datasets  # noqa: PLC0415  (reads the two when it is imported)
+    import datasets  # noqa: PLC0415  (reads where that is when it is imported)
 
     datasets.disable_progress_bars()
-    yield datasets
-    patch.undo()
+    return datasets
 
 
 @pytest.fixture

@@ -5,13 +5,10 @@ Layers and circles are contracts of import-linter in pyproject.toml.
 
 import ast
 import importlib.util
-import os
 import re
 from collections import Counter, defaultdict
 from itertools import chain
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_ROOMS, MOST_ARROWS = 20, 120
@@ -29,22 +26,6 @@ VAGUE = frozenset(
 MOST_VAGUE = 0.005
 FAMILIES = ("builders", "graders", "report/pictures")
 """Folders in which each task has a module or package, and functions of one name play one part."""
-
-
-@pytest.fixture(scope="module")
-def texts() -> dict[str, str]:
-    """Every module of the package, by its path in it; links are followed."""
-    modules = {}
-    for folder, _, names in os.walk(ROOT / "scbench", followlinks=True):
-        for path in (Path(folder, name) for name in names if name.endswith(".py")):
-            modules[path.relative_to(ROOT / "scbench").as_posix()] = path.read_text("utf-8")
-    assert {"catalog.py", "base/model.py", "graders/csg_union/__init__.py"} <= modules.keys()
-    return modules
-
-
-@pytest.fixture(scope="module")
-def trees(texts) -> dict[str, ast.Module]:
-    return {name: ast.parse(text) for name, text in texts.items()}
 
 
 def room_of(path: str) -> str:
