@@ -58,7 +58,7 @@ def test_equal_models_are_called_different_in_at_most_5_of_100_tables(capsys):
 
 
 def test_the_weights_of_the_release_order_models_best():
-    """A small part of what ``python tests/fixtures/score_simulation.py`` measures."""
+    """A small part of what ``python tools/print_evidence.py scores`` measures."""
     plain, mean_of_tasks, _, weighted = scores.SCHEMES
     for unread, gain in ((0.0, 0.005), (0.2, 0.03)):
         found = [scores.ordering(400, unread, seed) for seed in range(6)]

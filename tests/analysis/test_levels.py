@@ -102,7 +102,7 @@ def test_shared_luck_makes_a_difference_surer_and_never_moves_it():
 
 
 def test_levels_of_simulated_models_are_found():
-    """A small part of what ``python tests/fixtures/ladder_simulation.py`` measures."""
+    """A small part of what ``python tools/print_evidence.py ladder`` measures."""
     rows = sim.single_tasks(300, seed=11, draws=200)
     within = rows.filter(pl.col("level").is_between(1, sim.TOP))
     assert abs(within["error"].mean()) < 0.1

@@ -1,6 +1,6 @@
 """Settings probe and act can be won: players that know only what they are told get full scores.
 
-`python tests/fixtures/loop_simulation.py` plays whole lists.
+`python tools/play_trials.py` plays whole lists.
 """
 
 import json
@@ -108,7 +108,7 @@ def test_what_was_done_can_be_undone_and_a_fault_changes_nothing(name):
     task = get_task(name)
     row = find_release().instances([name])[f"{name}/01"]
     params = task.params_model.model_validate_json(row.all_params)
-    assert task.actions.BUDGET == (150 if name == "shikaku_rectangles" else 100)
+    assert (150 if name == "shikaku_rectangles" else 100) == task.actions.BUDGET
     play = task.actions.Play(params)
     kinds = {
         kind.model_fields["action"].annotation.__args__[0]: kind for kind in task.actions.ACTIONS
