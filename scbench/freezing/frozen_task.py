@@ -66,7 +66,7 @@ def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list
     """
     builder: Any = task.builder()
     params_text = canonical_json(params.model_dump(mode="json"))
-    blind, named = made_before(
+    blind, baselines = made_before(
         proofs,
         task,
         ["without insight", params_text],
@@ -74,7 +74,7 @@ def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list
     )
     if not 0 <= blind <= 1:
         raise ReleaseError(f"{task.id}: a blind guess cannot earn {blind}")
-    answers: dict[str, JsonValue] = dict(named)
+    answers: dict[str, JsonValue] = dict(baselines)
     scores = proven_scores(
         proofs,
         task,

@@ -17,10 +17,10 @@ def with_pictures(instance: Instance, proofs: Path | None = None) -> tuple[Insta
     """Return an instance in each style in which pictures can carry its data."""
     task = get_task(instance.task)
     draw = partial(_drawn, task, instance.all_params)
-    drawn = made_before(proofs, task, ["pictures", instance.all_params], draw)
+    prompts = made_before(proofs, task, ["pictures", instance.all_params], draw)
     return tuple(
         instance.with_pictures(prompt, tuple(map(b64decode, images)), style)
-        for style, prompt, images in drawn
+        for style, prompt, images in prompts
     )
 
 
@@ -50,10 +50,10 @@ def picture_parts(
             on_rungs = [p for p in rungs if p.task.id == part.task.id and wanted]
             listed = [row for row in part.instances if row.point is None]
             higher = [row for p in on_rungs for row in p.instances if rung_of(row.id) in wanted]
-            drawn = [executor.submit(with_pictures, row, proofs) for row in (*listed, *higher)]
-            jobs.append((part, on_rungs, drawn))
-        for part, on_rungs, drawn in jobs:
-            rows = tuple(row for job in drawn for row in job.result())
+            calls = [executor.submit(with_pictures, row, proofs) for row in (*listed, *higher)]
+            jobs.append((part, on_rungs, calls))
+        for part, on_rungs, calls in jobs:
+            rows = tuple(row for call in calls for row in call.result())
             answers = [ref for p in (part, *on_rungs) for ref in p.references]
             right = {ref.id: ref for ref in answers if ref.kind == "reference"}
             plain = ((row, right.get(plain_id(row.id))) for row in rows)

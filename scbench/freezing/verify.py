@@ -142,8 +142,7 @@ def verify_release(
     on_step("references")
     parts = [*frozen, *(rungs.parts if rungs else [])]
     pictured = picture_parts(frozen, rungs.parts if rungs else (), workers, proofs)
-    for part in pictured:
-        problems += _check_part(root, part, pictures_file)
+    problems += [it for part in pictured for it in _check_part(root, part, pictures_file)]
     references = reference_table([ref for part in parts for ref in part.references])
     unbuilt = manifest.tasks.keys() - {part.task.id for part in frozen}
     if rungs:
@@ -181,8 +180,7 @@ def _check_ladder(
         manifest.of_ladder(), partial(_stored, root, ladder_file), workers=workers, proofs=proofs
     )
     problems = redrawn.problems
-    for part in redrawn.frozen:
-        problems += _check_part(root, part, ladder_file)
+    problems += [it for part in redrawn.frozen for it in _check_part(root, part, ladder_file)]
     if manifest.package_version == __version__ and not problems:
         experiment = record.experiment
         ours = [name for name in experiment.measures if name in ladder().tasks]
@@ -416,7 +414,7 @@ def redraw(
 ) -> Redrawn:
     """Draw the experiment of a release again, from its seed, or a private one if that is known.
 
-    Taking the stored rows of a task may raise anything if they are damaged.
+    Without the seed, the rows are needed; taking them may raise anything if they are damaged.
     """
     record = manifest.experiment
     if record is None:
@@ -431,8 +429,7 @@ def redraw(
         redrawn.problems = [f"{MANIFEST}: experiment: {line}" for line in str(error).splitlines()]
         return redrawn
     rows: dict[str, Sequence[Mapping[str, Any]]] = {}
-    drawn = [name for name in experiment.task_ids if name in manifest.tasks]
-    for task in drawn if private else []:  # from a seed that is known all is drawn without them
+    for task in (name for name in experiment.task_ids if private and name in manifest.tasks):
         try:
             rows[task] = rows_of(task)
         except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)
