@@ -1,5 +1,6 @@
 """How worker processes are started: quickly, and clean of this process's threads and state."""
 
+import errno
 import os
 import signal
 import sys
@@ -72,6 +73,8 @@ def clean_context() -> "BaseContext":
     try:
         context.Lock()
     except OSError as error:
+        if error.errno in {errno.EMFILE, errno.ENFILE}:
+            raise
         raise MachineError(
             f"processes cannot share memory here ({error.strerror}): grading needs a writable "
             "/dev/shm (`docker run --shm-size 64m`, `mount -t tmpfs tmpfs /dev/shm`); "  # noqa: S108

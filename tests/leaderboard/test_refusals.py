@@ -2,6 +2,7 @@
 
 import io
 import os
+import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -276,7 +277,9 @@ def test_a_header_that_claims_gigabytes_takes_no_memory(check, tmp_path):
     info.size = 8 * 2**30
     path = tmp_path / "x.tar"
     path.write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(2048))
-    assert [findings.code for findings in check(path).problems] == ["archive_bomb"]
+    # From Python 3.14 on its library reads no more of a header than there is.
+    code = "archive_bomb" if sys.version_info < (3, 14) else "bad_archive"
+    assert [findings.code for findings in check(path).problems] == [code]
 
 
 @pytest.mark.parametrize("suffix", [".zip", ".tar.gz", ".tar.zst"])

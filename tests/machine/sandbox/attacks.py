@@ -6,7 +6,6 @@ through returns what it got; the text "signal 31" stands for being ended by the 
 """
 
 import contextlib
-import ctypes
 import errno
 import fcntl
 import json
@@ -16,12 +15,20 @@ import platform
 import signal
 import socket
 import sys
+from importlib import import_module
 from pathlib import Path
 
+
+def is_open(number):
+    with contextlib.suppress(OSError):
+        return fcntl.fcntl(number, fcntl.F_GETFD) != -1
+
+
+HANDED = [number for number in range(3, 64) if is_open(number)]
+ctypes = import_module("ctypes")  # only now, since the library below it may open a file
 NUMBERS = globals().get("NUMBERS", {})
 LIBC = ctypes.CDLL(None, use_errno=True)
 ATTACKS = {}
-HANDED = [number for number in range(3, 64) if LIBC.fcntl(number, 1) != -1]
 
 
 def attack(function):
