@@ -11,7 +11,7 @@ were found.
 
 import json
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +21,7 @@ from scbench.catalog import get_task
 from scbench.formats.predictions import Line, Problem, parse_line, stripped
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.columns import Completer, Head, RowMaker, RunKey, encode, text_bytes
-from scbench.grading.rows.index import LineKind, has_row
+from scbench.grading.rows.index import LineKind, ReleaseIndex, has_row
 from scbench.grading.rows.wire import WireOutcome, to_wire
 
 if TYPE_CHECKING:
@@ -156,11 +156,50 @@ class ChunkAccount:
     size: int = 0
 
 
+class _ReadLine(NamedTuple):
+    """A line that gets a row: what is in it, and its place in its chunk."""
+
+    head: Head
+    prediction: Prediction
+    start: int
+    end: int
+
+
 def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> PackedChunk:
     """Read the lines of a chunk, and judge those of light tasks if there is a judge."""
     account = ChunkAccount()
     index = completer.index
     rows = RowMaker(completer)
+    lines = list(_read_lines(index, chunk, account, rows))
+    outcomes: list[WireOutcome | FoundAnswer | None] = [None] * len(lines)
+    if judge is not None:
+        # Answers to one item after the other find its code and data in the processor's cache.
+        for i in sorted(range(len(lines)), key=lambda i: lines[i].head.position):
+            outcomes[i] = _outcome_of(index, lines[i], judge)
+    for line, outcome in zip(lines, outcomes, strict=True):
+        head, row_id = line.head, line.prediction.id
+        if head.position < 0:
+            rows.add_outside(head, row_id)
+            account.graded += 1
+            continue
+        if not isinstance(outcome, WireOutcome):
+            account.pending.append(PendingLine(head, line.start, line.end, outcome))
+            continue
+        if outcome.forged:
+            account.forged.append((head.line or 0, row_id, outcome.reason))
+        account.again |= outcome.status in TRIED_AGAIN
+        account.graded += 1
+        rows.add(head, outcome)
+    account.runs = rows.runs()
+    if len(chunk.data) <= _LITTLE:
+        return pack_account(account), rows.packed()
+    return _complete(account, rows)
+
+
+def _read_lines(
+    index: ReleaseIndex, chunk: Chunk, account: ChunkAccount, rows: RowMaker
+) -> Iterator[_ReadLine]:
+    """Yield the lines of a chunk that get a row; note what each line is."""
     for number, start, end in chunk.lines():
         data = stripped(chunk.data[start:end])
         if not data:
@@ -183,29 +222,19 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
             continue
         head = Head.of(line, place)
         account.lines += (number, place, rows.run(head.run))
-        if place < 0:
-            rows.add_outside(head, row_id)
-            account.graded += 1
-            continue
-        entry = index.entries[place]
-        outcome: WireOutcome | FoundAnswer | None = None
-        if judge is not None:
-            heavy = entry.task in index.heavy
-            outcome = (
-                _seek_heavy(line, row_id, entry.task) if heavy else judge(line.prediction, row_id)
-            )
-        if not isinstance(outcome, WireOutcome):
-            account.pending.append(PendingLine(head, start, end, outcome))
-            continue
-        if outcome.forged:
-            account.forged.append((number, row_id, outcome.reason))
-        account.again |= outcome.status in TRIED_AGAIN
-        account.graded += 1
-        rows.add(head, outcome)
-    account.runs = rows.runs()
-    if len(chunk.data) <= _LITTLE:
-        return pack_account(account), rows.packed()
-    return _complete(account, rows)
+        yield _ReadLine(head, line.prediction, start, end)
+
+
+def _outcome_of(
+    index: ReleaseIndex, line: _ReadLine, judge: JudgeLine
+) -> WireOutcome | FoundAnswer | None:
+    """Return what came of a line; None of those to be judged by themselves, or outside."""
+    if line.head.position < 0:
+        return None
+    task = index.entries[line.head.position].task
+    if task in index.heavy:
+        return _seek_heavy(line.prediction, task)
+    return judge(line.prediction, line.prediction.id)
 
 
 def completed(completer: Completer, done: PackedChunk) -> PackedChunk:
@@ -223,13 +252,13 @@ def _complete(account: ChunkAccount, rows: RowMaker) -> PackedChunk:
     return pack_account(account), data
 
 
-def _seek_heavy(line: Line, row_id: str, task_id: str) -> FoundAnswer | WireOutcome | None:
+def _seek_heavy(prediction: Prediction, task_id: str) -> FoundAnswer | WireOutcome | None:
     from scbench.scoring.outcomes import Outcome, seek_answer  # noqa: PLC0415  (workers have it)
 
-    if line.prediction.turns:
+    if prediction.turns:
         return None
-    answer = seek_answer(line.prediction, get_task(task_id))
-    return to_wire(answer) if isinstance(answer, Outcome) else FoundAnswer.of(answer, row_id)
+    answer = seek_answer(prediction, get_task(task_id))
+    return to_wire(answer) if isinstance(answer, Outcome) else FoundAnswer.of(answer, prediction.id)
 
 
 def pack_account(account: ChunkAccount) -> bytes:
