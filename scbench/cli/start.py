@@ -37,6 +37,8 @@ def start(app: typer.Typer, name: str) -> None:
         name: of the program, for its messages.
     """
     _open_streams()
+    # Pydantic would search everything installed for plugins of others, which have no say here.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for ending in _ENDING:
         if signal.getsignal(ending) is signal.SIG_DFL:  # nohup ignores one of them
             signal.signal(ending, _end)

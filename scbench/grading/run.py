@@ -132,8 +132,6 @@ class Collector:
                 self._count(entry, account)
                 self._arrive(turn, (entry, account))
                 yield None
-        # While workers are at what was handed out, the end of the run gets ready.
-        import scbench.grading.summary  # noqa: F401, PLC0415
 
     def _held_back(self) -> bool:
         return self._turn - self._next > _LAG or self._duplicates.waiting > _MOST_WAITING
@@ -299,6 +297,9 @@ def grade_file(
     try:
         for problem in imported.problems if imported else ():
             problems.add(problem)
+        # What ends the run gets ready while what workers come from does.
+        from scbench.grading.summary import RunFacts  # noqa: PLC0415
+
         with watched() as interrupts:
             scheduler = Scheduler(
                 index.keys(), options.limits, index.heavy, index, _pool_of(options.cluster)
@@ -310,8 +311,6 @@ def grade_file(
                 collector.collect(collector.queue(stream, digest, shard), interrupts, on_wait)
             if _file_state(options.predictions) != before:
                 problems.add(Problem("changed_file", _CHANGED))
-            from scbench.grading.summary import RunFacts  # noqa: PLC0415  (see `Collector`)
-
             counts = collector.resumed, scheduler.incidents, scheduler.protections
             facts = RunFacts(options, tasks, digest.hexdigest(), started, *counts)
             rows = ResultsWriter(checkpoint.folder / "rows")

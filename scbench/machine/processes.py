@@ -188,6 +188,7 @@ class WorkerProcesses:
         # Seconds that pebble waits for a process it has asked to end: ours heed no such signal,
         # since schedulers send it to all processes of a job.
         CONSTS.term_timeout = 0
+        CONSTS.sleep_unit = 0.02  # of its loops, whose end `close` waits for
         self._pool = ProcessPool(
             max_workers=count,
             initializer=initializer,
@@ -216,9 +217,13 @@ class WorkerProcesses:
             future.set_exception(BrokenProcessPool(str(error)))
         return future
 
-    def close(self) -> None:
-        """Stop the processes, and what they are at."""
+    def stop(self) -> None:
+        """Have the processes stop, and what they are at; `close` waits for that."""
         self._pool.stop()  # type: ignore[no-untyped-call]
+
+    def close(self) -> None:
+        """Stop the processes, and wait for their end."""
+        self.stop()
         self._pool.join()
 
 

@@ -199,7 +199,7 @@ class Release:
             replace(row, id=name)
             for row in rows
             if task_of(row.id) in tasks
-            for name in self._ids_here(row.id)
+            for name in _ids_here(self, row.id)
         ]
 
     def floors(self) -> dict[str, float]:
@@ -209,7 +209,7 @@ class Release:
             ReleaseError: as `instances`; or a floor is not one score.
         """
         floors: dict[str, float] = {}
-        for row_id, floor, _ in self._beside_rows():
+        for row_id, floor, _ in _beside_rows(self):
             if not 0 <= floor <= 1 or floors.setdefault(row_id, floor) != floor:
                 raise ReleaseError(
                     f"release {self.version}: {self.root / REFERENCES}: the floor of {row_id} is "
@@ -232,23 +232,7 @@ class Release:
         return {task: weight_of(of_task) for task, of_task in floors.items()}
 
     def _unprinted(self) -> dict[str, str]:
-        return {row_id: text for row_id, _, text in self._beside_rows() if text is not None}
-
-    def _beside_rows(self) -> list[tuple[str, float, str | None]]:
-        """Return own id, floor and what rows may not hold, each combination once."""
-        return [
-            (name, floor, unprinted)
-            for row_id, floor, unprinted in _reference_rows(self)
-            for name in self._ids_here(row_id)
-        ]
-
-    def _ids_here(self, row_id: str) -> Sequence[str]:
-        """Return the ids, here, of an instance that the references name; most often one."""
-        if self.manifest.config == PICTURES:
-            return _pictured_ids(self).get(row_id, ())
-        if self.manifest.is_ladder != (rung_of(row_id) is not None):
-            return ()
-        return [terse_id(row_id) if self.manifest.config == TERSE else row_id]
+        return {row_id: text for row_id, _, text in _beside_rows(self) if text is not None}
 
     def _rows(self, name: str, make: Callable[[dict[str, Any]], T]) -> list[T]:
         rows, what = _read_frame(self, name)
@@ -260,12 +244,26 @@ class Release:
             ) from error
 
 
+def _ids_here(release: Release, row_id: str) -> Sequence[str]:
+    """Return the ids, here, of an instance that the references name; most often one."""
+    config = release.manifest.config
+    if config == PICTURES:
+        return _pictured_ids(release).get(row_id, ())
+    if release.manifest.is_ladder != (rung_of(row_id) is not None):
+        return ()
+    return [terse_id(row_id) if config == TERSE else row_id]
+
+
 @lru_cache(maxsize=4)
-def _reference_rows(release: Release) -> Sequence[tuple[str, float, str | None]]:
-    """Return what each row of the references holds of its instance, read once."""
+def _beside_rows(release: Release) -> Sequence[tuple[str, float, str | None]]:
+    """Return own id, floor and what rows may not hold, each combination once; read once."""
     rows, _ = _read_frame(release, REFERENCES, ["id", "floor", "unprinted"])
     # Each instance has a row for each of its answers, and most of them hold the same.
-    return rows.unique(maintain_order=True).rows()
+    return [
+        (name, floor, unprinted)
+        for row_id, floor, unprinted in rows.unique(maintain_order=True).iter_rows()
+        for name in _ids_here(release, row_id)
+    ]
 
 
 @lru_cache(maxsize=4)

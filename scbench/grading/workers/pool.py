@@ -209,6 +209,10 @@ class Worker:
                 return f"more than {self.memory_bytes / 2**30:g} GiB of memory were needed"
         return f"{type(error).__name__}: {error}"
 
+    def stop(self) -> None:
+        """Have the process stop, without waiting for it."""
+        self._process.stop()
+
     def close(self) -> None:
         """Stop the process."""
         self._process.close()
@@ -315,4 +319,6 @@ class LocalPool(WorkerPool):
     @override
     def close(self) -> None:
         for worker in self._workers:
+            worker.stop()
+        for worker in self._workers:  # waits for all of them at once
             worker.close()
