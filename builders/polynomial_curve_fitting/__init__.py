@@ -7,7 +7,7 @@ checks the rounded polynomial in integers; `row_by_row` needs no solver and neve
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -193,8 +193,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def _is_far(self, point: Space, grid: tuple[str, ...]) -> bool:
         """Return whether no answer without insight comes nearer than the point allows."""
-        best = partial(self.best_baseline, Params(grid=grid), rules.grade)
-        return point.greedy == 1 or best() <= point.greedy
+        if point.greedy == 1:
+            return True
+        return self.best_baseline(Params(grid=grid), rules.grade) <= point.greedy
 
 
 @lru_cache(maxsize=64)

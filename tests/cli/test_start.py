@@ -66,6 +66,15 @@ def test_a_limit_of_the_machine_is_one_sentence(grade, limit, value, words):
     assert done.stderr.count("\n") == 1
 
 
+def test_plugins_of_others_are_not_loaded(grade, tmp_path):
+    about = tmp_path / "other-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[pydantic]\nother = other_plugin:plugin\n")
+    (tmp_path / "other_plugin.py").write_text("import os\nos.abort()\n")
+    assert grade(env=os.environ | {"PYTHONPATH": str(tmp_path)}).returncode == 0
+
+
 def test_strange_files_with_names_that_were_ours_stay(grade, tmp_path):
     out = tmp_path / "out"
     (out / "parts").mkdir(parents=True)
