@@ -188,7 +188,6 @@ class WorkerProcesses:
         # Seconds that pebble waits for a process it has asked to end: ours heed no such signal,
         # since schedulers send it to all processes of a job.
         CONSTS.term_timeout = 0
-        CONSTS.sleep_unit = 0.02  # of its loops, whose end `close` waits for
         self._pool = ProcessPool(
             max_workers=count,
             initializer=initializer,
