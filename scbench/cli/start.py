@@ -1,6 +1,7 @@
 """Starting a command: streams that may be missing, signals that end it, failures nobody foresaw."""
 
 import codecs
+import gc
 import os
 import signal
 import sys
@@ -63,6 +64,7 @@ def start(app: typer.Typer, name: str) -> None:
         sys.stderr.flush()
     except OSError:
         hush()
+    gc.freeze()  # the interpreter would look for garbage among all that is left: 0.1 s
     sys.exit(code)
 
 
