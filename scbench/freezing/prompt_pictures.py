@@ -46,10 +46,10 @@ def picture_parts(
     with open_executor(workers) as executor:
         jobs = []
         for part in (part for part in frozen if part.task.builder.styles()):
-            drawn = part.task.builder.picture_rungs()
-            on_rungs = [p for p in rungs if p.task.id == part.task.id and drawn]
+            numbers = part.task.builder.picture_rungs()
+            on_rungs = [p for p in rungs if p.task.id == part.task.id and numbers]
             listed = [row for row in part.instances if row.point is None]
-            higher = [row for p in on_rungs for row in p.instances if rung_of(row.id) in drawn]
+            higher = [row for p in on_rungs for row in p.instances if rung_of(row.id) in numbers]
             calls = [executor.submit(with_pictures, row, proofs) for row in (*listed, *higher)]
             jobs.append((part, on_rungs, calls))
         for part, on_rungs, calls in jobs:
