@@ -227,8 +227,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     observed = dict(_observed(first, second, unit))
     right, wrong = observed == facts.target, ""
     if not right:
-        regions_made, asked = _region_list(observed), _region_list(facts.target)
-        wrong = f"The segments make {regions_made}; asked for: {asked}."
+        counts = _region_list(observed), _region_list(facts.target)
+        wrong = "The segments make {}; asked for: {}.".format(*counts)
     checks.expect("regions", right, wrong, observed=observed, wanted=facts.target)
     return checks.binary(observed=observed, endpoints=endpoints)
 
