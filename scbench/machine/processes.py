@@ -226,6 +226,15 @@ class WorkerProcesses:
         self._pool.join()
 
 
+def close_all(pools: Iterable[WorkerProcesses]) -> None:
+    """Close several, and wait for all of them at once."""
+    several = [*pools]
+    for pool in several:
+        pool.stop()
+    for pool in several:
+        pool.close()
+
+
 @contextmanager
 def open_pool(workers: int) -> Iterator[WorkerProcesses]:
     """Open a pool of processes, while the block runs; after that nobody waits for anything."""

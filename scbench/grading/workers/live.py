@@ -19,7 +19,12 @@ from scbench.catalog import SECONDS, get_task
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.jobs import Progress, Start, WorkItem
 from scbench.grading.workers.worker import grade_items, start_worker
-from scbench.machine.processes import WorkerProcesses, main_not_imported, processors
+from scbench.machine.processes import (
+    WorkerProcesses,
+    close_all,
+    main_not_imported,
+    processors,
+)
 
 MEMORY = 4 * 2**30
 """Bytes of address space of a worker."""
@@ -93,8 +98,7 @@ class LiveGrader:
         """Stop the processes, and what they are at."""
         with self._lock:
             pools, self._pools = self._pools, {}
-        for pool in pools.values():
-            pool.close()
+        close_all(pools.values())
 
 
 def _ready() -> bool:

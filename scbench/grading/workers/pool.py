@@ -24,7 +24,7 @@ from scbench.grading.rows.survey import PackedChunk
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers import IMPORTS
 from scbench.grading.workers.jobs import Progress, Start, WorkItem
-from scbench.machine.processes import WorkerProcesses, start_server
+from scbench.machine.processes import WorkerProcesses, close_all, start_server
 
 _QUEUED = 2
 """Jobs a worker holds: one running, one waiting, so that it never waits for us. Nothing waits
@@ -154,7 +154,7 @@ class Worker:
         context = start_server(*IMPORTS)
         self.progress: Progress = RawValue(Progress)
         self.memory_bytes = start.memory_bytes
-        self._process = WorkerProcesses(1, start_worker, (start, self.progress), context)
+        self.process = WorkerProcesses(1, start_worker, (start, self.progress), context)
         self.flight: dict[Future[Any], GradingJob] = {}
         self.since = 0.0
         self._begun = 0
@@ -175,7 +175,7 @@ class Worker:
         if not self.flight:
             self.since = time.monotonic()
         function: Any = grade_chunk if isinstance(job.work, Chunk) else grade_items
-        future: Future[Any] = self._process.submit(function, job.work, seconds=job.seconds)
+        future: Future[Any] = self.process.submit(function, job.work, seconds=job.seconds)
         self.flight[future] = job
         return future
 
@@ -209,13 +209,9 @@ class Worker:
                 return f"more than {self.memory_bytes / 2**30:g} GiB of memory were needed"
         return f"{type(error).__name__}: {error}"
 
-    def stop(self) -> None:
-        """Have the process stop, without waiting for it."""
-        self._process.stop()
-
     def close(self) -> None:
         """Stop the process."""
-        self._process.close()
+        self.process.close()
 
 
 def is_fatal(error: BaseException) -> bool:
@@ -311,14 +307,11 @@ class LocalPool(WorkerPool):
     @override
     def resize(self, *, single: bool) -> None:
         count = 1 if single else self._count
-        while len(self._workers) > count:
-            self._workers.pop().close()
+        close_all(worker.process for worker in self._workers[count:])
+        del self._workers[count:]
         while len(self._workers) < count:
             self._workers.append(Worker(self._start))
 
     @override
     def close(self) -> None:
-        for worker in self._workers:
-            worker.stop()
-        for worker in self._workers:  # waits for all of them at once
-            worker.close()
+        close_all(worker.process for worker in self._workers)
